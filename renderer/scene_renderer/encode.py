@@ -1,0 +1,133 @@
+"""The movie: one H.264 encoder for all frames of a scene, in a thread of its own."""
+
+import os
+import queue
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.video.reformatter import VideoReformatter
+from manim.typing import RGBAPixelArray
+
+from . import sound
+from .errors import SceneError
+from .protocol import JobChannel, RenderJob
+from .thumbnail import to_jpeg
+
+_OPTIONS = {"preset": "veryfast", "crf": "23"}
+_THREADS = 2
+_QUEUE_BYTES = 67_108_864
+_PREVIEW_WIDTH_PX = 320
+
+
+class MovieEncoder:
+    """Encodes frames into an MP4 whose index comes first, so that it plays while it loads.
+
+    The file appears under its name when it is complete.
+    """
+
+    def __init__(self, path: Path, job: RenderJob, channel: JobChannel) -> None:
+        assert job.width_px % 2 == 0, "yuv420p halves the width"
+        assert job.height_px % 2 == 0, "yuv420p halves the height"
+        self.frames = 0
+        self._path = path
+        self._unfinished = path.with_name("video.part.mp4")
+        self._job = job
+        self._channel = channel
+        self._shape = (job.height_px, job.width_px, 4)
+        self._error: BaseException | None = None
+        self._aborted = False
+        frame_bytes = job.height_px * job.width_px * 4
+        self._queue: queue.Queue[tuple[RGBAPixelArray, int] | None] = queue.Queue(
+            max(2, min(8, _QUEUE_BYTES // frame_bytes))
+        )
+        self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
+        self._thread.start()
+
+    def write(self, pixels: RGBAPixelArray, repeat: int = 1) -> None:
+        """Append a frame `repeat` times: uint8, height × width × RGBA, left alone by the caller.
+
+        Raises SceneError when the movie becomes too long, and what the encoder has raised.
+        """
+        if self._error:
+            raise self._error
+        if pixels.shape != self._shape or pixels.dtype != np.uint8:
+            raise SceneError(
+                f"The camera drew a frame of shape {pixels.shape} and type {pixels.dtype}; "
+                f"expected {self._shape} and uint8."
+            )
+        if repeat < 1:
+            raise SceneError(f"A frame can't be repeated {repeat} times.")
+        limit = self._job.limits.frames
+        if self.frames + repeat > limit:
+            self._error = SceneError(f"The video is longer than the limit of {limit} frames.")
+            raise self._error
+        self._queue.put((np.ascontiguousarray(pixels), repeat))
+        self.frames += repeat
+        self._channel.progress(self.frames, self.frames / self._job.fps)
+
+    def finish(self, segment: Any) -> None:
+        """Complete the file, with a pydub segment as its sound if there is one.
+
+        Raises what the encoder has raised.
+        """
+        self._queue.put(None)
+        self._thread.join()
+        if self._error:
+            raise self._error
+        if segment is not None:
+            silent, self._unfinished = self._unfinished, self._path.with_name("video.sound.mp4")
+            sound.add(segment, silent, self._unfinished, Fraction(self.frames, self._job.fps))
+            silent.unlink()
+        os.replace(self._unfinished, self._path)
+
+    def abort(self) -> None:
+        """Stop encoding; the file is left unfinished."""
+        self._aborted = True
+
+    def _run(self) -> None:
+        try:
+            self._encode()
+        except BaseException as error:
+            self._error = error
+            while self._queue.get() is not None and not self._aborted:
+                pass  # the scene may wait for room in the queue
+
+    def _encode(self) -> None:
+        job = self._job
+        reformatter = VideoReformatter()
+        preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
+        size = 0
+        pts = 0
+        with av.open(
+            os.fspath(self._unfinished), "w", format="mp4", options={"movflags": "+faststart"}
+        ) as container:
+            stream = container.add_stream("libx264", rate=job.fps, options=_OPTIONS)
+            stream.width, stream.height, stream.pix_fmt = job.width_px, job.height_px, "yuv420p"
+            context = stream.codec_context
+            context.time_base = Fraction(1, job.fps)
+            context.thread_count = _THREADS
+            while (item := self._queue.get()) is not None:
+                pixels, repeat = item
+                rgba = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
+                frame = reformatter.reformat(rgba, format="yuv420p")
+                frame.time_base = context.time_base
+                for _ in range(repeat):
+                    frame.pts = pts
+                    pts += 1
+                    for packet in stream.encode(frame):
+                        size += packet.size
+                        container.mux(packet)
+                if size > job.limits.output_bytes:
+                    raise SceneError(
+                        f"The video is larger than the limit of {job.limits.output_bytes} bytes."
+                    )
+                if time.monotonic() >= preview_due:
+                    self._channel.preview(to_jpeg(frame, _PREVIEW_WIDTH_PX))
+                    preview_due = time.monotonic() + job.preview_interval_ms / 1000
+            for packet in stream.encode(None):
+                container.mux(packet)

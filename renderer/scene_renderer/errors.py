@@ -1,0 +1,99 @@
+"""Exceptions as text for the scene's author: what went wrong, and in which line of their code.
+
+The text names no path of the machine and no line that isn't the author's.
+"""
+
+import errno
+import re
+import sys
+import traceback
+from pathlib import Path
+
+from . import tex_errors
+from .protocol import ERROR_BYTES_MAX
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_LINE_CHARACTERS_MAX = 200
+_MESSAGE_CHARACTERS_MAX = 2000
+
+
+class SceneError(Exception):
+    """A failure whose message is for the scene's author as it stands."""
+
+
+def describe(error: BaseException, code: str, folder: Path) -> str:
+    """Return at most 4 KiB about an error that the source `code`, run in `folder`, led to."""
+    path = str(folder / "scene.py")
+    if isinstance(error, SyntaxError) and error.filename == path:
+        number, summary = error.lineno, f"{type(error).__name__}: {error.msg}"
+    else:
+        number, summary = _line_number(error, path), _summary(error)
+    text = _without_paths(summary, folder)[:_MESSAGE_CHARACTERS_MAX]
+    if number is not None:
+        lines = re.split(r"\r\n|\r|\n", code)
+        if 1 <= number <= len(lines):
+            text += f"\nline {number}: {lines[number - 1].strip()[:_LINE_CHARACTERS_MAX]}"
+    text = _CONTROL.sub(" ", text)
+    return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
+
+
+def _summary(error: BaseException) -> str:
+    tex = tex_errors.describe(error)
+    if tex is not None:
+        return tex
+    if isinstance(error, SceneError):
+        return str(error)
+    if isinstance(error, SystemExit):
+        return "The scene ended itself with sys.exit()."
+    if isinstance(error, KeyboardInterrupt):
+        return "The scene was interrupted (KeyboardInterrupt)."
+    if isinstance(error, MemoryError):
+        return "MemoryError: the scene needs more memory than the limit."
+    if isinstance(error, RecursionError):
+        return "RecursionError: functions call each other without end."
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return "A file grew beyond the limit for files."
+    name = type(error).__name__
+    message = _message(error)
+    if isinstance(error, ModuleNotFoundError):
+        message += _import_hint(error.name or "")
+    return f"{name}: {message}" if message else name
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error).strip()
+    except Exception:  # a scene's exception class may have a broken __str__
+        return ""
+
+
+def _import_hint(module: str) -> str:
+    top = module.partition(".")[0]
+    if top in ("manimlib", "manimgl", "manim_imports_ext"):
+        return (
+            ". manimlib is ManimGL, another library; scenes here are for Manim Community: "
+            "use `from manim import *`."
+        )
+    if top in ("manim", "scene"):
+        return ""
+    return ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX and the standard library."
+
+
+def _line_number(error: BaseException, path: str) -> int | None:
+    """Return the line of the innermost frame in the author's file."""
+    number = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == path:
+            number = line
+    return number
+
+
+def _without_paths(text: str, folder: Path) -> str:
+    text = text.replace(f"{folder}/", "").replace(str(folder), ".")
+    package = str(Path(__file__).parent)
+    for root in sorted(
+        {*filter(None, sys.path), sys.prefix, sys.base_prefix, package}, key=len, reverse=True
+    ):
+        if root != "/":
+            text = text.replace(f"{root}/", "").replace(root, "")
+    return text

@@ -1,0 +1,75 @@
+"""An inspect job: decode a video whose bytes may be hostile, and make its thumbnail."""
+
+import os
+import stat
+from pathlib import Path
+
+import av
+
+from .errors import SceneError
+from .protocol import InspectJob, JobChannel
+from .thumbnail import BestFrame, to_jpeg
+
+_SIDE_MAX_PX = 4096
+_WIDTH_PX = 640
+_LOOKS_PER_SECOND = 4
+
+
+def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
+    """Decode ``video.mp4``, write ``thumbnail.jpg`` and report the outcome."""
+    try:
+        report = _inspect(job, folder)
+    except SceneError as error:
+        channel.failed(str(error))
+    except MemoryError:
+        channel.failed("The video needs more memory to be decoded than the limit.")
+    except (OSError, ValueError) as error:  # PyAV's errors are both
+        channel.failed(f"The video can't be decoded: {type(error).__name__}.")
+    else:
+        channel.inspected(*report)
+
+
+def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
+    # Not blocked by a pipe, not led elsewhere by a link.
+    descriptor = os.open(folder / "video.mp4", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise SceneError("The video isn't a regular file.")
+        if status.st_size > job.limits.output_bytes:
+            raise SceneError(f"The video is larger than the limit of {job.limits.output_bytes} bytes.")
+        # The format is given: others can refer to further files.
+        with av.open(file, format="mp4") as container:
+            return _decode(container, job.limits.frames, folder)
+
+
+def _decode(container: av.container.InputContainer, limit: int, folder: Path) -> tuple[int, float, int, int]:
+    if [stream.type for stream in container.streams].count("video") != 1:
+        raise SceneError("The video has no picture.")
+    stream = container.streams.video[0]
+    context = stream.codec_context
+    rate = stream.average_rate
+    if context.name != "h264" or not rate:
+        raise SceneError("The video isn't H.264.")
+    if not 0 < context.width <= _SIDE_MAX_PX or not 0 < context.height <= _SIDE_MAX_PX:
+        raise SceneError("The video's size is out of bounds.")
+    context.options = {"err_detect": "explode"}
+    context.thread_type = "AUTO"
+    best = BestFrame(stride=max(1, round(rate / _LOOKS_PER_SECOND)))
+    frames = 0
+    for frame in container.decode(stream):
+        frames += 1
+        if frames > limit:
+            raise SceneError(f"The video is longer than the limit of {limit} frames.")
+        best.offer(frame)
+    if best.frame is None or frames != stream.frames:
+        raise SceneError(f"The video is incomplete: {frames} of its {stream.frames} frames could be decoded.")
+    _write(to_jpeg(best.frame, _WIDTH_PX), folder / "thumbnail.jpg")
+    return frames, float(frames / rate), context.width, context.height
+
+
+def _write(data: bytes, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)

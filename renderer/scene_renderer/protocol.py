@@ -1,0 +1,166 @@
+"""What service, zygote and job say to each other: JSON, one object per line.
+
+Units stand in the names; names on the wire are those of the fields, in camel case.
+"""
+
+import base64
+import json
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ERROR_BYTES_MAX = 4096
+PREVIEW_BYTES_MAX = 65_536
+_JOB_BYTES_MAX = 4_194_304
+_PROGRESS_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Fork:
+    """The service's request to fork a job: where its folder and socket are, and its memory in bytes."""
+
+    job: str
+    folder: str
+    socket: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may use. `address_space_bytes` and `file_size_bytes` are per process and file."""
+
+    address_space_bytes: int
+    processes: int
+    file_size_bytes: int
+    open_files: int
+    frames: int
+    output_bytes: int
+
+
+@dataclass(frozen=True)
+class RenderJob:
+    """One scene to render: source, class, size in pixels, frames per second."""
+
+    code: str
+    class_name: str
+    width_px: int
+    height_px: int
+    fps: int
+    preview_interval_ms: int
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class InspectJob:
+    """A video to decode and to make a thumbnail of."""
+
+    limits: Limits
+
+
+def parse_fork(message: dict[str, Any]) -> Fork:
+    """Read a fork request. Raises KeyError, TypeError or ValueError when it isn't one."""
+    return Fork(
+        job=str(message["job"]),
+        folder=str(message["folder"]),
+        socket=str(message["socket"]),
+        memory_bytes=int(message["memoryBytes"]),
+    )
+
+
+def parse_job(line: bytes) -> RenderJob | InspectJob:
+    """Read a job. Raises KeyError, TypeError or ValueError when it isn't one."""
+    message = json.loads(line)
+    limits = message["limits"]
+    parsed = Limits(
+        address_space_bytes=int(limits["addressSpaceBytes"]),
+        processes=int(limits["processes"]),
+        file_size_bytes=int(limits["fileSizeBytes"]),
+        open_files=int(limits["openFiles"]),
+        frames=int(limits["frames"]),
+        output_bytes=int(limits["outputBytes"]),
+    )
+    if message["kind"] == "inspect":
+        return InspectJob(parsed)
+    if message["kind"] != "render":
+        raise ValueError(f"unknown kind of job: {message['kind']!r}")
+    return RenderJob(
+        code=message["code"],
+        class_name=message["className"],
+        width_px=int(message["widthPx"]),
+        height_px=int(message["heightPx"]),
+        fps=int(message["fps"]),
+        preview_interval_ms=int(message["previewIntervalMs"]),
+        limits=parsed,
+    )
+
+
+def encode_line(message: dict[str, Any]) -> bytes:
+    """Return a message as a line of ASCII: lone surrogates and control characters are escaped."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+class JobChannel:
+    """The job's end of its socket. Reports may come from several threads."""
+
+    def __init__(self, path: str) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.connect(path)
+        self._lock = threading.Lock()
+        self._progress_due = 0.0
+
+    def close(self) -> None:
+        """Close this process's copy of the socket."""
+        self._socket.close()
+
+    def receive(self) -> RenderJob | InspectJob:
+        """Wait for the job. Raises ConnectionError when the service goes away or says too much."""
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            chunk = self._socket.recv(65_536)
+            line += chunk
+            if not chunk or len(line) > _JOB_BYTES_MAX:
+                raise ConnectionError("no job came")
+        return parse_job(bytes(line))
+
+    def stage(self, stage: Literal["loading", "rendering", "finishing"]) -> None:
+        """Report what the job does now."""
+        self._send({"type": "stage", "stage": stage})
+
+    def progress(self, frames: int, seconds: float) -> None:
+        """Report the length of the video so far; dropped when the last such report is fresh."""
+        now = time.monotonic()
+        if now >= self._progress_due:
+            self._progress_due = now + _PROGRESS_INTERVAL_S
+            self._send({"type": "progress", "frames": frames, "seconds": seconds})
+
+    def preview(self, jpeg: bytes) -> None:
+        """Report a picture of the current frame; dropped when it is too large."""
+        text = base64.b64encode(jpeg).decode("ascii")
+        if len(text) <= PREVIEW_BYTES_MAX:
+            self._send({"type": "preview", "jpeg": text})
+
+    def done(self, frames: int, seconds: float, captions: bool) -> None:
+        """Report that the video is in the job's folder."""
+        self._send({"type": "done", "frames": frames, "seconds": seconds, "captions": captions})
+
+    def inspected(self, frames: int, seconds: float, width_px: int, height_px: int) -> None:
+        """Report what the decoded video holds."""
+        self._send(
+            {
+                "type": "inspected",
+                "frames": frames,
+                "seconds": seconds,
+                "widthPx": width_px,
+                "heightPx": height_px,
+            }
+        )
+
+    def failed(self, error: str) -> None:
+        """Report why there is no result."""
+        self._send({"type": "failed", "error": error})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            self._socket.sendall(encode_line(message))

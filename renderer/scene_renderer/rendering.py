@@ -1,0 +1,70 @@
+"""A render job: source in; ``video.mp4`` and, when there are any, ``captions.vtt`` out."""
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+from manim import Scene
+from manim.manager import Manager
+from manim.renderer.cairo_renderer import CairoRenderer
+
+from . import captions, errors, scene, settings
+from .capture import CaptureRenderer
+from .encode import MovieEncoder
+from .errors import SceneError
+from .protocol import JobChannel, RenderJob
+
+
+def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
+    """Render the job's scene into its folder and report the outcome."""
+    process = os.getpid()
+    try:
+        report = _render(job, folder, channel)
+    except BaseException as error:  # also SystemExit and the like: the scene's, not ours
+        text = errors.describe(error, job.code, folder)
+        if os.getpid() == process:
+            channel.failed(text)
+        return
+    if os.getpid() == process:  # else the scene has forked and both halves came home
+        channel.done(*report)
+
+
+def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, float, bool]:
+    if job.fps > job.limits.frames:
+        raise SceneError(
+            f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
+            "that a video may have."
+        )
+    channel.stage("loading")
+    # The zygote's random state is the same for each of its jobs.
+    random.seed()
+    np.random.seed()
+    settings.fix(job)
+    scene_class = scene.load(job.code, job.class_name, folder)
+    channel.stage("rendering")
+    movie = MovieEncoder(folder / "video.mp4", job, channel)
+    try:
+        renderer = _play(scene_class(), movie, job)
+        channel.stage("finishing")
+        movie.finish(renderer.file_writer.sound())
+    except BaseException:
+        movie.abort()
+        raise
+    written = captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
+    return movie.frames, movie.frames / job.fps, written
+
+
+def _play(playing: Scene, movie: MovieEncoder, job: RenderJob) -> CaptureRenderer:
+    plain = playing.renderer
+    if not isinstance(plain, CairoRenderer):
+        raise SceneError("Only Manim's Cairo renderer can be used.")
+    renderer = CaptureRenderer(plain, movie, job)
+    playing.renderer = renderer
+    Manager(playing)
+    playing.render()
+    if movie.frames == 0:  # nothing was played, or all of it skipped: one second of the picture
+        renderer.static_image = None
+        renderer.update_frame(playing)
+        movie.write(renderer.get_frame(), repeat=job.fps)
+    return renderer

@@ -1,0 +1,80 @@
+"""The scene's source as a module, and the class in it that is to be rendered."""
+
+import importlib.util
+import io
+import keyword
+import sys
+import tokenize
+from pathlib import Path
+from types import ModuleType
+
+from manim import Scene
+
+from .errors import SceneError
+
+_MODULE = "scene"
+
+
+def load(code: str, class_name: str, folder: Path) -> type[Scene]:
+    """Write the source to ``scene.py``, import it and return the class.
+
+    Raises SceneError when there is no such scene, and whatever the source raises.
+    """
+    path = folder / f"{_MODULE}.py"
+    path.write_bytes(_encoded(code))
+    return _find(_import(path), class_name)
+
+
+def _encoded(code: str) -> bytes:
+    """Return the source in the encoding that its coding line names: Python will read it by that."""
+    for number, line in enumerate(code.split("\n"), start=1):
+        if "\0" in line:
+            raise SceneError(f"line {number}: the code contains a NUL character.")
+        if any("\ud800" <= character <= "\udfff" for character in line):
+            raise SceneError(f"line {number}: the code contains half of a character (a lone surrogate).")
+    data = code.encode()
+    encoding = "utf-8"
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data if encoding == "utf-8-sig" else code.encode(encoding)
+    except SyntaxError:
+        return data  # no such encoding: the import will say so
+    except UnicodeEncodeError:
+        raise SceneError(f"The code has characters that the encoding it names, {encoding}, lacks.") from None
+
+
+def _import(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(_MODULE, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[_MODULE] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _find(module: ModuleType, name: str) -> type[Scene]:
+    found = vars(module).get(name)
+    if isinstance(found, type) and issubclass(found, Scene) and not found.__module__.startswith("manim."):
+        return found
+    if keyword.iskeyword(name):
+        problem = f"{name!r} is a Python keyword: no class can have this name."
+    elif found is None:
+        problem = f"The code has no class {name!r}."
+    elif isinstance(found, type) and not issubclass(found, Scene):
+        problem = f"The class {name!r} is not a Scene: it must inherit from manim.Scene or a subclass of it."
+    elif isinstance(found, type):
+        problem = f"{name!r} is Manim's own class: the code has to define a subclass of it."
+    else:
+        problem = f"{name!r} is not a class."
+    return _refuse(problem, module)
+
+
+def _refuse(problem: str, module: ModuleType) -> type[Scene]:
+    scenes = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Scene) and value.__module__ == module.__name__
+    ]
+    hint = f"Scenes in the code: {', '.join(scenes)}." if scenes else "The code defines no scene."
+    raise SceneError(f"{problem} {hint}")

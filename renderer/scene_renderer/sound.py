@@ -1,0 +1,53 @@
+"""The sound that a scene has added, as a second track of the movie."""
+
+import os
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+_RATE_HZ = 48_000
+
+
+def add(segment: Any, silent: Path, target: Path, duration: Fraction) -> None:
+    """Copy the movie `silent` to `target` with a pydub segment as its AAC track.
+
+    The track is cut to the movie's `duration` in seconds.
+    """
+    with (
+        av.open(os.fspath(silent)) as source,
+        av.open(os.fspath(target), "w", format="mp4", options={"movflags": "+faststart"}) as container,
+    ):
+        video = container.add_stream_from_template(source.streams.video[0])
+        audio = container.add_stream("aac", rate=_RATE_HZ, layout="stereo")
+        packets = [packet for frame in _frames(segment, duration) for packet in audio.encode(frame)]
+        packets += audio.encode(None)
+        packets.reverse()
+        for packet in source.demux(source.streams.video[0]):
+            if packet.dts is None:  # what demux appends to flush a decoder
+                continue
+            while packets and _seconds(packets[-1]) <= _seconds(packet):
+                container.mux(packets.pop())
+            packet.stream = video
+            container.mux(packet)
+        container.mux(packets[::-1])
+
+
+def _seconds(packet: av.Packet) -> Fraction:
+    assert packet.dts is not None
+    return packet.dts * packet.time_base
+
+
+def _frames(segment: Any, duration: Fraction) -> Iterator[av.AudioFrame | None]:
+    segment = segment.set_sample_width(2).set_channels(2)
+    samples = np.frombuffer(segment.raw_data, dtype=np.int16)
+    samples = samples[: int(duration * segment.frame_rate) * 2]
+    frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="stereo")
+    frame.sample_rate = segment.frame_rate
+    frame.pts = 0
+    resampler = av.AudioResampler(format="fltp", layout="stereo", rate=_RATE_HZ, frame_size=1024)
+    yield from resampler.resample(frame)
+    yield from resampler.resample(None)

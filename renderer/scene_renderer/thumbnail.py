@@ -1,0 +1,50 @@
+"""JPEG pictures of frames, and the choice of the frame that shows a video best."""
+
+import io
+
+import av
+import numpy as np
+from av.video.reformatter import Interpolation
+
+_QUALITY = 85
+_SCORE_WIDTH_PX = 160
+_BLANK = 0.05
+
+
+def to_jpeg(frame: av.VideoFrame, width_max_px: int) -> bytes:
+    """Return a frame as JPEG, scaled down to a width in pixels if it is wider."""
+    width = min(width_max_px, frame.width)
+    height = max(1, round(frame.height * width / frame.width))
+    image = frame.reformat(width, height, "rgb24", interpolation=Interpolation.AREA).to_image()
+    data = io.BytesIO()
+    image.save(data, "JPEG", quality=_QUALITY, optimize=True)
+    return data.getvalue()
+
+
+class BestFrame:
+    """Looks at a video's frames in turn and keeps the one with most to see.
+
+    `stride`: how many frames to pass between two looks, once one has been found that isn't blank.
+    """
+
+    def __init__(self, stride: int) -> None:
+        self.frame: av.VideoFrame | None = None
+        self._score = -1.0
+        self._stride = stride
+        self._offered = 0
+
+    def offer(self, frame: av.VideoFrame) -> None:
+        """Look at the next frame."""
+        if self._score < _BLANK or self._offered % self._stride == 0:
+            score = _contrast(frame)
+            if score > self._score:
+                self.frame, self._score = frame, score
+        self._offered += 1
+
+
+def _contrast(frame: av.VideoFrame) -> float:
+    """Return how far a frame's colours are, on average, from the most common one; 0 when blank."""
+    height = max(1, round(frame.height * _SCORE_WIDTH_PX / frame.width))
+    small = frame.reformat(_SCORE_WIDTH_PX, height, "yuv444p", interpolation=Interpolation.AREA)
+    planes = small.to_ndarray().reshape(3, -1).astype(np.int16)
+    return float(np.abs(planes - np.median(planes, axis=1, keepdims=True)).mean())

@@ -1,0 +1,204 @@
+"""A process that has imported Manim and forks one child for each job.
+
+It reads commands on stdin and reports on stdout (`protocol.py`). It never reads a scene, opens a
+job's folder or connects to a job's socket: what it held in memory, the next job would inherit.
+
+States: idle → running (a fork command) → idle (every process of the job is dead: ``ended``).
+A job ends by itself, by a kill command, by using too much memory, or by the end of stdin.
+"""
+
+import gc
+import json
+import os
+import selectors
+import signal
+import sys
+import time
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from . import job, kernel, process_tree
+from .protocol import Fork, encode_line, parse_fork
+
+_MEMORY_INTERVAL_S = 0.2
+_COMMAND_BYTES_MAX = 1_048_576
+
+
+def run(*, portrait: bool) -> None:
+    """Import Manim, say ``ready`` and serve until stdin ends."""
+    kernel.forbid_new_privileges()
+    kernel.die_with_parent()
+    kernel.adopt_orphans()
+    _import_manim(portrait)
+    threads = os.listdir("/proc/self/task")
+    if len(threads) != 1:
+        sys.exit(f"scene_renderer: {len(threads)} threads run after the imports; only one can be forked")
+    # A job is of the same user: it must not be able to read or trace the zygote.
+    kernel.set_readable(False)
+    zygote = _Zygote()
+    gc.collect()
+    gc.freeze()
+    _send(
+        {
+            "type": "ready",
+            "pid": os.getpid(),
+            "manim": version("manim"),
+            "python": sys.version.split()[0],
+            "pidNamespace": _can_isolate(),
+        }
+    )
+    zygote.serve()
+
+
+def _import_manim(portrait: bool) -> None:
+    os.environ.setdefault("HOME", "/nonexistent")
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    # Manim reads manim.cfg in the current folder when it is imported.
+    os.chdir(Path(__file__).parent / "portrait" if portrait else "/")
+    from . import warm_up
+
+    warm_up.run()
+    os.chdir("/")
+
+
+def _can_isolate() -> bool:
+    child = os.fork()
+    if child == 0:
+        kernel.set_readable(True)
+        os._exit(0 if kernel.enter_namespaces() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _send(message: dict[str, Any]) -> None:
+    line = encode_line(message)
+    while line:
+        line = line[os.write(1, line) :]
+
+
+class _Running:
+    """The job that runs now."""
+
+    def __init__(self, fork: Fork, pid: int) -> None:
+        self.fork = fork
+        self.pid = pid
+        self.reason: str | None = None
+        self.peak_bytes = 0
+        self.memory_due = time.monotonic() + _MEMORY_INTERVAL_S
+
+    def watch_memory(self) -> None:
+        """Kill the job when its processes together hold more memory than they may."""
+        pids = list(process_tree.descendants(os.getpid()))
+        used = process_tree.resident_bytes(pids)
+        if used > self.fork.memory_bytes:
+            used = process_tree.proportional_bytes(pids)
+        self.peak_bytes = max(self.peak_bytes, used)
+        if used > self.fork.memory_bytes:
+            self.reason = self.reason or "memory"
+            os.kill(self.pid, signal.SIGKILL)
+        self.memory_due = time.monotonic() + _MEMORY_INTERVAL_S
+
+
+class _Zygote:
+    def __init__(self) -> None:
+        self._running: _Running | None = None
+        self._commands = bytearray()
+        self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(0, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+
+    def serve(self) -> None:
+        """Take commands until stdin ends, then kill what runs."""
+        try:
+            while True:
+                ready = {key.fd for key, _ in self._selector.select(self._wait_s())}
+                if self._woken in ready:
+                    with suppress(BlockingIOError):
+                        os.read(self._woken, 4096)
+                    self._reap()
+                if 0 in ready and not self._read_commands():
+                    return
+                if self._running and time.monotonic() >= self._running.memory_due:
+                    self._running.watch_memory()
+        except BrokenPipeError:
+            return  # the service has gone
+        finally:
+            process_tree.kill_children()
+
+    def _wait_s(self) -> float | None:
+        return max(0.0, self._running.memory_due - time.monotonic()) if self._running else None
+
+    def _read_commands(self) -> bool:
+        """Obey what has come; False when stdin has ended."""
+        chunk = os.read(0, 65_536)
+        if not chunk:
+            return False
+        *lines, rest = (bytes(self._commands) + chunk).split(b"\n")
+        self._commands = bytearray(rest)
+        for line in lines:
+            self._obey(line)
+        if len(self._commands) > _COMMAND_BYTES_MAX:
+            _send({"type": "error", "message": "the command is too long"})
+            return False
+        return True
+
+    def _obey(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+            kind = message["type"]
+            if kind == "ping":
+                _send({"type": "pong"})
+            elif kind == "fork":
+                self._fork(parse_fork(message))
+            elif kind == "kill":
+                self._kill(message["job"])
+            else:
+                raise ValueError(f"unknown command {kind!r}")
+        except (KeyError, TypeError, ValueError) as error:
+            _send({"type": "error", "message": f"not understood: {type(error).__name__}: {error}"})
+
+    def _fork(self, fork: Fork) -> None:
+        if self._running:
+            message = f"job {self._running.fork.job} still runs; {fork.job} was not forked"
+            _send({"type": "error", "message": message})
+            return
+        zygote = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            job.live(fork, zygote)
+        self._running = _Running(fork, pid)
+        _send({"type": "forked", "job": fork.job})
+
+    def _kill(self, name: str) -> None:
+        if self._running and self._running.fork.job == name:
+            os.kill(self._running.pid, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        """Reap what has ended; when the job's first process has, kill what it left behind."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            running = self._running
+            if running and pid == running.pid:
+                process_tree.kill_children()
+                self._running = None
+                code = os.waitstatus_to_exitcode(status)
+                _send(
+                    {
+                        "type": "ended",
+                        "job": running.fork.job,
+                        "exitCode": code if code >= 0 else None,
+                        "signal": signal.Signals(-code).name if code < 0 else None,
+                        "reason": running.reason,
+                        "peakMemoryBytes": max(running.peak_bytes, usage.ru_maxrss * 1024),
+                    }
+                )
