@@ -32,7 +32,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const usage = `Usage: node scripts/setup.mjs [options]
+const usage = `Usage: scenepress setup [options]   (in a checkout: node scripts/setup.mjs)
 
 Installs what Scenepress needs; does nothing where it is already there.
 
@@ -544,28 +544,34 @@ function findProgram(name) {
 
 // --- Command line --------------------------------------------------------------------------------------
 
-async function main(args) {
+/** @param {string[]} args what stands behind the command's name; ends the process with 1 when it fails */
+export async function main(args) {
+  if (Number.parseInt(process.versions.node, 10) < 20) {
+    return fail(`Scenepress needs Node 20 or newer to set itself up; this is ${process.version}.`);
+  }
   const options = {};
-  while (args.length > 0) {
-    const arg = args.shift();
+  const rest = [...args];
+  while (rest.length > 0) {
+    const arg = rest.shift();
     if (arg === '--dev') options.dev = true;
     else if (arg === '--no-system') options.system = false;
-    else if (arg === '--python-only' && args.length > 0) options.pythonOnly = args.shift();
+    else if (arg === '--python-only' && rest.length > 0) options.pythonOnly = rest.shift();
     else if (arg === '--help') return process.stdout.write(usage);
-    else throw new SetupError(`Unknown option: ${arg}\n\n${usage}`);
+    else return fail(`Unknown option or missing value: ${arg}\n\n${usage}`);
   }
-  await setUp(options);
+  try {
+    await setUp(options);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    fail(error.message);
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exitCode = 1;
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  if (Number.parseInt(process.versions.node, 10) < 20) {
-    console.error(`Scenepress needs Node 20 or newer to set itself up; this is ${process.version}.`);
-    process.exit(1);
-  }
-  try {
-    await main(process.argv.slice(2));
-  } catch (error) {
-    console.error(error instanceof SetupError ? error.message : error);
-    process.exit(1);
-  }
+  await main(process.argv.slice(2));
 }

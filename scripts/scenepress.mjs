@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+// The `scenepress` command: the sources where it stands in a checkout, the build in an installed package.
+// It starts on whatever Node it is given, so it must parse on old ones.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const source = join(root, 'appliance', 'main.ts');
+const main = existsSync(source) ? source : join(root, 'dist', 'appliance', 'main.js');
+const ownNode = join(root, 'node_modules', '.bin', 'node');
+
+if (process.argv[2] === 'setup') {
+  const setup = await import('./setup.mjs');
+  await setup.main(process.argv.slice(3));
+} else if (Number.parseInt(process.versions.node, 10) >= 24) {
+  process.argv[1] = main;
+  await import(pathToFileURL(main).href);
+} else if (existsSync(ownNode)) {
+  runOn(ownNode);
+} else {
+  console.error(
+    existsSync(source)
+      ? 'Scenepress is not set up yet. Run: node scripts/setup.mjs'
+      : `Scenepress needs Node 24 or newer; this is ${process.version}.`,
+  );
+  process.exitCode = 1;
+}
+
+function runOn(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A terminal sends Ctrl-C to both; sent on, it would come twice, which means "now, without draining".
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,36 @@
+// Types, lint and format of both languages; `npm run check` runs just this.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+
+const root = join(import.meta.dirname, '../..');
+const renderer = join(root, 'renderer');
+const bin = join(root, 'node_modules/.bin');
+const python = join(root, '.venv/bin/python');
+const pythonSources = ['.', '../test/renderer'];
+
+const checks: [name: string, cwd: string, command: string, ...args: string[]][] = [
+  ['TypeScript types', root, join(bin, 'tsc')],
+  ['TypeScript lint and format', root, join(bin, 'biome'), 'check', '--error-on-warnings'],
+  ['Python lint', renderer, python, '-m', 'ruff', 'check', '--config=pyproject.toml', ...pythonSources],
+  [
+    'Python format',
+    renderer,
+    python,
+    '-m',
+    'ruff',
+    'format',
+    '--check',
+    '--config=pyproject.toml',
+    ...pythonSources,
+  ],
+  ['Python types', renderer, python, '-m', 'mypy', '--strict', ...pythonSources],
+];
+
+for (const [name, cwd, command, ...args] of checks) {
+  t.test(name, async (t) => {
+    const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+    if (status !== 0) t.comment(stdout + stderr + (error ?? ''));
+    t.equal(status, 0, 'nothing is found');
+  });
+}

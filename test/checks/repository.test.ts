@@ -1,0 +1,71 @@
+// What must hold for the repository as a whole, whoever changes it.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+
+const root = join(import.meta.dirname, '../..');
+const git = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+});
+// A tree without its history has no list of its files.
+const skip = git.status === 0 ? false : 'not a git checkout';
+const files = git.stdout
+  .split('\0')
+  .filter((file) => file && statSync(join(root, file), { throwIfNoEntry: false }));
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+t.test('every top-level entry has its reason', { skip }, async (t) => {
+  const agreed = ['appliance', 'lib', 'renderer', 'scripts', 'test', 'LICENSE', 'README.md'];
+  for (const entry of new Set(files.map((file) => file.split('/')[0] ?? ''))) {
+    t.ok(agreed.includes(entry) || entry.startsWith('.') || /\.json$|\.config\.\w+$/.test(entry), entry);
+  }
+});
+
+t.test('no file names a place on somebody’s machine', { skip }, async (t) => {
+  // Written so that this file doesn't find itself.
+  const places = /(?<![\w.$}/-])\/(?:home\/(?!user\b)\w|root\/\w|work\/\w|Users\/\w|tmp\/v\/)/;
+  t.same(
+    files.filter((file) => !file.endsWith('repository.test.ts') && places.test(text(file))),
+    [],
+  );
+});
+
+t.test('the locks name no registry', { skip }, async (t) => {
+  const locks = files.filter((file) => /(\.lock|package-lock\.json|\.npmrc)$/.test(file));
+  t.ok(locks.length >= 4);
+  for (const file of locks) {
+    const hosts = text(file).match(/^.*"resolved": "|^.*(?:--index-url|--find-links|registry=).*/gm) ?? [];
+    t.same(hosts, [], file);
+  }
+});
+
+t.test('the npm lock has no holes, which npm would refuse elsewhere', async (t) => {
+  type Entry = { dependencies?: object; optionalDependencies?: object };
+  const { packages } = JSON.parse(text('package-lock.json')) as { packages: Record<string, Entry> };
+  const missing = Object.entries(packages).flatMap(([path, entry]) =>
+    Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })
+      .filter((name) => !isReachable(packages, path, name))
+      .map((name) => `${path} needs ${name}`),
+  );
+  t.same(missing, []);
+});
+
+t.test('no large media', { skip }, async (t) => {
+  const media = files.filter((file) =>
+    /\.(mp4|webm|mov|gif|png|jpe?g|webp|wav|mp3|pdf|ttf|otf|woff2?)$/i.test(file),
+  );
+  t.same(
+    media.filter((file) => statSync(join(root, file)).size > 200_000),
+    [],
+  );
+});
+
+/** Looks as Node does: in the package's own node_modules, then in those of each folder above. */
+function isReachable(packages: object, path: string, name: string): boolean {
+  for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+    if (Object.hasOwn(packages, `${at && `${at}/`}node_modules/${name}`)) return true;
+    if (at === '') return false;
+  }
+}
