@@ -15,4 +15,4 @@ lock() {
 
 lock requirements "$@"
 lock requirements-build "$@"
-lock requirements-dev --constraints requirements.lock "$@"
+lock requirements-dev --constraints requirements.lock --constraints requirements-build.lock "$@"
