@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncFolder, writeDurably } from '../storage/durable-file.ts';
+import type { AssetStore, ByteRange, OpenedAsset } from './asset-store.ts';
+
+const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
+
+/** Artifacts as files: `<folder>/<jobId>/video.mp4`. */
+export class FileAssetStore implements AssetStore {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  async put(assetKey: string, file: { path: string }): Promise<{ sizeBytes: number }> {
+    const target = this.path(assetKey);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const source = await openRegularFile(file.path);
+    try {
+      await writeDurably(target, (copy) => copy.writeFile(source.createReadStream({ autoClose: false })));
+      await syncFolder(this.#folder);
+      return { sizeBytes: (await source.stat()).size };
+    } finally {
+      await source.close();
+    }
+  }
+
+  async open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined> {
+    const path = this.path(assetKey);
+    const file = await openRegularFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (!file) return undefined;
+    const { size } = await file.stat();
+    return { stream: file.createReadStream({ ...range }), sizeBytes: size, path };
+  }
+
+  async delete(assetKey: string): Promise<void> {
+    const path = this.path(assetKey);
+    await rm(path, { force: true });
+    await rmdir(dirname(path)).catch(() => {}); // Other artifacts of the job may still be there.
+  }
+
+  /** Where an asset is, or would be. */
+  path(assetKey: string): string {
+    assert(KEY.test(assetKey), 'an asset key');
+    return join(this.#folder, assetKey);
+  }
+}
+
+async function openRegularFile(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Error(`${path} is not a regular file`);
+}

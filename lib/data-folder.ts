@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { AccountStore } from './accounts/account-store.ts';
+import { FileAssetStore } from './assets/file-asset-store.ts';
+import type { KeyStore } from './keys/key-store.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
+import { LowdbDatabase } from './storage/lowdb/database.ts';
+import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
+import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
+import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
+import { LowdbStorage } from './storage/lowdb/lowdb-storage.ts';
+import type { Storage } from './storage/storage.ts';
+
+/**
+ * Everything in one folder of this machine: the embedded default.
+ *
+ * ```
+ * database.json   jobs, accounts, keys, ledger
+ * sources/        the source code of each job's scene
+ * assets/         artifacts
+ * work/           renders in progress
+ * master.key      seals webhook secrets
+ * lock            held by the process that owns the folder
+ * ```
+ */
+export class DataFolder {
+  readonly path: string;
+  readonly storage: Storage;
+  readonly ledgerStore: LedgerStore;
+  readonly accountStore: AccountStore;
+  readonly keyStore: KeyStore;
+  readonly assets: FileAssetStore;
+
+  constructor(path: string) {
+    const database = new LowdbDatabase(path);
+    this.path = path;
+    this.storage = new LowdbStorage(database);
+    this.ledgerStore = new LowdbLedgerStore(database, this.storage);
+    this.accountStore = new LowdbAccountStore(database);
+    this.keyStore = new LowdbKeyStore(database);
+    this.assets = new FileAssetStore(join(path, 'assets'));
+  }
+
+  /** Where renders in progress keep their files. */
+  get workFolder(): string {
+    return join(this.path, 'work');
+  }
+
+  /** Opens the folder, made when it isn't there; `storage_locked` when another process has it. */
+  async start(): Promise<void> {
+    await this.storage.start();
+    await this.assets.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.storage.stop();
+  }
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+/**
+ * Makes ids that are URL-safe, sort by the time of their making (also within one millisecond) and end in 128
+ * random bits: 16 hexadecimal digits of time, 32 of chance.
+ */
+export class SortableIds {
+  readonly #clock: Clock;
+  #lastTick = 0n;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  next(): string {
+    const tick = BigInt(this.#clock.now()) << 16n;
+    this.#lastTick = tick > this.#lastTick ? tick : this.#lastTick + 1n;
+    return this.#lastTick.toString(16).padStart(16, '0') + randomBytes(16).toString('hex');
+  }
+}
+
+/** An id with a readable prefix, as `acct_5f0c…`: 96 random bits. */
+export function randomId(prefix: string): string {
+  return `${prefix}_${randomBytes(12).toString('hex')}`;
+}

@@ -1,0 +1,59 @@
+/** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
+export type { Account, AccountStore } from './accounts/account-store.ts';
+export { Accounts } from './accounts/accounts.ts';
+export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
+export { FileAssetStore } from './assets/file-asset-store.ts';
+export { type Clock, isoTime, systemClock } from './clock.ts';
+export { DataFolder } from './data-folder.ts';
+export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
+export {
+  ARTIFACT_NAMES,
+  type Artifact,
+  type ArtifactName,
+  ASPECT_RATIOS,
+  type AspectRatio,
+  type Job,
+  type JobOutcome,
+  type JobPhase,
+  type JobRecord,
+  type JobStatus,
+  QUALITIES,
+  type Quality,
+} from './jobs/job.ts';
+export {
+  parseRenderRequest,
+  type RenderRequest,
+  renderRequestSchema,
+  type ValidRenderRequest,
+} from './jobs/render-request.ts';
+export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
+export type { KeyRecord, KeyStore } from './keys/key-store.ts';
+export { loadMasterKey, MasterKey } from './keys/master-key.ts';
+export type { Balance, Ledger } from './ledger/ledger.ts';
+export type {
+  Grant,
+  GrantPart,
+  LedgerAccount,
+  LedgerEntry,
+  LedgerStore,
+  Reserve,
+} from './ledger/ledger-store.ts';
+export { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
+export {
+  DEFAULT_FREE_CREDITS_PER_MONTH,
+  StoredLedger,
+  type StoredLedgerOptions,
+} from './ledger/stored-ledger.ts';
+export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
+export { type Logger, silentLogger } from './logger.ts';
+export type { RendererOptions } from './render/launcher.ts';
+export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
+export type { RenderProgress, RenderStage } from './render/render-task.ts';
+export {
+  type EnqueueRequest,
+  type JobScope,
+  RenderService,
+  type RenderServiceOptions,
+  type ServiceStatus,
+} from './render-service.ts';
+export type { JobQuery, Storage, Transaction } from './storage/storage.ts';

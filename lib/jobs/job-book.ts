@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import type { Clock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
+import { SortableIds } from '../ids.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Pricing } from '../ledger/pricing.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
+import { isTerminal, type JobOutcome, type JobRecord } from './job.ts';
+import { defaultFps } from './qualities.ts';
+import type { ValidRenderRequest } from './render-request.ts';
+
+/** How many times a job is given to a worker, when workers die with it. */
+export const MOST_ATTEMPTS = 2;
+
+/** What a job is opened with. */
+export interface NewJob {
+  owner: string;
+  request: ValidRenderRequest;
+  metadataJson: string | null;
+  webhookUrl: string | null;
+  keyId: string | null;
+}
+
+/**
+ * Writes the life of jobs down: every transition of {@link JobPhase} with what the ledger has to do with it.
+ *
+ * A ledger that joins the storage's transactions commits together with the job. One that lives elsewhere is asked
+ * between two commits, of which the first says what is about to be asked; whatever is found in between after a
+ * crash is asked again or undone by {@link JobBook.recover}.
+ */
+export class JobBook {
+  readonly #storage: Storage;
+  readonly #ledger: Ledger;
+  readonly #pricing: Pricing;
+  readonly #clock: Clock;
+  readonly #ids: SortableIds;
+  readonly #joined: boolean;
+
+  constructor(options: { storage: Storage; ledger: Ledger; pricing: Pricing; clock: Clock }) {
+    this.#storage = options.storage;
+    this.#ledger = options.ledger;
+    this.#pricing = options.pricing;
+    this.#clock = options.clock;
+    this.#ids = new SortableIds(options.clock);
+    this.#joined = options.ledger.joins(options.storage);
+  }
+
+  /** Reserves credits and makes the job `queued`; `insufficient_credits` when the balance is below the reserve. */
+  async open({ owner, request, metadataJson, webhookUrl, keyId }: NewJob): Promise<JobRecord> {
+    const job: JobRecord = {
+      jobId: this.#ids.next(),
+      owner,
+      phase: 'queued',
+      className: request.className,
+      quality: request.quality,
+      aspectRatio: request.aspectRatio,
+      fps: request.fps ?? defaultFps(request.quality),
+      metadataJson,
+      webhookUrl,
+      keyId,
+      reserveCredits: this.#pricing.reserveCredits(request.quality),
+      attempts: 0,
+      createdAtMs: this.#clock.now(),
+      startedAtMs: null,
+      completedAtMs: null,
+      durationMs: null,
+      creditsCost: 0,
+      outcome: null,
+      artifacts: [],
+      error: null,
+    };
+    const reserve = { jobId: job.jobId, owner, amountCredits: job.reserveCredits };
+    if (this.#joined) {
+      await this.#storage.transaction(async (tx) => {
+        if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
+        await this.#storage.insertJob(tx, job, request.code);
+      });
+      return job;
+    }
+    const reserving: JobRecord = { ...job, phase: 'reserving' };
+    await this.#storage.transaction((tx) => this.#storage.insertJob(tx, reserving, request.code));
+    const answer = await this.#ledger.reserve(reserve).catch(async (error: unknown) => {
+      // Nobody knows whether it reserved; voiding closes the door either way. If that fails too, recovery does it.
+      await this.#withdraw(reserving).catch(() => {});
+      throw error;
+    });
+    if (answer === 'insufficient') {
+      await this.#withdraw(reserving);
+      throw insufficientCredits(reserve);
+    }
+    await this.#storage.transaction((tx) => this.#storage.updateJob(tx, job));
+    return job;
+  }
+
+  /** `queued` to `running`; undefined when the job is no longer queued. */
+  begin(jobId: string): Promise<JobRecord | undefined> {
+    return this.#change(jobId, 'queued', (job) => ({
+      ...job,
+      phase: 'running',
+      attempts: job.attempts + 1,
+      startedAtMs: this.#clock.now(),
+    }));
+  }
+
+  /** `running` back to `queued`. An attempt that ended for no fault of anyone's is not counted. */
+  requeue(jobId: string, { counted }: { counted: boolean }): Promise<JobRecord | undefined> {
+    return this.#change(jobId, 'running', (job) => ({
+      ...job,
+      phase: 'queued',
+      attempts: counted ? job.attempts : job.attempts - 1,
+    }));
+  }
+
+  /**
+   * Ends a job: settles or voids its reserve and makes it terminal. A cost that the balance doesn't cover fails it.
+   * May be repeated until it succeeds; the outcome of the first call that was written down counts. `only` limits it
+   * to jobs in that phase; undefined when the job is in another, or terminal.
+   */
+  async finish(
+    jobId: string,
+    outcome: JobOutcome,
+    { durationMs, only }: { durationMs: number; only?: 'queued' | 'running' },
+  ): Promise<JobRecord | undefined> {
+    const settling = (job: JobRecord): JobRecord => ({ ...job, phase: 'settling', outcome, durationMs });
+    const mayEnd = (job: JobRecord) => !isTerminal(job.phase) && (only === undefined || job.phase === only);
+    if (this.#joined) {
+      return this.#storage.transaction(async (tx) => {
+        const job = await this.#storage.getJob(jobId, tx);
+        if (!job || !mayEnd(job)) return undefined;
+        const ended = await this.#settle(settling(job), tx);
+        await this.#storage.updateJob(tx, ended);
+        return ended;
+      });
+    }
+    const intent = await this.#storage.transaction(async (tx) => {
+      const job = await this.#storage.getJob(jobId, tx);
+      if (!job || job.phase === 'settling') return job;
+      if (!mayEnd(job)) return undefined;
+      await this.#storage.updateJob(tx, settling(job));
+      return settling(job);
+    });
+    if (!intent) return undefined;
+    const ended = await this.#settle(intent);
+    await this.#storage.transaction((tx) => this.#storage.updateJob(tx, ended));
+    return ended;
+  }
+
+  /**
+   * Brings every unfinished job to where it can go on: what was reserving is undone, what was settling is settled,
+   * what was running is queued again or, when that was its last attempt, failed. Answers with the jobs to render,
+   * oldest first.
+   */
+  async recover(): Promise<JobRecord[]> {
+    const queued: JobRecord[] = [];
+    for (const job of await this.#storage.unfinishedJobs()) {
+      if (job.phase === 'reserving') await this.#withdraw(job);
+      else if (job.phase === 'settling') await this.#finishAgain(job);
+      else if (job.phase === 'running' && job.attempts >= MOST_ATTEMPTS) {
+        await this.finish(job.jobId, { kind: 'failed', error: RENDERER_FAILED }, { durationMs: 0 });
+      } else {
+        const again = job.phase === 'running' ? await this.requeue(job.jobId, { counted: true }) : job;
+        if (again) queued.push(again);
+      }
+    }
+    return queued;
+  }
+
+  async #finishAgain(job: JobRecord): Promise<void> {
+    assert(job.outcome);
+    await this.finish(job.jobId, job.outcome, { durationMs: job.durationMs ?? 0 });
+  }
+
+  /** Tells the ledger how a settling job ended and gives the record as it will be. */
+  async #settle(job: JobRecord, tx?: Transaction): Promise<JobRecord> {
+    const { jobId, owner, outcome } = job;
+    assert(outcome && job.durationMs !== null);
+    const ended: JobRecord = { ...job, outcome: null, completedAtMs: this.#clock.now() };
+    if (outcome.kind === 'completed') {
+      const answer = await this.#ledger.settle({ jobId, owner, amountCredits: outcome.costCredits }, tx);
+      if (answer.kind === 'settled') {
+        return {
+          ...ended,
+          phase: 'completed',
+          creditsCost: answer.chargedCredits,
+          artifacts: outcome.artifacts,
+        };
+      }
+    }
+    await this.#ledger.void({ jobId, owner }, tx);
+    const error = outcome.kind === 'failed' ? outcome.error : CREDITS_RAN_OUT;
+    return { ...ended, phase: 'failed', error };
+  }
+
+  /** Undoes a job that nobody saw. */
+  async #withdraw({ jobId, owner }: JobRecord): Promise<void> {
+    await this.#ledger.void({ jobId, owner });
+    await this.#storage.transaction((tx) => this.#storage.deleteJob(tx, jobId));
+  }
+
+  #change(
+    jobId: string,
+    from: JobRecord['phase'],
+    change: (job: JobRecord) => JobRecord,
+  ): Promise<JobRecord | undefined> {
+    return this.#storage.transaction(async (tx) => {
+      const job = await this.#storage.getJob(jobId, tx);
+      if (job?.phase !== from) return undefined;
+      const changed = change(job);
+      await this.#storage.updateJob(tx, changed);
+      return changed;
+    });
+  }
+}
+
+export const CREDITS_RAN_OUT =
+  'The credits ran out: the render cost more than the reserve and the balance cover.';
+export const RENDERER_FAILED: string =
+  `The renderer failed ${MOST_ATTEMPTS} times while rendering this scene. ` +
+  'That is a fault of the renderer, not of the scene; please tell whoever runs this service.';
+
+function insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
+  return new ScenepressError(
+    'insufficient_credits',
+    `This render needs a reserve of ${amountCredits} credits, more than the balance. Top up, or wait for the ` +
+      "month's free credits.",
+  );
+}

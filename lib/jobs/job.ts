@@ -1,0 +1,122 @@
+/**
+ * One render request and its life.
+ *
+ * ```
+ *              enqueue                worker takes it             artifacts collected or scene failed
+ *  reserving ───────────▶ queued ───────────────────▶ running ───────────────────────────▶ settling
+ *      │                    │  ▲                        │ │                                  │    │
+ *      │ no credits         │  └── worker died, ────────┘ │ ledger shares the storage        │    │
+ *      ▼                    │      first attempt          ▼                                  ▼    ▼
+ *  (no job)                 └── canceled ─────────▶ completed / failed ◀──────── settled or voided
+ * ```
+ *
+ * | from | to | by | also |
+ * |---|---|---|---|
+ * | - | reserving | `enqueue`, only with a ledger that lives elsewhere | not yet a visible job |
+ * | reserving | queued | the ledger's `reserve` answered `reserved` | |
+ * | reserving | - | it answered `insufficient`, or the service stopped meanwhile | reserve voided, record removed |
+ * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
+ * | queued | running | the dispatcher found a free worker | attempts + 1 |
+ * | running | queued | the worker died or the service was killed, attempts left | |
+ * | running | completed, failed | the render ended | settle or void in the same commit |
+ * | queued | failed | `cancel` | void in the same commit |
+ * | running, queued | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
+ * | settling | completed, failed | the ledger's `settle` or `void` answered | |
+ *
+ * A terminal job never changes. The first reason for ending wins.
+ */
+export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'completed' | 'failed';
+
+/** What a client sees of the phase (contract §3). */
+export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
+
+export const QUALITIES = ['low', 'medium', 'high', 'twok', 'fourk'] as const;
+export type Quality = (typeof QUALITIES)[number];
+
+export const ASPECT_RATIOS = ['16:9', '9:16'] as const;
+export type AspectRatio = (typeof ASPECT_RATIOS)[number];
+
+/** The file names of the artifacts, in the order of the contract's `result`. */
+export const ARTIFACT_NAMES = ['video.mp4', 'thumbnail.jpg', 'captions.vtt'] as const;
+export type ArtifactName = (typeof ARTIFACT_NAMES)[number];
+
+/** One stored artifact of a completed job. */
+export interface Artifact {
+  name: ArtifactName;
+  /** Where the asset store keeps it. Unguessable, because artifact URLs are public. */
+  assetKey: string;
+  sizeBytes: number;
+}
+
+/** How a render ended, fixed before the ledger is told. */
+export type JobOutcome =
+  | { kind: 'completed'; artifacts: Artifact[]; costCredits: number }
+  | { kind: 'failed'; error: string };
+
+/** A job as it is stored. Times are epoch milliseconds (UTC). The scene's source is stored apart. */
+export interface JobRecord {
+  jobId: string;
+  /** The account that owns the job: an opaque string to the library. */
+  owner: string;
+  phase: JobPhase;
+  className: string;
+  quality: Quality;
+  aspectRatio: AspectRatio;
+  /** Frames per second: the request's, or the quality's default. */
+  fps: number;
+  /** The request's metadata as the JSON text that was received; null when none was given. */
+  metadataJson: string | null;
+  /** Where the outcome is sent, fixed at enqueue; null: nowhere. */
+  webhookUrl: string | null;
+  /** The key that the job was enqueued with, whose secret signs its webhook; null without keys. */
+  keyId: string | null;
+  reserveCredits: number;
+  /** How many times a worker began to render it. */
+  attempts: number;
+  createdAtMs: number;
+  /** When the last attempt began; null before the first. */
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+  /** Render wall-clock time of the last attempt; null until terminal. */
+  durationMs: number | null;
+  /** Credits charged; 0 until completed. */
+  creditsCost: number;
+  /** What the ledger is being told; only while settling. */
+  outcome: JobOutcome | null;
+  artifacts: Artifact[];
+  /** Why it failed, in words for the scene's author; null otherwise. */
+  error: string | null;
+}
+
+/** A job as the library shows it: everything of the record that means something outside. */
+export interface Job {
+  jobId: string;
+  owner: string;
+  status: JobStatus;
+  className: string;
+  quality: Quality;
+  aspectRatio: AspectRatio;
+  fps: number;
+  /** JSON text, exactly as given; null when none was. */
+  metadataJson: string | null;
+  webhookUrl: string | null;
+  creditsCost: number;
+  /** Milliseconds; null until terminal. */
+  durationMs: number | null;
+  artifacts: Artifact[];
+  error: string | null;
+  attempts: number;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+  completedAt: string | null;
+}
+
+/** A terminal job never changes. */
+export function isTerminal(phase: JobPhase): phase is 'completed' | 'failed' {
+  return phase === 'completed' || phase === 'failed';
+}
+
+/** The status that a client sees; a job that is being settled still counts as running. */
+export function statusOf(phase: Exclude<JobPhase, 'reserving'>): JobStatus {
+  return phase === 'settling' ? 'running' : phase;
+}

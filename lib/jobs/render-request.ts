@@ -1,0 +1,88 @@
+import Joi from 'joi';
+import { ScenepressError } from '../errors.ts';
+import { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './job.ts';
+
+/** What a client may say of a render (contract §2.1); `metadata` is any JSON value. */
+export interface RenderRequest {
+  /** Python source with the scene class in it. */
+  code: string;
+  /** The scene class to render. */
+  className: string;
+  /** Default `medium`. */
+  quality?: Quality;
+  /** Default `16:9`. */
+  aspectRatio?: AspectRatio;
+  /** Frames per second, an integer of at least 1; default: the quality's own. */
+  fps?: number;
+  metadata?: unknown;
+  /** Where the outcome is sent; null: nowhere; absent: the key's default. */
+  webhookUrl?: string | null;
+}
+
+function says(message: string): Record<string, string> {
+  return { '*': message };
+}
+
+/** `https://`, a host, and no user or password in it. */
+function assertWebhookUrl(value: string): string {
+  const url = URL.parse(value);
+  if (!value.startsWith('https://') || !url?.hostname || url.username || url.password) {
+    throw new Error('not an https:// URL');
+  }
+  return value;
+}
+
+/**
+ * The schema of a render request, in the order in which its fields are checked. Its messages are the contract's
+ * (§7), word for word. Nothing is converted: `"30"` is no `fps`.
+ */
+export const renderRequestSchema: Joi.ObjectSchema<RenderRequest> = Joi.object<RenderRequest>({
+  code: Joi.string()
+    .required()
+    .messages(says('code is required'))
+    .description('Scene source: imports, helpers and the scene class may all be in it.'),
+  className: Joi.string()
+    .pattern(/^[A-Za-z_][A-Za-z0-9_]*$/)
+    .required()
+    .messages(says('className must be a valid Python identifier'))
+    .description('The scene class inside `code` to render.'),
+  quality: Joi.string()
+    .valid(...QUALITIES)
+    .default('medium')
+    .messages(says(`quality must be one of: ${QUALITIES.join(', ')}`))
+    .description('`low` and `medium` are fastest; `twok` and `fourk` cost more render time and credits.'),
+  aspectRatio: Joi.string()
+    .valid(...ASPECT_RATIOS)
+    .default('16:9')
+    .messages(says(`aspectRatio must be one of: ${ASPECT_RATIOS.join(', ')}`))
+    .description('`16:9` is landscape, `9:16` portrait.'),
+  fps: Joi.number()
+    .unsafe()
+    .integer()
+    .min(1)
+    .messages(says('fps must be a positive integer'))
+    .description('Frames per second. When omitted, the default of the quality.'),
+  metadata: Joi.any().description('Stored with the job and echoed back unchanged. Any JSON value.'),
+  webhookUrl: Joi.string()
+    .custom(assertWebhookUrl)
+    .allow(null)
+    .messages(says('webhookUrl must be an https:// URL'))
+    .description('Overrides the default webhook URL of the API key for this job; null: no webhook.'),
+});
+
+/** A request that keeps all rules, defaults filled in. */
+export type ValidRenderRequest = RenderRequest & Required<Pick<RenderRequest, 'quality' | 'aspectRatio'>>;
+
+const LONGEST_NAME_SHOWN = 80;
+
+/** Checks a request; the first rule it breaks is the error (`invalid_request`, message as in contract §7). */
+export function parseRenderRequest(value: unknown): ValidRenderRequest {
+  const { error, value: request } = renderRequestSchema.validate(value, { convert: false, abortEarly: true });
+  if (!error) return request as ValidRenderRequest;
+  const detail = error.details[0];
+  const unknown = detail?.type === 'object.unknown';
+  const message = unknown
+    ? `${String(detail.context?.key).slice(0, LONGEST_NAME_SHOWN)} is not allowed`
+    : (detail?.message ?? error.message);
+  throw new ScenepressError('invalid_request', message);
+}

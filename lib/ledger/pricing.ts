@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { Quality } from '../jobs/job.ts';
+
+/** Credits per second of render time, and how many seconds are held at enqueue. */
+export interface PricingOptions {
+  creditsPerSecond: Record<Quality, number>;
+  reserveSeconds: number;
+}
+
+export const DEFAULT_PRICING: PricingOptions = {
+  creditsPerSecond: { low: 1, medium: 2, high: 4, twok: 8, fourk: 16 },
+  reserveSeconds: 5,
+};
+
+/** What renders cost: integers, in credits. */
+export class Pricing {
+  readonly #options: PricingOptions;
+
+  constructor(options: PricingOptions = DEFAULT_PRICING) {
+    for (const price of Object.values(options.creditsPerSecond)) assert(Number.isFinite(price) && price > 0);
+    assert(Number.isFinite(options.reserveSeconds) && options.reserveSeconds > 0);
+    this.#options = options;
+  }
+
+  /** Held when a job is enqueued: the price of the first seconds. */
+  reserveCredits(quality: Quality): number {
+    return this.costCredits(quality, this.#options.reserveSeconds * 1000);
+  }
+
+  /** Charged for a render: `max(1, ceil(seconds × price))`. */
+  costCredits(quality: Quality, durationMs: number): number {
+    assert(durationMs >= 0);
+    // In thousandths first: 4.1 s × 10 must be 41 credits, not 42 by the binary fraction of 4.1.
+    const cost = Math.ceil((durationMs * this.#options.creditsPerSecond[quality]) / 1000);
+    return Math.max(1, cost);
+  }
+
+  /** The render time in milliseconds that an amount of credits pays for, at the most. */
+  affordableMs(quality: Quality, credits: number): number {
+    return (credits * 1000) / this.#options.creditsPerSecond[quality];
+  }
+}

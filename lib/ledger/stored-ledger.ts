@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import cron, { type ScheduledTask } from 'node-cron';
+import { type Clock, monthOf, systemClock } from '../clock.ts';
+import { SortableIds } from '../ids.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Balance, Ledger } from './ledger.ts';
+import type { Grant, GrantPart, LedgerAccount, LedgerEntry, LedgerStore } from './ledger-store.ts';
+
+export const DEFAULT_FREE_CREDITS_PER_MONTH = 1000;
+
+export interface StoredLedgerOptions {
+  store: LedgerStore;
+  /** Granted to every account each month (UTC); what is left of it ends with the month. Default 1,000. */
+  freeCreditsPerMonth?: number;
+  clock?: Clock;
+}
+
+/**
+ * The built-in ledger: books kept beside the jobs, in the same transactions.
+ *
+ * Balance = grants − expiries − charges − open reserves, per account, never negative. Free credits go first. The
+ * month's free grant is made by a clock at the month's start and on an account's first use in a month, whichever
+ * comes first; once either way.
+ */
+export class StoredLedger implements Ledger {
+  readonly #store: LedgerStore;
+  readonly #freeCredits: number;
+  readonly #clock: Clock;
+  readonly #ids: SortableIds;
+  #monthly: ScheduledTask | undefined;
+
+  constructor({
+    store,
+    freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
+    clock = systemClock,
+  }: StoredLedgerOptions) {
+    assertCredits(freeCreditsPerMonth);
+    this.#store = store;
+    this.#freeCredits = freeCreditsPerMonth;
+    this.#clock = clock;
+    this.#ids = new SortableIds(clock);
+  }
+
+  async start(): Promise<void> {
+    this.#monthly ??= cron.schedule('0 0 1 * *', () => this.grantMonth(), { timezone: 'UTC' });
+  }
+
+  async stop(): Promise<void> {
+    await this.#monthly?.destroy();
+    this.#monthly = undefined;
+  }
+
+  joins(storage: Storage): boolean {
+    return storage === this.#store.storage;
+  }
+
+  /** Gives every known account the current month's free credits, unless it has them. */
+  async grantMonth(): Promise<void> {
+    for (const owner of await this.#store.listOwners()) {
+      await this.#store.storage.transaction((tx) => this.#openBooks(owner, tx));
+    }
+  }
+
+  /** Adds purchased credits; they don't expire. */
+  async grantPaid(owner: string, amountCredits: number, note: string | null = null): Promise<Balance> {
+    assertCredits(amountCredits);
+    return this.#store.storage.transaction(async (tx) => {
+      const account = await this.#openBooks(owner, tx);
+      const part: GrantPart = { grantId: this.#ids.next(), source: 'paid', period: null, amountCredits };
+      addTo(account.grants, part);
+      await this.#write(tx, account, { kind: 'grant', amountCredits, parts: [part], note });
+      return balanceOf(account);
+    });
+  }
+
+  async balance(owner: string): Promise<Balance> {
+    const account = await this.#store.getAccount(owner);
+    if (account && account.lastPeriod >= monthOf(this.#clock.now())) return balanceOf(account);
+    return this.#store.storage.transaction(async (tx) => balanceOf(await this.#openBooks(owner, tx)));
+  }
+
+  async available(owner: string): Promise<number> {
+    return (await this.balance(owner)).total;
+  }
+
+  /** The account's history, newest first. */
+  async statement(owner: string, limit = 100): Promise<LedgerEntry[]> {
+    return this.#store.listEntries(owner, limit);
+  }
+
+  async reserve(
+    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    tx?: Transaction,
+  ): Promise<'reserved' | 'insufficient'> {
+    assertCredits(amountCredits);
+    return this.#in(tx, async (tx) => {
+      const known = await this.#store.getReserve(jobId, tx);
+      if (known) return known.state === 'voided' ? 'insufficient' : 'reserved';
+      const account = await this.#openBooks(owner, tx);
+      if (balanceOf(account).total < amountCredits) return 'insufficient';
+      const parts = takeFrom(account.grants, amountCredits);
+      await this.#store.putReserve(tx, { jobId, owner, state: 'open', parts, chargedCredits: 0 });
+      await this.#write(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
+      return 'reserved';
+    });
+  }
+
+  async settle(
+    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    tx?: Transaction,
+  ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }> {
+    assertCredits(amountCredits);
+    return this.#in(tx, async (tx) => {
+      const reserve = await this.#store.getReserve(jobId, tx);
+      assert(reserve, 'only a reserved job is settled');
+      assert.equal(reserve.owner, owner);
+      if (reserve.state === 'settled') return { kind: 'settled', chargedCredits: reserve.chargedCredits };
+      if (reserve.state === 'voided') return { kind: 'insufficient' };
+
+      const account = await this.#openBooks(owner, tx);
+      const reservedCredits = sumOf(reserve.parts);
+      const change = reservedCredits - amountCredits;
+      if (change < 0 && balanceOf(account).total < -change) return { kind: 'insufficient' };
+
+      const before = balanceOf(account).total;
+      // The reserve's own order is free before paid: what is charged comes off its front, the rest goes back.
+      const parts =
+        change < 0 ? takeFrom(account.grants, -change) : this.#giveBack(account, tail(reserve.parts, change));
+      assert.equal(balanceOf(account).total, before + change);
+      await this.#store.putReserve(tx, { ...reserve, state: 'settled', chargedCredits: amountCredits });
+      await this.#write(tx, account, {
+        kind: 'settle',
+        amountCredits: change,
+        chargedCredits: amountCredits,
+        jobId,
+        parts,
+      });
+      return { kind: 'settled', chargedCredits: amountCredits };
+    });
+  }
+
+  async void({ jobId, owner }: { jobId: string; owner: string }, tx?: Transaction): Promise<void> {
+    await this.#in(tx, async (tx) => {
+      const reserve = await this.#store.getReserve(jobId, tx);
+      if (!reserve) {
+        // Remembered, so that a reserve that arrives late finds the door closed.
+        await this.#store.putReserve(tx, { jobId, owner, state: 'voided', parts: [], chargedCredits: 0 });
+        return;
+      }
+      assert.equal(reserve.owner, owner);
+      assert(reserve.state !== 'settled', 'a settled job is not voided');
+      if (reserve.state === 'voided') return;
+      const account = await this.#openBooks(owner, tx);
+      const before = balanceOf(account).total;
+      const parts = this.#giveBack(account, reserve.parts);
+      assert.equal(balanceOf(account).total, before + sumOf(reserve.parts));
+      await this.#store.putReserve(tx, { ...reserve, state: 'voided' });
+      await this.#write(tx, account, { kind: 'void', amountCredits: sumOf(parts), jobId, parts });
+    });
+  }
+
+  /** The account as of now: made on first use; a new month ends the old free grant and makes the new one. */
+  async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
+    const found = await this.#store.getAccount(owner, tx);
+    const account: LedgerAccount = found ? structuredClone(found) : { owner, grants: [], lastPeriod: '' };
+    const period = monthOf(this.#clock.now());
+    if (account.lastPeriod >= period) return account;
+    account.lastPeriod = period;
+    for (const grant of account.grants.filter((grant) => grant.source === 'free')) {
+      const part = partOf(grant, grant.remainingCredits);
+      grant.remainingCredits = 0;
+      await this.#write(tx, account, { kind: 'expiry', amountCredits: -part.amountCredits, parts: [part] });
+    }
+    const part = this.#freePart(period, this.#freeCredits);
+    addTo(account.grants, part);
+    await this.#write(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
+    return account;
+  }
+
+  /** Returns credits to the grants they came from; those of an ended month to the current month's. */
+  #giveBack(account: LedgerAccount, parts: GrantPart[]): GrantPart[] {
+    const returned = parts.map((part) =>
+      part.source === 'free' && part.period !== account.lastPeriod
+        ? this.#freePart(account.lastPeriod, part.amountCredits)
+        : part,
+    );
+    for (const part of returned) addTo(account.grants, part);
+    return returned;
+  }
+
+  #freePart(period: string, amountCredits: number): GrantPart {
+    return { grantId: `free-${period}`, source: 'free', period, amountCredits };
+  }
+
+  async #write(
+    tx: Transaction,
+    account: LedgerAccount,
+    entry: Pick<LedgerEntry, 'kind' | 'amountCredits' | 'parts'> & Partial<LedgerEntry>,
+  ): Promise<void> {
+    account.grants = account.grants.filter((grant) => grant.remainingCredits > 0);
+    assert(account.grants.every((grant) => Number.isSafeInteger(grant.remainingCredits)));
+    await this.#store.putAccount(tx, account);
+    await this.#store.appendEntry(tx, {
+      entryId: this.#ids.next(),
+      owner: account.owner,
+      jobId: null,
+      chargedCredits: 0,
+      note: null,
+      atMs: this.#clock.now(),
+      ...entry,
+    });
+  }
+
+  #in<T>(tx: Transaction | undefined, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return tx ? work(tx) : this.#store.storage.transaction(work);
+  }
+}
+
+function assertCredits(amount: number): void {
+  assert(Number.isSafeInteger(amount) && amount >= 0, 'credits are whole and not negative');
+}
+
+function sumOf(parts: GrantPart[]): number {
+  return parts.reduce((sum, part) => sum + part.amountCredits, 0);
+}
+
+function balanceOf({ grants }: LedgerAccount): Balance {
+  const of = (source: Grant['source']) =>
+    grants.reduce((sum, grant) => sum + (grant.source === source ? grant.remainingCredits : 0), 0);
+  const [paid, free] = [of('paid'), of('free')];
+  return { paid, free, total: paid + free };
+}
+
+function partOf(grant: Grant, amountCredits: number): GrantPart {
+  return { grantId: grant.grantId, source: grant.source, period: grant.period, amountCredits };
+}
+
+/** Takes an amount that is there, free credits first, then the oldest paid ones. */
+function takeFrom(grants: Grant[], amountCredits: number): GrantPart[] {
+  const parts: GrantPart[] = [];
+  let missing = amountCredits;
+  for (const source of ['free', 'paid'] as const) {
+    for (const grant of grants.filter((grant) => grant.source === source)) {
+      const taken = Math.min(missing, grant.remainingCredits);
+      if (taken === 0) continue;
+      grant.remainingCredits -= taken;
+      missing -= taken;
+      parts.push(partOf(grant, taken));
+    }
+  }
+  assert.equal(missing, 0, 'the balance covers what is taken');
+  return parts;
+}
+
+function addTo(grants: Grant[], part: GrantPart): void {
+  const grant = grants.find(({ grantId }) => grantId === part.grantId);
+  if (grant) grant.remainingCredits += part.amountCredits;
+  else {
+    const { amountCredits: remainingCredits, ...rest } = part;
+    grants.push({ ...rest, remainingCredits });
+  }
+}
+
+/** The last `amountCredits` of a list of parts. */
+function tail(parts: GrantPart[], amountCredits: number): GrantPart[] {
+  const result: GrantPart[] = [];
+  let missing = amountCredits;
+  for (const part of parts.toReversed()) {
+    const taken = Math.min(missing, part.amountCredits);
+    if (taken > 0) result.unshift({ ...part, amountCredits: taken });
+    missing -= taken;
+  }
+  assert.equal(missing, 0);
+  return result;
+}

@@ -1,0 +1,11 @@
+/** Where the library writes what an operator may want to know; pino's methods fit. */
+export interface Logger {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+const nothing = () => {};
+
+export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,533 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
+import { type Clock, isoTime, systemClock } from './clock.ts';
+import { DataFolder } from './data-folder.ts';
+import { ScenepressError } from './errors.ts';
+import { FairQueue } from './jobs/fair-queue.ts';
+import {
+  type Artifact,
+  type ArtifactName,
+  isTerminal,
+  type Job,
+  type JobOutcome,
+  type JobRecord,
+  statusOf,
+} from './jobs/job.ts';
+import { CREDITS_RAN_OUT, JobBook, MOST_ATTEMPTS, RENDERER_FAILED } from './jobs/job-book.ts';
+import { sizeOf } from './jobs/qualities.ts';
+import { parseRenderRequest, type RenderRequest } from './jobs/render-request.ts';
+import type { Balance, Ledger } from './ledger/ledger.ts';
+import { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
+import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
+import { type Logger, silentLogger } from './logger.ts';
+import { findLauncher, type RendererOptions } from './render/launcher.ts';
+import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
+import { type PooledRender, type RendererVersions, RenderPool } from './render/render-pool.ts';
+import type { RenderProgress, RenderResult } from './render/render-task.ts';
+import type { JobQuery, Storage } from './storage/storage.ts';
+
+/** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
+export interface RenderServiceOptions {
+  /** Keeps everything in this folder of the machine, made when it isn't there. */
+  folder?: string;
+  /** The same, when you need the folder's other stores too (keys, accounts, books). */
+  dataFolder?: DataFolder;
+  /** Where jobs live; default: the folder. */
+  storage?: Storage;
+  /** Where artifacts live; default: the folder. */
+  assets?: AssetStore;
+  /** For files of renders in progress, emptied at start; default: `work` in the folder. */
+  workFolder?: string;
+  /** Who pays; default: nobody ({@link UnmeteredLedger}). */
+  ledger?: Ledger;
+  pricing?: Partial<PricingOptions>;
+  limits?: Partial<RenderLimits>;
+  renderer?: RendererOptions;
+  /** Renders at the same time; default: one for each CPU. */
+  workers?: number;
+  /** Emits a small picture of a running render at most this often; default 0: never. */
+  previewIntervalMs?: number;
+  clock?: Clock;
+  logger?: Logger;
+}
+
+/** A render to be made for an owner. */
+export interface EnqueueRequest extends RenderRequest {
+  /** Whose job it is: an account of yours, opaque to the service. */
+  owner: string;
+  /** The API key it came with. */
+  keyId?: string | null;
+  /** The metadata as JSON text, kept exactly so; wins over `metadata`. */
+  metadataJson?: string | null;
+}
+
+/** Limits a look-up to one owner's jobs; another's are as if they weren't there. */
+export interface JobScope {
+  owner?: string;
+}
+
+export interface ServiceStatus {
+  /** Renders can be made now. */
+  ready: boolean;
+  workers: number;
+  idleWorkers: number;
+  queued: number;
+  running: number;
+  renderer: RendererVersions | null;
+}
+
+interface RenderServiceEvents {
+  /** A job was made or changed its status. */
+  job: [job: Job];
+  /** A running job got further. */
+  progress: [jobId: string, progress: RenderProgress];
+  /** A small JPEG of the frame being drawn. */
+  preview: [jobId: string, jpeg: Buffer];
+}
+
+interface RunningRender {
+  render: PooledRender | undefined;
+  progress: RenderProgress | undefined;
+  /** Resolves when the attempt is written down. */
+  ended: Promise<void>;
+}
+
+const FUNDS_CHECK_MS = 1_000;
+const RETRY_FIRST_MS = 500;
+const RETRY_LONGEST_MS = 30_000;
+
+const CONTENT_TYPES: Record<ArtifactName, string> = {
+  'video.mp4': 'video/mp4',
+  'thumbnail.jpg': 'image/jpeg',
+  'captions.vtt': 'text/vtt',
+};
+
+/**
+ * Renders scenes: takes requests, gives them to workers, keeps the books, hands out artifacts.
+ *
+ * ```ts
+ * const service = new RenderService({ folder: './renders' });
+ * await service.start();
+ * const { jobId } = await service.enqueue({ owner: 'me', className: 'Hello', code });
+ * const job = await service.wait(jobId);
+ * ```
+ */
+export class RenderService extends EventEmitter<RenderServiceEvents> {
+  readonly #storage: Storage;
+  readonly #assets: AssetStore;
+  readonly #ledger: Ledger;
+  readonly #pricing: Pricing;
+  readonly #limits: RenderLimits;
+  readonly #book: JobBook;
+  readonly #logger: Logger;
+  readonly #workFolder: string;
+  readonly #dataFolder: DataFolder | undefined;
+  readonly #rendererOptions: RendererOptions;
+  readonly #workers: number;
+  readonly #previewIntervalMs: number;
+
+  #pool: RenderPool | undefined;
+  #accepting = false;
+  #queue = new FairQueue();
+  readonly #running = new Map<string, RunningRender>();
+  /** Emits the id of a job that became terminal. */
+  readonly #ends = new EventEmitter().setMaxListeners(0);
+  #stopSignal = new AbortController();
+
+  constructor(options: RenderServiceOptions) {
+    super();
+    const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
+    const storage = options.storage ?? dataFolder?.storage;
+    const assets = options.assets ?? dataFolder?.assets;
+    const workFolder = options.workFolder ?? dataFolder?.workFolder;
+    assert(storage && assets && workFolder, 'give `folder`, or all of `storage`, `assets` and `workFolder`');
+    const clock = options.clock ?? systemClock;
+    this.#dataFolder = dataFolder;
+    this.#storage = storage;
+    this.#assets = assets;
+    this.#workFolder = workFolder;
+    this.#ledger = options.ledger ?? new UnmeteredLedger();
+    this.#pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#logger = options.logger ?? silentLogger;
+    this.#rendererOptions = options.renderer ?? {};
+    this.#workers = options.workers ?? availableParallelism();
+    assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
+    this.#previewIntervalMs = options.previewIntervalMs ?? 0;
+    this.#book = new JobBook({ storage, ledger: this.#ledger, pricing: this.#pricing, clock });
+  }
+
+  /**
+   * Opens the stores, takes up what an earlier life left and starts the workers. Resolves when one is warm.
+   * Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; then nothing is left running.
+   */
+  async start(): Promise<void> {
+    if (this.#accepting) return;
+    this.#stopSignal = new AbortController();
+    try {
+      await this.#dataFolder?.start();
+      await this.#storage.start();
+      await this.#assets.start?.();
+      await this.#ledger.start?.();
+      const launcher = await findLauncher(this.#rendererOptions);
+      if (launcher.isolation === 'none') {
+        this.#logger.warn(
+          { reason: launcher.isolationProblem },
+          'Renders are not isolated by bubblewrap: scene code can read what its user can read.',
+        );
+      }
+      this.#pool = new RenderPool({
+        size: this.#workers,
+        launcher,
+        limits: this.#limits,
+        workFolder: this.#workFolder,
+        logger: this.#logger,
+      });
+      await this.#pool.start();
+      this.#queue = new FairQueue();
+      for (const job of await this.#book.recover()) this.#queue.add(job.owner, job.jobId);
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
+    this.#accepting = true;
+    this.#dispatch();
+  }
+
+  /**
+   * Takes no more jobs; running renders may go on for `graceMs` (default 0), then they are ended and attempted again
+   * after the next start. Queued jobs stay queued. Resolves when no process is left.
+   */
+  async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+    this.#accepting = false;
+    const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
+    if (graceMs > 0) {
+      const timer = new AbortController();
+      await Promise.race([ended(), delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
+      timer.abort();
+    }
+    this.#stopSignal.abort();
+    for (const { render } of this.#running.values()) render?.stop('shutdown');
+    await ended();
+    await this.#close();
+  }
+
+  /**
+   * Takes a render on. When it resolves, the job and its reserve survive a power cut.
+   * Errors: `invalid_request`, `insufficient_credits`, `not_running`, `storage_failed`.
+   */
+  async enqueue({ owner, keyId, metadataJson, ...fields }: EnqueueRequest): Promise<Job> {
+    assert(typeof owner === 'string' && owner.length > 0, 'owner is a non-empty string');
+    this.#assertAccepting();
+    const { metadata, ...rest } = fields;
+    const request = parseRenderRequest(rest);
+    const record = await this.#book.open({
+      owner,
+      request,
+      metadataJson: metadataJson ?? JSON.stringify(metadata) ?? null,
+      webhookUrl: request.webhookUrl ?? null,
+      keyId: keyId ?? null,
+    });
+    this.#queue.add(owner, record.jobId);
+    this.#announce(record);
+    this.#dispatch();
+    return present(record);
+  }
+
+  /** The job; `not_found` when there is none, or none of that owner. */
+  async get(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+    return present(await this.#record(jobId, owner));
+  }
+
+  /** Jobs, newest first. */
+  async list(query: JobQuery = {}): Promise<Job[]> {
+    return (await this.#storage.listJobs(query)).map(present);
+  }
+
+  /** Ends a job that isn't over: it fails with "Canceled". A terminal job stays as it is. */
+  async cancel(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+    const job = await this.#record(jobId, owner);
+    if (isTerminal(job.phase)) return present(job);
+    this.#assertAccepting();
+    this.#queue.remove(job.owner, jobId);
+    const canceled = await this.#book.finish(
+      jobId,
+      { kind: 'failed', error: 'Canceled' },
+      { durationMs: 0, only: 'queued' },
+    );
+    if (canceled) {
+      this.#announce(canceled);
+      return present(canceled);
+    }
+    this.#running.get(jobId)?.render?.stop('canceled');
+    return this.wait(jobId);
+  }
+
+  /** Resolves with the job when it is terminal. `signal` gives up waiting. */
+  async wait(jobId: string, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
+    const giveUp = new AbortController();
+    const signals = signal ? AbortSignal.any([signal, giveUp.signal]) : giveUp.signal;
+    const end = once(this.#ends, jobId, { signal: signals });
+    end.catch(() => {});
+    try {
+      const job = await this.get(jobId);
+      if (job.status === 'completed' || job.status === 'failed') return job;
+      await end;
+      return await this.get(jobId);
+    } finally {
+      giveUp.abort();
+    }
+  }
+
+  /** How far a running job is; undefined when it isn't being rendered. */
+  progress(jobId: string): RenderProgress | undefined {
+    return this.#running.get(jobId)?.progress;
+  }
+
+  /** An artifact's bytes. `not_found`: the job has no such artifact; `artifact_gone`: not any more. */
+  async openArtifact(jobId: string, name: ArtifactName, range?: ByteRange): Promise<OpenedAsset> {
+    const artifact = (await this.#record(jobId)).artifacts.find((artifact) => artifact.name === name);
+    if (!artifact) throw new ScenepressError('not_found', `The job has no ${name}.`);
+    const opened = await this.#assets.open(artifact.assetKey, range);
+    if (!opened)
+      throw new ScenepressError('artifact_gone', `${name} of this job has been removed. Render it again.`);
+    return opened;
+  }
+
+  /** What an owner can spend now. */
+  balance(owner: string): Promise<Balance> {
+    return this.#ledger.balance(owner);
+  }
+
+  status(): ServiceStatus {
+    const workers = this.#pool?.size ?? 0;
+    return {
+      ready: this.#accepting,
+      workers,
+      idleWorkers: workers - this.#running.size,
+      queued: this.#queue.size,
+      running: this.#running.size,
+      renderer: this.#pool?.versions ?? null,
+    };
+  }
+
+  #dispatch(): void {
+    const pool = this.#pool;
+    if (!this.#accepting || !pool) return;
+    while (this.#running.size < pool.size) {
+      const jobId = this.#queue.take();
+      if (jobId === undefined) return;
+      const running: RunningRender = { render: undefined, progress: undefined, ended: Promise.resolve() };
+      this.#running.set(jobId, running);
+      running.ended = this.#attempt(jobId, running, pool)
+        .catch((error: unknown) =>
+          this.#logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'),
+        )
+        .finally(() => {
+          this.#running.delete(jobId);
+          this.#dispatch();
+        });
+    }
+  }
+
+  /** One try of a worker at a job, from `running` to what comes after it. */
+  async #attempt(jobId: string, running: RunningRender, pool: RenderPool): Promise<void> {
+    const job = await this.#persistently(() => this.#book.begin(jobId));
+    if (!job) return;
+    this.#announce(job);
+    const code = await this.#storage.readSource(jobId);
+    assert(code !== undefined, 'a job has its source');
+    let fundsTimer: NodeJS.Timeout | undefined;
+    const { className, quality, aspectRatio, fps } = job;
+    const render = pool.render(
+      {
+        jobId,
+        code,
+        className,
+        fps,
+        ...sizeOf(quality, aspectRatio),
+        previewIntervalMs: this.#previewIntervalMs,
+      },
+      {
+        onStarted: () => {
+          fundsTimer = this.#watchFunds(job, render);
+        },
+        onProgress: ({ type: _, ...progress }) => {
+          running.progress = progress;
+          this.emit('progress', jobId, progress);
+        },
+        onPreview: (jpeg) => this.emit('preview', jobId, jpeg),
+      },
+    );
+    running.render = render;
+    if (this.#stopSignal.signal.aborted) render.stop('shutdown');
+    const result = await render.result.finally(() => clearInterval(fundsTimer));
+    await this.#conclude(job, result);
+  }
+
+  /** Nobody waits for a render that can't be paid: it ends the moment its cost passes reserve and balance. */
+  #watchFunds(job: JobRecord, render: PooledRender): NodeJS.Timeout {
+    const startedAt = performance.now();
+    return setInterval(async () => {
+      const cost = this.#pricing.costCredits(job.quality, performance.now() - startedAt);
+      if (cost <= job.reserveCredits) return;
+      const available = await this.#ledger.available(job.owner).catch((error: unknown) => {
+        this.#logger.warn({ err: error, jobId: job.jobId }, 'The ledger did not say what is available.');
+        return Number.POSITIVE_INFINITY;
+      });
+      if (cost > job.reserveCredits + available) render.stop('funds');
+    }, FUNDS_CHECK_MS);
+  }
+
+  async #conclude(job: JobRecord, result: RenderResult): Promise<void> {
+    const { jobId } = job;
+    const { durationMs } = result;
+    switch (result.kind) {
+      case 'rendered': {
+        const artifacts = await this.#store(jobId, result).catch((error: unknown) => {
+          this.#logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
+          return undefined;
+        });
+        if (!artifacts) return this.#attemptAgain(job, durationMs);
+        const costCredits = this.#pricing.costCredits(job.quality, durationMs);
+        return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, durationMs);
+      }
+      case 'failed':
+        return this.#finish(jobId, { kind: 'failed', error: result.error }, durationMs);
+      case 'died':
+        this.#logger.error(
+          { jobId, reason: result.message, attempt: job.attempts },
+          'A worker died while rendering.',
+        );
+        return this.#attemptAgain(job, durationMs);
+      case 'stopped':
+        if (result.reason === 'shutdown') {
+          await this.#book.requeue(jobId, { counted: false });
+          return;
+        }
+        return this.#finish(
+          jobId,
+          { kind: 'failed', error: result.reason === 'funds' ? CREDITS_RAN_OUT : 'Canceled' },
+          durationMs,
+        );
+    }
+  }
+
+  async #attemptAgain(job: JobRecord, durationMs: number): Promise<void> {
+    if (job.attempts >= MOST_ATTEMPTS) {
+      return this.#finish(job.jobId, { kind: 'failed', error: RENDERER_FAILED }, durationMs);
+    }
+    const queued = await this.#persistently(() => this.#book.requeue(job.jobId, { counted: true }));
+    if (!queued) return;
+    this.#queue.addFirst(job.owner, job.jobId);
+    this.#announce(queued);
+  }
+
+  async #finish(jobId: string, outcome: JobOutcome, durationMs: number): Promise<void> {
+    const job = await this.#persistently(() => this.#book.finish(jobId, outcome, { durationMs }));
+    if (!job) return;
+    if (outcome.kind === 'completed' && job.phase === 'failed') await this.#discard(outcome.artifacts);
+    this.#announce(job);
+  }
+
+  /** Puts what a render left into the asset store and removes it from the work folder. */
+  async #store(
+    jobId: string,
+    { files, folder }: Extract<RenderResult, { kind: 'rendered' }>,
+  ): Promise<Artifact[]> {
+    try {
+      const artifacts: Artifact[] = [];
+      for (const { name, path } of files) {
+        const assetKey = `${jobId}/${name}`;
+        const { sizeBytes } = await this.#assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
+        artifacts.push({ name, assetKey, sizeBytes });
+      }
+      return artifacts;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #discard(artifacts: Artifact[]): Promise<void> {
+    for (const { assetKey } of artifacts) {
+      await this.#assets.delete(assetKey).catch((error: unknown) => {
+        this.#logger.warn({ err: error, assetKey }, 'An artifact that nobody paid for could not be removed.');
+      });
+    }
+  }
+
+  /**
+   * Repeats a step that must happen until it does: a full disk or a ledger that doesn't answer delays a job's end,
+   * it doesn't change it. A stop gives up; recovery goes on after the next start.
+   */
+  async #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
+      try {
+        return await step();
+      } catch (error) {
+        this.#logger.error(
+          { err: error, againInMs: waitMs },
+          'A step could not be written down; trying again.',
+        );
+        const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
+        if (stopped) return undefined;
+      }
+    }
+  }
+
+  async #record(jobId: string, owner?: string): Promise<JobRecord> {
+    const job = await this.#storage.getJob(jobId);
+    if (!job || job.phase === 'reserving' || (owner !== undefined && job.owner !== owner)) {
+      throw new ScenepressError('not_found', 'There is no such job.');
+    }
+    return job;
+  }
+
+  #announce(record: JobRecord): void {
+    const job = present(record);
+    this.emit('job', job);
+    if (isTerminal(record.phase)) this.#ends.emit(record.jobId);
+  }
+
+  #assertAccepting(): void {
+    if (!this.#accepting)
+      throw new ScenepressError('not_running', 'The service is not running. Try again later.');
+  }
+
+  async #close(): Promise<void> {
+    await this.#pool?.stop();
+    this.#pool = undefined;
+    await this.#ledger.stop?.();
+    await this.#assets.stop?.();
+    await this.#storage.stop();
+    await this.#dataFolder?.stop();
+  }
+}
+
+function present(record: JobRecord): Job {
+  assert(record.phase !== 'reserving');
+  const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
+  const { creditsCost, artifacts, error, attempts } = record;
+  return {
+    jobId,
+    owner,
+    status: statusOf(record.phase),
+    className,
+    quality,
+    aspectRatio,
+    fps,
+    metadataJson,
+    webhookUrl,
+    creditsCost,
+    durationMs: isTerminal(record.phase) ? record.durationMs : null,
+    artifacts,
+    error,
+    attempts,
+    createdAt: isoTime(record.createdAtMs),
+    completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
+  };
+}

@@ -1,0 +1,35 @@
+import { lstat, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RenderLimits } from './limits.ts';
+
+const CAPTIONS_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Moves what a scene left as its video and captions into a folder that it never had. Called when every process of
+ * the job is dead, so what is checked here can't change any more. `problem` says what is wrong with the video.
+ */
+export async function collectFiles(
+  jobFolder: string,
+  outFolder: string,
+  limits: RenderLimits,
+): Promise<{ problem: string } | { problem: undefined; captions: boolean }> {
+  const video = await plainFileSize(join(jobFolder, 'video.mp4'));
+  if (video === undefined) return { problem: 'The scene left no video.' };
+  if (video > limits.outputBytes) {
+    return {
+      problem: `The video is larger than the limit of ${Math.round(limits.outputBytes / 1024 / 1024)} MiB.`,
+    };
+  }
+  await rename(join(jobFolder, 'video.mp4'), join(outFolder, 'video.mp4'));
+
+  const captions = await plainFileSize(join(jobFolder, 'captions.vtt'));
+  const take = captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES;
+  if (take) await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
+  return { problem: undefined, captions: take };
+}
+
+/** Size of a regular file with one name; undefined for links, folders, devices and for what isn't there. */
+async function plainFileSize(path: string): Promise<number | undefined> {
+  const status = await lstat(path).catch(() => undefined);
+  return status?.isFile() && status.nlink === 1 ? status.size : undefined;
+}

@@ -1,0 +1,32 @@
+/** What one render may use. Going over a limit fails the job with a message that names it. */
+export interface RenderLimits {
+  /** Wall-clock time of a render. Default 10 minutes. */
+  timeoutMs: number;
+  /** Memory of all processes of a render together. Default 2 GiB. */
+  memoryBytes: number;
+  /** Address space of each process. Default 4 GiB. */
+  addressSpaceBytes: number;
+  /** Processes and threads. Default 64. */
+  processes: number;
+  /** Size of any one file. Default 1 GiB. */
+  fileSizeBytes: number;
+  /** Open files of each process. Default 256. */
+  openFiles: number;
+  /** Frames of the video. Default 36,000: ten minutes at 60 fps. */
+  frames: number;
+  /** Size of the video. Default 512 MiB. */
+  outputBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: RenderLimits = {
+  timeoutMs: 10 * 60 * 1000,
+  memoryBytes: 2048 * MIB,
+  addressSpaceBytes: 4096 * MIB,
+  processes: 64,
+  fileSizeBytes: 1024 * MIB,
+  openFiles: 256,
+  frames: 36_000,
+  outputBytes: 512 * MIB,
+};

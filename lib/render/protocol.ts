@@ -1,0 +1,122 @@
+import { parseObject, withoutControlCharacters } from './line-reader.ts';
+
+/**
+ * What Node and the renderer (`renderer/scene_renderer/protocol.py`) say to each other: JSON, one object a line.
+ *
+ * A zygote's own channel is its standard input and output: it is told to fork and to kill, and reports the end of
+ * a job once every process of it is dead. It never sees a scene. Each fork has a channel of its own, a Unix socket
+ * in the job's folder, over which it gets its job and sends its reports. A report is a claim of code that nobody
+ * trusts; only the zygote's word counts for how the job ended.
+ */
+export type ZygoteCommand =
+  | { type: 'fork'; job: string; folder: string; socket: string; memoryBytes: number }
+  | { type: 'kill'; job: string }
+  | { type: 'ping' };
+
+/** The zygote is warm. */
+export interface ZygoteReady {
+  type: 'ready';
+  manim: string;
+  python: string;
+  /** Whether jobs get a pid namespace of their own. */
+  pidNamespace: boolean;
+}
+
+/** Every process of a job is dead. */
+export interface JobEnded {
+  type: 'ended';
+  job: string;
+  exitCode: number | null;
+  signal: string | null;
+  /** `memory`: the zygote ended it for the memory that its processes used together. */
+  reason: 'memory' | null;
+}
+
+export type ZygoteReport =
+  | ZygoteReady
+  | { type: 'forked' | 'pong' }
+  | JobEnded
+  | { type: 'error'; message: string };
+
+/** Limits that the renderer sets on itself. */
+export interface JobLimits {
+  addressSpaceBytes: number;
+  processes: number;
+  fileSizeBytes: number;
+  openFiles: number;
+  frames: number;
+  outputBytes: number;
+}
+
+export type RendererJob =
+  | {
+      kind: 'render';
+      code: string;
+      className: string;
+      widthPx: number;
+      heightPx: number;
+      fps: number;
+      previewIntervalMs: number;
+      limits: JobLimits;
+    }
+  | { kind: 'inspect'; limits: JobLimits };
+
+/** What a fork says of its job, after checking. */
+export type JobReport =
+  | { type: 'stage'; stage: 'loading' | 'rendering' | 'finishing' }
+  | { type: 'progress'; frames: number; seconds: number }
+  | { type: 'preview'; jpeg: string }
+  | { type: 'done'; frames: number; seconds: number; captions: boolean }
+  | { type: 'inspected'; frames: number; seconds: number }
+  | { type: 'failed'; error: string };
+
+/** The longest line that is read from a zygote or a fork. */
+export const LONGEST_LINE_BYTES: number = 128 * 1024;
+
+const LONGEST_ERROR = 4096;
+const STAGES = new Set(['loading', 'rendering', 'finishing']);
+
+/** A zygote's line; undefined when it makes no sense. The zygote is ours, so its fields are taken as they are. */
+export function parseZygoteReport(line: string): ZygoteReport | undefined {
+  return parseObject(line) as ZygoteReport | undefined;
+}
+
+/** A fork's line, bounded and cleaned; undefined when it is not a report. */
+export function parseJobReport(line: string): JobReport | undefined {
+  const report = parseObject(line);
+  switch (report?.['type']) {
+    case 'stage':
+      return STAGES.has(report['stage'] as string) ? (report as JobReport) : undefined;
+    case 'progress':
+      return { type: 'progress', frames: count(report['frames']), seconds: amount(report['seconds']) };
+    case 'preview':
+      return typeof report['jpeg'] === 'string' ? { type: 'preview', jpeg: report['jpeg'] } : undefined;
+    case 'done':
+      return {
+        type: 'done',
+        frames: count(report['frames']),
+        seconds: amount(report['seconds']),
+        captions: report['captions'] === true,
+      };
+    case 'inspected':
+      return { type: 'inspected', frames: count(report['frames']), seconds: amount(report['seconds']) };
+    case 'failed':
+      return { type: 'failed', error: sceneError(report['error']) };
+    default:
+      return undefined;
+  }
+}
+
+function sceneError(value: unknown): string {
+  const text =
+    typeof value === 'string' ? withoutControlCharacters(value).slice(0, LONGEST_ERROR).trim() : '';
+  return text.toWellFormed() || 'The scene failed without saying why.';
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;
+}
+
+function amount(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
+}

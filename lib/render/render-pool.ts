@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { ScenepressError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Launcher } from './launcher.ts';
+import type { RenderLimits } from './limits.ts';
+import type { RenderMessage, RenderResult, RenderTask, StopMessage, StopReason } from './render-task.ts';
+import { STOPPING, threadCounters } from './thread-counters.ts';
+import type { WorkerData, WorkerMessage } from './worker.ts';
+
+const STOP_TIMEOUT_MS = 15_000;
+const KEEP_ALIVE_MS = 60_000;
+// From source the worker is TypeScript too.
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+  .href;
+
+/** A render under way in the pool. */
+export interface PooledRender {
+  result: Promise<RenderResult>;
+  /** Ends it soon; its result is then `stopped`, unless it was over already. */
+  stop(reason: StopReason): void;
+}
+
+export interface RenderEvents {
+  onStarted: () => void;
+  onProgress: (progress: Extract<RenderMessage, { type: 'progress' }>) => void;
+  onPreview: (jpeg: Buffer) => void;
+}
+
+/** Versions of what renders. */
+export interface RendererVersions {
+  manim: string;
+  python: string;
+}
+
+/** A Piscina pool whose threads own a warm Python process each. */
+export class RenderPool {
+  readonly size: number;
+  readonly #launcher: Launcher;
+  readonly #limits: RenderLimits;
+  readonly #workFolder: string;
+  readonly #logger: Logger;
+  readonly #shutdownName = `scenepress-${randomUUID()}`;
+  #piscina: Piscina<RenderTask, RenderResult> | undefined;
+  #threads = threadCounters();
+  #keepAlive: NodeJS.Timeout | undefined;
+  versions: RendererVersions | null = null;
+
+  constructor(options: {
+    size: number;
+    launcher: Launcher;
+    limits: RenderLimits;
+    workFolder: string;
+    logger: Logger;
+  }) {
+    this.size = options.size;
+    this.#launcher = options.launcher;
+    this.#limits = options.limits;
+    this.#workFolder = options.workFolder;
+    this.#logger = options.logger;
+  }
+
+  /** Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. */
+  async start(): Promise<void> {
+    // What a killed service left. Its renders ended with it; they are attempted again from the start.
+    await rm(this.#workFolder, { recursive: true, force: true });
+    await mkdir(this.#workFolder, { recursive: true, mode: 0o711 });
+    await chmod(this.#workFolder, 0o711);
+    this.#threads = threadCounters();
+    const workerData: WorkerData = {
+      launcher: this.#launcher,
+      limits: this.#limits,
+      workFolder: this.#workFolder,
+      shutdownChannel: this.#shutdownName,
+      threads: this.#threads,
+    };
+    // Piscina's idle threads don't keep a program running; a started service does, as a listening server would.
+    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#piscina = new Piscina({
+      filename: WORKER_FILE,
+      workerData,
+      minThreads: this.size,
+      maxThreads: this.size,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // Waiting in Atomics would stop the thread's event loop, and with it the watch over its zygote.
+      atomics: 'disabled',
+    });
+    this.#piscina.on('error', (error: Error) => {
+      this.#logger.error({ err: error }, 'A worker thread crashed; it is replaced.');
+    });
+    await new Promise<void>((resolve, reject) => {
+      this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
+    });
+  }
+
+  /** Renders on the next free worker. The caller keeps to `size` renders at a time. */
+  render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+    if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
+    const { port1: ours, port2: port } = new MessageChannel();
+    ours.on('message', (message: RenderMessage) => {
+      if (message.type === 'started') events.onStarted();
+      else if (message.type === 'progress') events.onProgress(message);
+      else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
+    });
+    const result = this.#piscina
+      .run({ ...task, port }, { transferList: [port] })
+      .catch((error: Error): RenderResult => ({ kind: 'died', durationMs: 0, message: error.message }))
+      .finally(() => ours.close());
+    return {
+      result,
+      stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
+    };
+  }
+
+  /** Ends all renders and zygotes, then the threads. */
+  async stop(): Promise<void> {
+    const piscina = this.#piscina;
+    if (!piscina) return;
+    this.#piscina = undefined;
+    Atomics.store(this.#threads, STOPPING, 1);
+    await this.#stopWorkers(piscina);
+    await piscina.destroy();
+    this.versions = null;
+    await rm(this.#workFolder, { recursive: true, force: true });
+    clearInterval(this.#keepAlive);
+  }
+
+  async #stopWorkers(piscina: Piscina): Promise<void> {
+    const shutdown = new BroadcastChannel(this.#shutdownName);
+    let left = piscina.threads.length;
+    const allStopped = new Promise<void>((resolve) => {
+      piscina.on('message', (message: WorkerMessage) => {
+        if (message.type === 'stopped') left -= 1;
+        if (left === 0) resolve();
+      });
+    });
+    const tooLate = delay(STOP_TIMEOUT_MS, undefined, { ref: false });
+    shutdown.postMessage('stop');
+    await Promise.race([allStopped, tooLate]);
+    shutdown.close();
+    // A thread that didn't answer is ended with the others; its processes end with it.
+    if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');
+  }
+
+  #hear(message: WorkerMessage, started: () => void, failed: (error: Error) => void): void {
+    switch (message.type) {
+      case 'ready':
+        this.versions ??= { manim: message.manim, python: message.python };
+        started();
+        break;
+      case 'unready':
+        this.#logger.warn({ reason: message.message }, 'A renderer process ended or could not be started.');
+        failed(
+          new ScenepressError(
+            'renderer_unavailable',
+            `The renderer could not be started: ${message.message}.${this.#hint()}`,
+          ),
+        );
+        break;
+      case 'log':
+        this.#logger.info({ renderer: message.line }, 'The renderer says something.');
+        break;
+    }
+  }
+
+  /** The most likely reason where nothing is isolated and the service is root. */
+  #hint(): string {
+    if (this.#launcher.isolation !== 'none' || this.#launcher.firstUid === undefined) return '';
+    return (
+      ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ${this.#launcher.python} and ` +
+      `to enter ${this.#workFolder}; bubblewrap would make that unnecessary, but ${this.#launcher.isolationProblem}.`
+    );
+  }
+}

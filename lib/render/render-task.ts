@@ -1,0 +1,64 @@
+import type { MessagePort } from 'node:worker_threads';
+
+/** What a worker is given to render; see {@link RenderMessage} for what passes over `port` meanwhile. */
+export interface RenderTask {
+  jobId: string;
+  code: string;
+  className: string;
+  widthPx: number;
+  heightPx: number;
+  fps: number;
+  /** A small picture of the frame being drawn, at most this often; 0: none. */
+  previewIntervalMs: number;
+  port: MessagePort;
+}
+
+/** Where a render is. */
+export type RenderStage = 'loading' | 'rendering' | 'finishing' | 'checking';
+
+/** How far a running job is. Manim doesn't know a scene's length beforehand, so there is no percentage. */
+export interface RenderProgress {
+  stage: RenderStage;
+  /** Frames drawn so far. */
+  frames: number;
+  /** Length of the video so far. */
+  seconds: number;
+}
+
+/** Why a render is stopped from outside. */
+export type StopReason = 'canceled' | 'funds' | 'shutdown';
+
+/** Worker to service, while a task runs. */
+export type RenderMessage =
+  | { type: 'started' }
+  | ({ type: 'progress' } & RenderProgress)
+  | { type: 'preview'; jpegBase64: string };
+
+/** Service to worker, while a task runs. */
+export interface StopMessage {
+  type: 'stop';
+  reason: StopReason;
+}
+
+/** A file that a render left, checked and out of the scene's reach. */
+export interface RenderedFile {
+  name: 'video.mp4' | 'thumbnail.jpg' | 'captions.vtt';
+  path: string;
+}
+
+/** How a task ended. `durationMs` is render wall-clock time. */
+export type RenderResult =
+  | {
+      kind: 'rendered';
+      durationMs: number;
+      frames: number;
+      seconds: number;
+      files: RenderedFile[];
+      /** Holds the files; whoever gets the result removes it. */
+      folder: string;
+    }
+  /** The scene is at fault, or went over a limit. */
+  | { kind: 'failed'; durationMs: number; error: string }
+  | { kind: 'stopped'; durationMs: number; reason: StopReason }
+  /** The renderer is at fault: it may be tried again. */
+  | { kind: 'died'; durationMs: number; message: string };

@@ -1,0 +1,286 @@
+import { chownSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { collectFiles } from './collect.ts';
+import { JobChannel } from './job-channel.ts';
+import { type Launcher, uidOf, zygoteCommandLine } from './launcher.ts';
+import type { RenderLimits } from './limits.ts';
+import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
+import type {
+  RenderMessage,
+  RenderProgress,
+  RenderResult,
+  RenderTask,
+  StopMessage,
+  StopReason,
+} from './render-task.ts';
+import { Zygote, ZygoteDied } from './zygote.ts';
+
+export interface WorkerSettings {
+  /** Tells this worker's folder and user id from the others'. */
+  index: number;
+  launcher: Launcher;
+  limits: RenderLimits;
+  /** Below it, each worker has a folder of its own. */
+  workFolder: string;
+}
+
+export interface WorkerEvents {
+  onReady: (ready: ZygoteReady) => void;
+  onUnready: (message: string) => void;
+  onLog: (line: string) => void;
+}
+
+type Orientation = 'landscape' | 'portrait';
+
+/** Why a job is being ended before its time. */
+type EndReason = StopReason | 'timeout';
+
+/** What one fork did. */
+interface ForkOutcome {
+  end: JobEnded;
+  /** Its last word: the first `done`, `inspected` or `failed` that it said. */
+  verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'failed' }> | undefined;
+}
+
+/**
+ * Renders one task at a time with a zygote of its own: one for landscape, and one for portrait from the first
+ * portrait job on, because Manim fixes some ranges when it is imported.
+ */
+export class RenderWorker {
+  readonly #settings: WorkerSettings;
+  readonly #events: WorkerEvents;
+  readonly #folder: string;
+  readonly #zygotes = new Map<Orientation, Promise<Zygote>>();
+  #attempts = 0;
+  #current: { zygote: Zygote; endReason: EndReason | undefined } | undefined;
+  #stopping = false;
+
+  constructor(settings: WorkerSettings, events: WorkerEvents) {
+    this.#settings = settings;
+    this.#events = events;
+    this.#folder = join(settings.workFolder, `w${settings.index}`);
+  }
+
+  /** Starts the landscape zygote before it is needed. */
+  warmUp(): void {
+    this.#zygote('landscape').catch(() => {}); // Reported as unready; the next task tries again.
+  }
+
+  /** Renders a task. Never rejects for anything that a scene or the renderer does. */
+  async render(task: RenderTask): Promise<RenderResult> {
+    const send = (message: RenderMessage) => task.port.postMessage(message);
+    const orientation = task.heightPx > task.widthPx ? 'portrait' : 'landscape';
+    const attempt = `${++this.#attempts}`;
+    const jobFolder = join(this.#folder, attempt);
+    const outFolder = join(this.#folder, `${attempt}.out`);
+    let stopped: StopReason | undefined;
+    let startedAtMs: number | undefined;
+    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(performance.now() - startedAtMs));
+    const progress: RenderProgress = { stage: 'loading', frames: 0, seconds: 0 };
+    const advance = (change: Partial<RenderProgress>) =>
+      send({ type: 'progress', ...Object.assign(progress, change) });
+    let keepOutFolder = false;
+
+    task.port.on('message', (message: StopMessage) => {
+      stopped ??= message.reason;
+      this.#end(stopped);
+    });
+    try {
+      const zygote = await this.#zygote(orientation);
+      if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
+      startedAtMs = performance.now();
+      send({ type: 'started' });
+
+      this.#current = { zygote, endReason: undefined };
+      const current = this.#current;
+      const timer = setTimeout(() => this.#end('timeout'), this.#settings.limits.timeoutMs);
+      try {
+        const rendered = await this.#fork(jobFolder, renderJob(task, this.#settings.limits), (report) => {
+          if (report.type === 'stage') advance({ stage: report.stage });
+          else if (report.type === 'progress') advance({ frames: report.frames, seconds: report.seconds });
+          else if (report.type === 'preview') send({ type: 'preview', jpegBase64: report.jpeg });
+        });
+        const failure = this.#failureOf(rendered, current.endReason, durationMs());
+        if (failure) return failure;
+        advance({ stage: 'checking', ...lengthOf(rendered) });
+        await this.#makeFolder(outFolder);
+        const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
+        if (collected.problem !== undefined)
+          return { kind: 'failed', durationMs: durationMs(), error: collected.problem };
+
+        const inspection = { kind: 'inspect', limits: this.#settings.limits } as const;
+        const inspected = await this.#fork(outFolder, inspection, () => {});
+        const defect = this.#failureOf(inspected, current.endReason, durationMs());
+        if (defect) return defect;
+        keepOutFolder = true;
+        return {
+          kind: 'rendered',
+          durationMs: durationMs(),
+          ...lengthOf(inspected),
+          files: [
+            { name: 'video.mp4', path: join(outFolder, 'video.mp4') },
+            { name: 'thumbnail.jpg', path: join(outFolder, 'thumbnail.jpg') },
+            ...(collected.captions
+              ? [{ name: 'captions.vtt' as const, path: join(outFolder, 'captions.vtt') }]
+              : []),
+          ],
+          folder: outFolder,
+        };
+      } finally {
+        clearTimeout(timer);
+      }
+    } catch (error) {
+      if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
+      return { kind: 'died', durationMs: durationMs(), message: (error as Error).message };
+    } finally {
+      this.#current = undefined;
+      task.port.close();
+      await rm(jobFolder, { recursive: true, force: true });
+      if (!keepOutFolder) await rm(outFolder, { recursive: true, force: true });
+    }
+  }
+
+  /** Ends what runs, and the zygotes. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#end('shutdown');
+    const started = await Promise.allSettled(this.#zygotes.values());
+    await Promise.all(
+      started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
+    );
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** The first reason counts. */
+  #end(reason: EndReason): void {
+    if (!this.#current) return;
+    this.#current.endReason ??= reason;
+    this.#current.zygote.killJob();
+  }
+
+  async #fork(folder: string, job: RendererJob, onReport: (report: JobReport) => void): Promise<ForkOutcome> {
+    const { zygote, endReason } = this.#current as { zygote: Zygote; endReason: EndReason | undefined };
+    let verdict: ForkOutcome['verdict'];
+    await this.#makeFolder(folder);
+    const channel = await JobChannel.open({
+      folder,
+      uid: uidOf(this.#settings.launcher, this.#settings.index),
+      job,
+      onReport: (report) => {
+        if (verdict) return;
+        if (report.type === 'done' || report.type === 'inspected' || report.type === 'failed')
+          verdict = report;
+        else onReport(report);
+      },
+    });
+    try {
+      const running = zygote.run({
+        job: folder.slice(this.#folder.length + 1),
+        folder,
+        socket: JobChannel.pathIn(folder),
+        memoryBytes: this.#settings.limits.memoryBytes,
+      });
+      if (endReason) zygote.killJob();
+      const end = await running;
+      await channel.drained();
+      return { end, verdict };
+    } finally {
+      channel.close();
+    }
+  }
+
+  /** Undefined when a fork did what it was made for. */
+  #failureOf(
+    outcome: ForkOutcome,
+    endReason: EndReason | undefined,
+    durationMs: number,
+  ): RenderResult | undefined {
+    if (outcome.verdict?.type === 'failed')
+      return { kind: 'failed', durationMs, error: outcome.verdict.error };
+    if (outcome.verdict) return undefined;
+    if (endReason === 'timeout') return { kind: 'failed', durationMs, error: this.#timeoutMessage() };
+    if (endReason) return { kind: 'stopped', durationMs, reason: endReason };
+    return { kind: 'failed', durationMs, error: silentEnd(outcome.end, this.#settings.limits) };
+  }
+
+  #timeoutMessage(): string {
+    return `The render took longer than the limit of ${readableTime(this.#settings.limits.timeoutMs)}.`;
+  }
+
+  /** The zygote of an orientation; a dead one is replaced. */
+  #zygote(orientation: Orientation): Promise<Zygote> {
+    const zygote = this.#zygotes.get(orientation) ?? this.#start(orientation);
+    this.#zygotes.set(orientation, zygote);
+    return zygote;
+  }
+
+  async #start(orientation: Orientation): Promise<Zygote> {
+    try {
+      if (this.#stopping) throw new ZygoteDied('the service is stopping');
+      await this.#makeFolder(this.#folder);
+      const commandLine = zygoteCommandLine(this.#settings.launcher, {
+        index: this.#settings.index,
+        workFolder: this.#folder,
+        portrait: orientation === 'portrait',
+      });
+      const [zygote, ready] = await Zygote.start(commandLine, this.#events.onLog);
+      zygote.onDeath = (reason) => {
+        this.#zygotes.delete(orientation);
+        if (this.#stopping) return;
+        this.#events.onUnready(reason);
+        this.#zygote(orientation).catch(() => {}); // Reported; the next task tries again.
+      };
+      this.#events.onReady(ready);
+      return zygote;
+    } catch (error) {
+      this.#zygotes.delete(orientation);
+      if (!this.#stopping) this.#events.onUnready((error as Error).message);
+      throw error;
+    }
+  }
+
+  async #makeFolder(folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const uid = uidOf(this.#settings.launcher, this.#settings.index);
+    if (uid !== undefined) chownSync(folder, uid, uid);
+  }
+}
+
+function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
+  const { code, className, widthPx, heightPx, previewIntervalMs } = task;
+  // Larger numbers lose digits on the way through JSON; no renderer draws that many frames anyway.
+  const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
+  return { kind: 'render', code, className, widthPx, heightPx, fps, previewIntervalMs, limits };
+}
+
+/** Length of the video, as the fork said. */
+function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
+  if (!verdict || verdict.type === 'failed') return { frames: 0, seconds: 0 };
+  return { frames: verdict.frames, seconds: verdict.seconds };
+}
+
+/** Words for a process that ended without a verdict. */
+function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): string {
+  if (reason === 'memory') {
+    return `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
+  }
+  if (signal === 'SIGXFSZ') {
+    return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
+  }
+  if (signal) return `The scene's process was ended by ${signal} before the render was finished.`;
+  return (
+    `The scene's process ended with exit code ${exitCode} before the render was finished. ` +
+    'Scene code must not leave Python by itself (os._exit), nor close files that it did not open.'
+  );
+}
+
+function readableSize(bytes: number): string {
+  const mib = bytes / 1024 / 1024;
+  return mib >= 1024 && mib % 512 === 0 ? `${mib / 1024} GiB` : `${Math.round(mib)} MiB`;
+}
+
+function readableTime(ms: number): string {
+  if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} minute${ms === 60_000 ? '' : 's'}`;
+  return `${ms / 1000} second${ms === 1000 ? '' : 's'}`;
+}

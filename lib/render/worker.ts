@@ -1,0 +1,50 @@
+import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
+import type { RenderResult, RenderTask } from './render-task.ts';
+import { RenderWorker, type WorkerSettings } from './render-worker.ts';
+import { STARTED, STOPPING, type ThreadCounters } from './thread-counters.ts';
+
+/** What the pool gives every thread. */
+export interface WorkerData extends Omit<WorkerSettings, 'index'> {
+  threads: ThreadCounters;
+  /** Over this channel the pool asks all threads to end what they run. */
+  shutdownChannel: string;
+}
+
+/** Thread to pool, outside of tasks. */
+export type WorkerMessage =
+  | { type: 'ready'; manim: string; python: string }
+  | { type: 'unready'; message: string }
+  | { type: 'log'; line: string }
+  | { type: 'stopped' };
+
+const data = workerData as WorkerData;
+const post = (message: WorkerMessage) => parentPort?.postMessage(message);
+
+// User ids come round again after so many threads: long after the first of them has gone.
+const USER_IDS = 1000;
+const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
+
+const worker = new RenderWorker(
+  { ...data, index },
+  {
+    onReady: ({ manim, python }) => post({ type: 'ready', manim, python }),
+    onUnready: (message) => post({ type: 'unready', message }),
+    onLog: (line) => post({ type: 'log', line }),
+  },
+);
+
+const shutdown = new BroadcastChannel(data.shutdownChannel);
+shutdown.onmessage = () => stop();
+if (Atomics.load(data.threads, STOPPING) === 1) void stop();
+else worker.warmUp();
+
+async function stop(): Promise<void> {
+  shutdown.close();
+  await worker.stop();
+  post({ type: 'stopped' });
+}
+
+/** The task that Piscina runs here. */
+export default function render(task: RenderTask): Promise<RenderResult> {
+  return worker.render(task);
+}

@@ -1,0 +1,156 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { readLines, withoutControlCharacters } from './line-reader.ts';
+import {
+  type JobEnded,
+  LONGEST_LINE_BYTES,
+  parseZygoteReport,
+  type ZygoteCommand,
+  type ZygoteReady,
+} from './protocol.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const PING_INTERVAL_MS = 5_000;
+/** Without an answer for this long, a zygote hangs. Generous: a loaded machine is slow, not dead. */
+const SILENCE_TIMEOUT_MS = 30_000;
+const KILL_TIMEOUT_MS = 10_000;
+const STDERR_LINES_KEPT = 20;
+
+/** The zygote is gone, and whatever it was doing with it. */
+export class ZygoteDied extends Error {
+  override readonly name = 'ZygoteDied';
+}
+
+export interface ZygoteCommandLine {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+/**
+ * A warm Python process with Manim imported, from which every job is forked. One job at a time.
+ *
+ * It ends with the thread that started it: by the end of its standard input, and by the kernel's parent-death
+ * signal. One that ends or falls silent rejects what runs on it with {@link ZygoteDied}.
+ */
+export class Zygote {
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #onLog: (line: string) => void;
+  readonly #stderr: string[] = [];
+  readonly #gone: Promise<void>;
+  #markGone: () => void = () => {};
+  #ready: { resolve: (ready: ZygoteReady) => void; reject: (error: Error) => void } | undefined;
+  #running: { job: string; resolve: (end: JobEnded) => void; reject: (error: Error) => void } | undefined;
+  #lastHeardMs = Date.now();
+  #heartbeat: NodeJS.Timeout | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+  alive = true;
+  /** Called once, when it has died; not when it never became ready. */
+  onDeath: (reason: string) => void = () => {};
+
+  private constructor(line: ZygoteCommandLine, onLog: (line: string) => void) {
+    this.#onLog = onLog;
+    this.#child = spawn(line.command, line.args, { env: line.env, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#gone = new Promise((resolve) => {
+      this.#markGone = resolve;
+    });
+    this.#child.stdin.on('error', () => {}); // A dead zygote's closed pipe: its end is handled below.
+    this.#child.on('error', (error) => this.#die(`it could not be started: ${error.message}`));
+    // 'close', not 'exit': only when its pipes are closed too is the process behind a launcher gone.
+    this.#child.on('close', (code, signal) => {
+      this.#die(`it ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);
+    });
+    readLines(this.#child.stdout, LONGEST_LINE_BYTES, (text) => this.#hear(text));
+    readLines(this.#child.stderr, LONGEST_LINE_BYTES, (text) => this.#log(text));
+  }
+
+  /** Starts one and waits until it is warm. */
+  static async start(line: ZygoteCommandLine, onLog: (line: string) => void): Promise<[Zygote, ZygoteReady]> {
+    const zygote = new Zygote(line, onLog);
+    const timer = setTimeout(() => zygote.#kill('it was not ready in time'), START_TIMEOUT_MS);
+    try {
+      const ready = await new Promise<ZygoteReady>((resolve, reject) => {
+        zygote.#ready = { resolve, reject };
+      });
+      zygote.#heartbeat = setInterval(() => zygote.#beat(), PING_INTERVAL_MS);
+      return [zygote, ready];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Forks a job and waits until every process of it is dead. */
+  run(command: { job: string; folder: string; socket: string; memoryBytes: number }): Promise<JobEnded> {
+    return new Promise((resolve, reject) => {
+      if (!this.alive) return reject(new ZygoteDied('it had ended before'));
+      this.#running = { job: command.job, resolve, reject };
+      this.#send({ type: 'fork', ...command });
+    });
+  }
+
+  /** Ends the running job; a zygote that doesn't manage to is ended itself. */
+  killJob(): void {
+    if (!this.#running || this.#killTimer) return;
+    this.#send({ type: 'kill', job: this.#running.job });
+    this.#killTimer = setTimeout(() => this.#kill('it could not end a job'), KILL_TIMEOUT_MS);
+  }
+
+  /** Ends it with everything it runs; resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#child.stdin.end();
+    const timer = setTimeout(() => this.#kill('it did not stop when asked to'), KILL_TIMEOUT_MS);
+    await this.#gone;
+    clearTimeout(timer);
+  }
+
+  #send(command: ZygoteCommand): void {
+    this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+  }
+
+  #hear(text: string): void {
+    this.#lastHeardMs = Date.now();
+    const report = parseZygoteReport(text);
+    if (report?.type === 'ready') this.#ready?.resolve(report);
+    else if (report?.type === 'ended' && report.job === this.#running?.job) {
+      clearTimeout(this.#killTimer);
+      this.#killTimer = undefined;
+      const running = this.#running;
+      this.#running = undefined;
+      running.resolve(report);
+    } else if (report?.type === 'error') this.#kill(report.message);
+  }
+
+  #beat(): void {
+    if (Date.now() - this.#lastHeardMs > SILENCE_TIMEOUT_MS) this.#kill('it stopped answering');
+    else this.#send({ type: 'ping' });
+  }
+
+  #log(text: string): void {
+    const line = withoutControlCharacters(text);
+    this.#stderr.push(line);
+    if (this.#stderr.length > STDERR_LINES_KEPT) this.#stderr.shift();
+    this.#onLog(line);
+  }
+
+  #kill(reason: string): void {
+    this.#die(reason);
+    this.#child.kill('SIGKILL');
+  }
+
+  /** The first reason counts. */
+  #die(reason: string): void {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) {
+      this.#markGone();
+    }
+    if (!this.alive) return;
+    this.alive = false;
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#killTimer);
+    const lastWords = this.#stderr.at(-1);
+    const error = new ZygoteDied(`${reason}${lastWords ? ` (${lastWords})` : ''}`);
+    this.#ready?.reject(error);
+    this.#running?.reject(error);
+    this.#running = undefined;
+    this.onDeath(error.message);
+  }
+}

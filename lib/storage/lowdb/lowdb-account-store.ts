@@ -1,0 +1,43 @@
+import type { Account, AccountStore } from '../../accounts/account-store.ts';
+import { ScenepressError } from '../../errors.ts';
+import type { Transaction } from '../storage.ts';
+import type { LowdbDatabase } from './database.ts';
+
+const TABLE = 'accounts';
+/** Maps an e-mail address, in lower case, to the account that has it: a row, so that transactions see it. */
+const EMAILS = 'accountEmails';
+
+/** Accounts in the embedded database. */
+export class LowdbAccountStore implements AccountStore {
+  readonly #database: LowdbDatabase;
+
+  constructor(database: LowdbDatabase) {
+    this.#database = database;
+  }
+
+  async insertAccount(tx: Transaction, account: Account): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const email = account.email.toLowerCase();
+    if (inside.get(EMAILS, email)) {
+      throw new ScenepressError('conflict', `There is an account with the address ${account.email} already.`);
+    }
+    inside.put(TABLE, account.accountId, account);
+    inside.put(EMAILS, email, { accountId: account.accountId });
+  }
+
+  async getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined> {
+    return tx ? this.#database.inside(tx).get(TABLE, accountId) : this.#database.get(TABLE, accountId);
+  }
+
+  async findAccountByEmail(email: string, tx?: Transaction): Promise<Account | undefined> {
+    const id = email.toLowerCase();
+    const row = tx
+      ? this.#database.inside(tx).get<{ accountId: string }>(EMAILS, id)
+      : this.#database.get<{ accountId: string }>(EMAILS, id);
+    return row && this.getAccount(row.accountId, tx);
+  }
+
+  async listAccounts(): Promise<Account[]> {
+    return [...this.#database.all<Account>(TABLE)];
+  }
+}

@@ -1,0 +1,54 @@
+import type { JobRecord, JobStatus } from '../jobs/job.ts';
+
+/**
+ * A handle on one open transaction, opaque to everyone but the store that made it. It is passed along so that
+ * several stores of one database (jobs, ledger, keys) commit together.
+ */
+export interface Transaction {
+  readonly store: object;
+}
+
+/** Which jobs to list. Newest first. */
+export interface JobQuery {
+  owner?: string;
+  status?: JobStatus;
+  /** At most this many; default 50. */
+  limit?: number;
+  /** Only jobs older than this one: the last `jobId` of the page before. */
+  before?: string;
+}
+
+/**
+ * Where jobs live. Implement it to keep them in a database of your own.
+ *
+ * - A transaction is atomic, isolated from other transactions, and durable when its promise resolves: a power cut
+ *   afterwards must not lose it.
+ * - A transaction whose work throws leaves no trace and rejects with what was thrown.
+ * - When a commit fails, nothing of it may be seen by later reads; reject with a `storage_failed` error.
+ * - Methods that take `tx` must be called inside the transaction it belongs to. Reads without `tx` see what is
+ *   committed, reads with it also what the transaction itself wrote.
+ */
+export interface Storage {
+  /** Opens the store; calling it again while open does nothing. */
+  start(): Promise<void>;
+  /** Waits for running transactions, then closes. The store can be started again. */
+  stop(): Promise<void>;
+
+  /** Runs `work`, then commits what it wrote. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+
+  /** Adds a job with the source code of its scene. A `jobId` is used once only. */
+  insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
+  /** Replaces the record of a job that exists. */
+  updateJob(tx: Transaction, job: JobRecord): Promise<void>;
+  /** Removes a job that never became visible (phase `reserving`), with its source. */
+  deleteJob(tx: Transaction, jobId: string): Promise<void>;
+
+  getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
+  /** Visible jobs (not `reserving`), newest first. */
+  listJobs(query: JobQuery): Promise<JobRecord[]>;
+  /** Every job that isn't terminal, oldest first: what recovery has to look at. */
+  unfinishedJobs(): Promise<JobRecord[]>;
+  /** The scene's source code exactly as it was inserted. */
+  readSource(jobId: string): Promise<string | undefined>;
+}
