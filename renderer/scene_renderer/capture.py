@@ -37,7 +37,7 @@ class MovieWriter(SceneFileWriter):
         self._open = False
 
     def write_frame(self, pixels: RGBAPixelArray, *, repeat: int = 1) -> None:
-        """Encode a frame: uint8, height × width × RGBA, not changed by the caller afterwards."""
+        """Encode a copy of a frame: uint8, height by width by RGBA."""
         if self._open:
             self.movie.write(pixels, repeat)
 
@@ -101,6 +101,11 @@ class CaptureRenderer(CairoRenderer):
         super().play(scene, *args, **kwargs)
         if self.skip_animations:
             self.file_writer.cut(start, self.time - start)
+
+    def render(self, scene: Scene, time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
+        """Draw and encode one frame, without the copy that Manim makes: the encoder makes one."""
+        self.update_frame(scene, moving_mobjects)
+        self.add_frame(self.camera.pixel_array)
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> PixelArray | None:
         """Draw what doesn't move. Manim's first act once the length of an animation is known."""

@@ -10,18 +10,25 @@ from typing import Any
 
 import av
 import numpy as np
+import numpy.typing as npt
 from av.video.reformatter import VideoReformatter
-from manim.typing import RGBAPixelArray
 
 from . import sound
 from .errors import SceneError
 from .protocol import JobChannel, RenderJob
 from .thumbnail import to_jpeg
 
-_OPTIONS = {"preset": "veryfast", "crf": "23"}
-_THREADS = 2
+# Manim encodes with preset medium and CRF 23. Against that, over shapes, text, graphs and 3D at 720p30
+# and 1080p60: superfast at CRF 20 takes 0.45 to 0.65 of the CPU time and is better in PSNR (3 to 5 dB)
+# and SSIM, in a file 1.6 to 3 times as large. Preset veryfast at the same quality takes a third more
+# time for a file no smaller than Manim's; ultrafast half the time for one 4 to 9 times as large.
+_OPTIONS = {"preset": "superfast", "crf": "20"}
+# Frame threads, and a fixed number of them: the bytes then don't depend on the machine.
+_THREADS = 4
 _QUEUE_BYTES = 67_108_864
 _PREVIEW_WIDTH_PX = 320
+
+Pixels = npt.NDArray[Any]
 
 
 class MovieEncoder:
@@ -42,14 +49,15 @@ class MovieEncoder:
         self._error: BaseException | None = None
         self._aborted = False
         frame_bytes = job.height_px * job.width_px * 4
-        self._queue: queue.Queue[tuple[RGBAPixelArray, int] | None] = queue.Queue(
+        self._queue: queue.Queue[tuple[Pixels, int] | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
+        self._buffers: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # to be used again
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
         self._thread.start()
 
-    def write(self, pixels: RGBAPixelArray, repeat: int = 1) -> None:
-        """Append a frame `repeat` times: uint8, height × width × RGBA, left alone by the caller.
+    def write(self, pixels: Pixels, repeat: int = 1) -> None:
+        """Append a copy of a frame `repeat` times: uint8, height by width by RGBA.
 
         Raises SceneError when the movie becomes too long, and what the encoder has raised.
         """
@@ -66,7 +74,12 @@ class MovieEncoder:
         if self.frames + repeat > limit:
             self._error = SceneError(f"The video is longer than the limit of {limit} frames.")
             raise self._error
-        self._queue.put((np.ascontiguousarray(pixels), repeat))
+        try:
+            buffer = self._buffers.get_nowait()
+        except queue.Empty:
+            buffer = np.empty(self._shape, np.uint8)
+        np.copyto(buffer, pixels)
+        self._queue.put((buffer, repeat))
         self.frames += repeat
         self._channel.progress(self.frames, self.frames / self._job.fps)
 
@@ -111,10 +124,12 @@ class MovieEncoder:
             context = stream.codec_context
             context.time_base = Fraction(1, job.fps)
             context.thread_count = _THREADS
+            context.thread_type = "FRAME"
             while (item := self._queue.get()) is not None:
                 pixels, repeat = item
                 rgba = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
                 frame = reformatter.reformat(rgba, format="yuv420p")
+                self._buffers.put(pixels)
                 frame.time_base = context.time_base
                 for _ in range(repeat):
                     frame.pts = pts

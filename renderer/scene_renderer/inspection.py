@@ -39,7 +39,7 @@ def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
         if status.st_size > job.limits.output_bytes:
             raise SceneError(f"The video is larger than the limit of {job.limits.output_bytes} bytes.")
         # The format is given: others can refer to further files.
-        with av.open(file, format="mp4") as container:
+        with av.open(file, "r", format="mp4") as container:
             return _decode(container, job.limits.frames, folder)
 
 

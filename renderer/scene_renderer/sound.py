@@ -36,7 +36,7 @@ def add(segment: Any, silent: Path, target: Path, duration: Fraction) -> None:
         container.mux(packets[::-1])
 
 
-def _seconds(packet: av.Packet) -> Fraction:
+def _seconds(packet: "av.Packet[Any]") -> Fraction:
     assert packet.dts is not None
     return packet.dts * packet.time_base
 

@@ -5,7 +5,9 @@ import traceback
 from pathlib import Path
 
 _WRAPPER = re.compile(r"\\special\{dvisvgm:raw[^}]*\}")
-_LINE = re.compile(r"^l\.(\d+) ?(.*)$")
+_LINE = re.compile(r"^l\.(\d+)")
+_LAST_COMMAND = re.compile(r"(\\(?:[a-zA-Z@]+|.))\s*$")
+_ENVIRONMENT = re.compile(r"^\\(?:begin|end)\{[a-z*]+\}$")
 _BYTES_MAX = 1_048_576
 _CHARACTERS_MAX = 300
 
@@ -32,15 +34,32 @@ def _from_log(source: Path) -> str:
     start = next((number for number, line in enumerate(log) if line.startswith("!")), None)
     if start is None:
         return "TeX failed without a message."
-    text = f"TeX: {log[start].lstrip('! ')}"
-    for line in log[start:]:
-        if match := _LINE.match(line):
-            tex = _lines(source)
-            number = int(match[1])
-            context = tex[number - 1] if number <= len(tex) else match[2]
-            context = _WRAPPER.sub("", context).strip()[:_CHARACTERS_MAX]
-            return f"{text}\nTeX line: {context}" if context else text
-    return text
+    text = f"TeX: {log[start].removeprefix('! ')}"
+    # TeX breaks its copy of the input where it stopped: the unknown command ends the first half.
+    if "Undefined control sequence" in text and (command := _LAST_COMMAND.search(log[start + 1])):
+        text = f"{text.rstrip('.')} {command[1]}"
+    place = next((int(match[1]) for line in log[start:] if (match := _LINE.match(line))), None)
+    expression = _expression(_lines(source), place)
+    return f"{text}\nin: {expression}" if expression else text
+
+
+def _expression(tex: list[str], place: int | None) -> str:
+    """Return the line that TeX names, or all of the expression when the line isn't the author's."""
+    try:
+        first, last = tex.index(r"\begin{document}") + 1, tex.index(r"\end{document}")
+    except ValueError:
+        return ""
+    own = {
+        number: line
+        for number in range(first, last)
+        if (line := _clean(tex[number])) and not _ENVIRONMENT.match(line)
+    }
+    line = own.get((place or 0) - 1, " ".join(own.values()))
+    return line[:_CHARACTERS_MAX]
+
+
+def _clean(line: str) -> str:
+    return _WRAPPER.sub("", line).strip()
 
 
 def _lines(path: Path) -> list[str]:

@@ -5,6 +5,7 @@ import io
 import av
 import numpy as np
 from av.video.reformatter import Interpolation
+from PIL import Image
 
 _QUALITY = 85
 _SCORE_WIDTH_PX = 160
@@ -15,9 +16,9 @@ def to_jpeg(frame: av.VideoFrame, width_max_px: int) -> bytes:
     """Return a frame as JPEG, scaled down to a width in pixels if it is wider."""
     width = min(width_max_px, frame.width)
     height = max(1, round(frame.height * width / frame.width))
-    image = frame.reformat(width, height, "rgb24", interpolation=Interpolation.AREA).to_image()
+    rgb = frame.reformat(width, height, "rgb24", interpolation=Interpolation.AREA).to_ndarray()
     data = io.BytesIO()
-    image.save(data, "JPEG", quality=_QUALITY, optimize=True)
+    Image.fromarray(rgb).save(data, "JPEG", quality=_QUALITY, optimize=True)
     return data.getvalue()
 
 

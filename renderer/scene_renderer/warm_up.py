@@ -1,12 +1,12 @@
 """What the zygote does before its first fork, so that no job has to do it again."""
 
 import manimpango
-import tqdm
+from tqdm import tqdm
 
 
 def run() -> None:
     """Import everything that a job needs and read the list of fonts."""
-    tqdm.tqdm.monitor_interval = 0  # its monitor is a thread, and threads don't survive a fork
+    tqdm.monitor_interval = 0  # its monitor is a thread, and threads don't survive a fork
     from . import inspection, rendering  # noqa: F401 (the import is the purpose)
 
     manimpango.list_fonts()
