@@ -1,0 +1,154 @@
+import Joi from 'joi';
+import {
+  type Account,
+  type Accounts,
+  type ApiKeys,
+  type Balance,
+  isoTime,
+  type KeyRecord,
+  renderRequestSchema,
+  ScenepressError,
+  StoredLedger,
+  type UnmeteredLedger,
+} from '../lib/index.ts';
+
+/** An account as administration shows it. */
+export interface AccountInfo {
+  userId: string;
+  email: string;
+  createdAt: string;
+}
+
+/** A key as administration shows it: nothing of it is secret. */
+export interface KeyInfo {
+  keyId: string;
+  keyPrefix: string;
+  name: string;
+  /** The e-mail address of its account. */
+  account: string;
+  webhookUrl: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+}
+
+/** A key with what is shown once only. */
+export interface NewKey extends KeyInfo {
+  key: string;
+  webhookSecret: string;
+}
+
+const keyRequest = Joi.object<{ name: string; webhookUrl: string | null }>({
+  name: Joi.string()
+    .trim()
+    .min(1)
+    .max(100)
+    .required()
+    .messages({ '*': 'A key needs a name of 1 to 100 characters.' }),
+  webhookUrl: renderRequestSchema.extract('webhookUrl').default(null),
+});
+
+const amount = Joi.number()
+  .integer()
+  .min(1)
+  .required()
+  .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
+
+/** What an operator does with accounts, keys and credits. Requests and answers are plain data. */
+export class Administration {
+  readonly #accounts: Accounts;
+  readonly #keys: ApiKeys;
+  readonly #ledger: StoredLedger | UnmeteredLedger;
+
+  constructor(options: { accounts: Accounts; keys: ApiKeys; ledger: StoredLedger | UnmeteredLedger }) {
+    this.#accounts = options.accounts;
+    this.#keys = options.keys;
+    this.#ledger = options.ledger;
+  }
+
+  async createAccount({ email }: { email: string }): Promise<AccountInfo> {
+    return accountInfo(await this.#accounts.create(email));
+  }
+
+  async listAccounts(): Promise<AccountInfo[]> {
+    return (await this.#accounts.list()).map(accountInfo);
+  }
+
+  async createKey(request: {
+    account: string;
+    name: string;
+    webhookUrl?: string | undefined;
+  }): Promise<NewKey> {
+    const { name, webhookUrl } = check(keyRequest, { name: request.name, webhookUrl: request.webhookUrl });
+    const account = await this.#accounts.byEmail(request.account);
+    const { record, key, webhookSecret } = await this.#keys.mint({
+      accountId: account.accountId,
+      name,
+      webhookUrl,
+    });
+    return { ...keyInfo(record, account.email), key, webhookSecret };
+  }
+
+  async listKeys(request: { account?: string | undefined }): Promise<KeyInfo[]> {
+    const accounts = request.account
+      ? [await this.#accounts.byEmail(request.account)]
+      : await this.#accounts.list();
+    const emails = new Map(accounts.map(({ accountId, email }) => [accountId, email]));
+    const keys = await this.#keys.list();
+    return keys.flatMap((key) => {
+      const email = emails.get(key.accountId);
+      return email === undefined ? [] : [keyInfo(key, email)];
+    });
+  }
+
+  async revokeKey({ keyId }: { keyId: string }): Promise<{ keyId: string; revokedAt: string }> {
+    const { revokedAtMs } = await this.#keys.revoke(keyId);
+    return { keyId, revokedAt: isoTime(revokedAtMs ?? 0) };
+  }
+
+  async grantCredits(request: { account: string; paid: number }): Promise<Balance> {
+    if (!(this.#ledger instanceof StoredLedger)) {
+      throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');
+    }
+    const paid = check(amount, request.paid);
+    const { accountId } = await this.#accounts.byEmail(request.account);
+    return this.#ledger.grantPaid(accountId, paid);
+  }
+
+  async creditBalance(request: { account: string }): Promise<Balance> {
+    const { accountId } = await this.#accounts.byEmail(request.account);
+    return this.#ledger.balance(accountId);
+  }
+}
+
+/** What can be asked over the socket as well as directly. */
+export const OPERATIONS: (keyof Administration)[] = [
+  'createAccount',
+  'listAccounts',
+  'createKey',
+  'listKeys',
+  'revokeKey',
+  'grantCredits',
+  'creditBalance',
+];
+
+function check<T>(schema: Joi.Schema<T>, value: unknown): T {
+  const result = schema.validate(value);
+  if (result.error) throw new ScenepressError('invalid_request', result.error.message);
+  return result.value as T;
+}
+
+function accountInfo({ accountId, email, createdAtMs }: Account): AccountInfo {
+  return { userId: accountId, email, createdAt: isoTime(createdAtMs) };
+}
+
+function keyInfo(record: KeyRecord, account: string): KeyInfo {
+  return {
+    keyId: record.keyId,
+    keyPrefix: record.prefix,
+    name: record.name,
+    account,
+    webhookUrl: record.webhookUrl,
+    createdAt: isoTime(record.createdAtMs),
+    revokedAt: record.revokedAtMs === null ? null : isoTime(record.revokedAtMs),
+  };
+}

@@ -1,0 +1,109 @@
+import { RenderService } from '../lib/index.ts';
+import { AdminSocket } from './admin-socket.ts';
+import { authenticator, type HouseToken } from './authentication.ts';
+import type { Config } from './config.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import type { Logger } from './log.ts';
+import { createServer, type HttpServer } from './server.ts';
+import { UserError } from './user-error.ts';
+
+const MIB = 1024 * 1024;
+const REQUESTS_GRACE_MS = 10_000;
+
+/** The service with everything around it: data folder, administration, HTTP. */
+export class Appliance {
+  readonly #config: Config;
+  readonly #logger: Logger;
+  readonly #house: HouseToken | undefined;
+  /** What has been started, undone in reverse. */
+  #started = new AsyncDisposableStack();
+
+  constructor(config: Config, logger: Logger, { house }: { house?: HouseToken } = {}) {
+    this.#config = config;
+    this.#logger = logger;
+    this.#house = house;
+  }
+
+  /**
+   * Listens first, so that a port in use is found out before Manim is warmed up; until then `/health/ready` says no
+   * and renders are answered with 503. When it fails, nothing is left running.
+   */
+  async start(): Promise<HttpServer & { service: RenderService; installation: Installation }> {
+    try {
+      const installation = await openInstallation(this.#config);
+      this.#started.defer(() => installation.close());
+      await this.#openAdministration(installation);
+      const service = this.#createService(installation);
+      const authenticate = authenticator(installation.keys, this.#house);
+      const http = await createServer({ config: this.#config, service, authenticate, logger: this.#logger });
+      this.#started.defer(() => service.stop({ graceMs: this.#config.drainSeconds * 1000 }));
+      await this.#listen(http);
+      this.#started.defer(() => http.hapi.stop({ timeout: REQUESTS_GRACE_MS }));
+      await service.start();
+      return { ...http, service, installation };
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Accepts no more, answers what it is being asked, lets running renders finish within their grace. */
+  async stop(): Promise<void> {
+    const started = this.#started.move();
+    this.#started = new AsyncDisposableStack();
+    await started.disposeAsync();
+  }
+
+  async #openAdministration({ folder, administration }: Installation): Promise<void> {
+    const socket = new AdminSocket({ folder: folder.path, administration, logger: this.#logger });
+    await socket.start();
+    this.#started.defer(() => socket.stop());
+  }
+
+  #createService({ folder, ledger }: Installation): RenderService {
+    const { creditsPerSecond, reserveSeconds, python, workers } = this.#config;
+    return new RenderService({
+      dataFolder: folder,
+      ledger,
+      pricing: { creditsPerSecond, reserveSeconds },
+      limits: limitsOf(this.#config),
+      renderer: { ...(python !== undefined && { python }) },
+      ...(workers !== undefined && { workers }),
+      logger: this.#logger,
+    });
+  }
+
+  async #listen({ hapi }: HttpServer): Promise<void> {
+    const { host, port } = this.#config;
+    try {
+      await hapi.start();
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const remedy = REMEDIES[code ?? ''];
+      if (!remedy) throw cause;
+      throw new UserError(`Port ${port} of ${host} can't be listened on: ${remedy}.`, { cause });
+    }
+  }
+}
+
+const REMEDIES: Record<string, string | undefined> = {
+  EADDRINUSE: 'another program does. Stop it, or choose another port with --port or SCENEPRESS_PORT',
+  EACCES: 'this user may not. Choose a port above 1023 with --port or SCENEPRESS_PORT',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose one with --host or SCENEPRESS_HOST',
+  ENOTFOUND: 'there is no such host. Choose an address with --host or SCENEPRESS_HOST',
+  EAI_AGAIN: 'there is no such host. Choose an address with --host or SCENEPRESS_HOST',
+};
+
+/** The limits of renders that the configuration sets. */
+export function limitsOf(
+  config: Config,
+): Record<'timeoutMs' | 'memoryBytes' | 'processes' | 'fileSizeBytes' | 'outputBytes' | 'frames', number> {
+  return {
+    timeoutMs: config.renderTimeoutSeconds * 1000,
+    memoryBytes: config.renderMemoryMb * MIB,
+    processes: config.renderProcesses,
+    fileSizeBytes: config.renderFileMb * MIB,
+    outputBytes: config.renderOutputMb * MIB,
+    frames: config.renderFrames,
+  };
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiKeys } from '../lib/index.ts';
+import type { Authenticate, Caller } from './render-api/bearer.ts';
+
+/**
+ * Lets this process call its own API without a stored key, as an owner of its own: what it renders for itself costs
+ * no account anything, and nothing that could leak or must be revoked is left behind. Known to this process only.
+ */
+export class HouseToken {
+  readonly caller: Caller = { owner: 'house', keyId: null, keyPrefix: 'house', webhookUrl: null };
+  #token: string | undefined = randomBytes(32).toString('hex');
+
+  get token(): string {
+    if (this.#token === undefined) throw new Error('the token has been given up');
+    return this.#token;
+  }
+
+  /** 256 random bits that live for seconds: comparing them in varying time gives nothing away. */
+  admits(token: string): boolean {
+    return token === this.#token;
+  }
+
+  /** From now on it admits nobody. */
+  giveUp(): void {
+    this.#token = undefined;
+  }
+}
+
+/** Callers are who holds a live key; for the time of its life also who holds the house's token. */
+export function authenticator(keys: ApiKeys, house?: HouseToken): Authenticate {
+  return async (token) => {
+    if (house?.admits(token)) return house.caller;
+    const key = await keys.verify(token);
+    if (!key) return null;
+    return { owner: key.accountId, keyId: key.keyId, keyPrefix: key.prefix, webhookUrl: key.webhookUrl };
+  };
+}

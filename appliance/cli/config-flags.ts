@@ -1,0 +1,39 @@
+import { type Command, Option } from 'commander';
+import { type Config, loadConfig } from '../config.ts';
+import { flagOf, OPTIONS, variableOf } from '../options.ts';
+
+/** Every option of the configuration that may be a flag. */
+export const ALL_FLAGS: (keyof Config)[] = (Object.keys(OPTIONS) as (keyof Config)[]).filter(
+  (name) => !OPTIONS[name].secret,
+);
+
+/** What commands need that look after accounts, keys and credits. */
+export const ADMINISTRATION_FLAGS: (keyof Config)[] = [
+  'dataDir',
+  'creditsMode',
+  'freeCredits',
+  'masterKeyFile',
+];
+
+/** Gives a command flags for some options of the configuration. */
+export function addConfigFlags(command: Command, names: (keyof Config)[]): Command {
+  for (const name of names) {
+    const { description, value, schema, defaultText } = OPTIONS[name];
+    const { default: fallback } = (schema.describe().flags ?? {}) as { default?: unknown };
+    const notes = [variableOf(name)];
+    const shown = defaultText ?? (fallback === undefined ? undefined : String(fallback));
+    if (shown !== undefined) notes.push(`default: ${shown}`);
+    command.addOption(
+      new Option(value ? `${flagOf(name)} <${value}>` : flagOf(name), `${description} (${notes.join('; ')})`),
+    );
+  }
+  return command.option(
+    '--config <file>',
+    'Configuration file (JSON) with these options by name, as in {"port": 80} (SCENEPRESS_CONFIG)',
+  );
+}
+
+/** The configuration of a run: flags, environment, file, defaults. */
+export function configOf(flags: Record<string, unknown>): Config {
+  return loadConfig({ flags, env: process.env });
+}

@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { VERSION } from '../version.ts';
+import { accountCommand } from './account.ts';
+import { creditsCommand } from './credits.ts';
+import { keyCommand } from './key.ts';
+import { openApiCommand } from './openapi.ts';
+import { renderCommand } from './render.ts';
+import { serveCommand } from './serve.ts';
+
+/** The `scenepress` command. `setup`, which has to work before anything is installed, is its launcher's. */
+export function createProgram(): Command {
+  return new Command('scenepress')
+    .description('Renders Manim scenes: a service with an HTTP API, and a command')
+    .version(VERSION)
+    .addCommand(serveCommand())
+    .addCommand(renderCommand())
+    .addCommand(accountCommand())
+    .addCommand(keyCommand())
+    .addCommand(creditsCommand())
+    .addCommand(openApiCommand())
+    .addHelpText(
+      'after',
+      '\n`scenepress setup` installs what rendering needs: system packages and a Python environment.\n' +
+        'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.',
+    );
+}

@@ -1,0 +1,50 @@
+import type { RenderProgress, RenderStage } from '../../lib/index.ts';
+
+const BAR_WIDTH = 24;
+const BLOCK_WIDTH = 6;
+const REDRAW_MS = 100;
+const STAGES: Record<RenderStage, string> = {
+  loading: 'Loading the scene',
+  rendering: 'Rendering',
+  finishing: 'Finishing',
+  checking: 'Checking',
+};
+
+/**
+ * Shows on standard error how far a render is: on a terminal one line that moves, elsewhere a line for each stage.
+ * The bar only says that something happens: how long a scene is, nobody knows before its end.
+ */
+export class ProgressLine {
+  #progress: RenderProgress | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #step = 0;
+  readonly #startedAt = performance.now();
+
+  start(): void {
+    if (!process.stderr.isTTY) return;
+    this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
+  }
+
+  show(progress: RenderProgress): void {
+    const changed = progress.stage !== this.#progress?.stage;
+    this.#progress = progress;
+    if (changed && !process.stderr.isTTY) process.stderr.write(`${STAGES[progress.stage]} …\n`);
+  }
+
+  stop(): void {
+    if (!this.#timer) return;
+    clearInterval(this.#timer);
+    process.stderr.write('\r\x1b[K');
+  }
+
+  #draw(): void {
+    const { stage, frames, seconds } = this.#progress ?? { stage: undefined, frames: 0, seconds: 0 };
+    const at = this.#step++ % BAR_WIDTH;
+    const bar = Array.from({ length: BAR_WIDTH }, (_, cell) =>
+      (cell - at + BAR_WIDTH) % BAR_WIDTH < BLOCK_WIDTH ? '█' : '░',
+    ).join('');
+    const elapsed = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
+    const drawn = frames > 0 ? `  ${frames} frames, ${seconds.toFixed(1)} s of video` : '';
+    process.stderr.write(`\r${bar}  ${stage ? STAGES[stage] : 'Starting'}${drawn}  (${elapsed} s)\x1b[K`);
+  }
+}

@@ -1,0 +1,78 @@
+import { Command } from 'commander';
+import { Appliance } from '../appliance.ts';
+import { HouseToken } from '../authentication.ts';
+import type { Config } from '../config.ts';
+import { openFirstAccount } from '../first-account.ts';
+import { createLogger } from '../log.ts';
+import { UserError } from '../user-error.ts';
+import { VERSION } from '../version.ts';
+import { renderWelcome } from '../welcome.ts';
+import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
+import { print } from './output.ts';
+import { keyMessage, startMessage } from './start-message.ts';
+
+/** `scenepress serve` */
+export function serveCommand(): Command {
+  return addConfigFlags(new Command('serve'), ALL_FLAGS)
+    .description('Serve the HTTP API')
+    .option('--welcome', 'render a welcome scene first and show where it is')
+    .addHelpText(
+      'after',
+      '\nLogs are JSON lines on standard error; a line with "msg":"ready" has the address. ' +
+        'SIGTERM or SIGINT stops the service\nin order, a second one at once. ' +
+        'SCENEPRESS_MASTER_KEY may hold the key that webhook secrets are encrypted with.',
+    )
+    .action((flags: Record<string, unknown>) => serve(configOf(flags), flags['welcome'] === true));
+}
+
+async function serve(config: Config, welcome: boolean): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  const house = welcome ? new HouseToken() : undefined;
+  const appliance = new Appliance(config, logger, { ...(house && { house }) });
+  const toldToStop = signalToStop();
+
+  const { hapi, addresses, service, installation } = await appliance.start();
+  try {
+    const url = addresses.publicUrl();
+    const key = await openFirstAccount(installation);
+    logger.info({ version: VERSION, url, port: hapi.info.port, dataDir: installation.folder.path }, 'ready');
+    print(startMessage({ config, url, dataDir: installation.folder.path }));
+    if (key) print(keyMessage({ url, key }));
+    if (house) await Promise.race([welcomeTheUser(), toldToStop]);
+    const signal = await toldToStop;
+    logger.info({ signal }, 'stopping');
+  } finally {
+    await appliance.stop();
+  }
+  logger.info({}, 'stopped');
+
+  async function welcomeTheUser(): Promise<void> {
+    print('Rendering the welcome scene …');
+    try {
+      print(`Watch it: ${await renderWelcome(hapi, service, house as HouseToken)}`);
+    } catch (error) {
+      // The service serves all the same.
+      if (error instanceof UserError) print(error.message);
+      else logger.error({ err: error }, 'welcome failed');
+    } finally {
+      house?.giveUp();
+    }
+  }
+}
+
+/** Resolves with the first signal to stop; a second one ends the process where it stands. */
+function signalToStop(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let told = false;
+    for (const [signal, number] of [
+      ['SIGINT', 2],
+      ['SIGTERM', 15],
+    ] as const) {
+      process.on(signal, () => {
+        if (told) process.exit(128 + number);
+        told = true;
+        resolve(signal);
+      });
+    }
+  });
+}

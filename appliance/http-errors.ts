@@ -1,0 +1,102 @@
+import { type Boom, isBoom } from '@hapi/boom';
+import type { Lifecycle } from '@hapi/hapi';
+import { type ErrorCode, isScenepressError, type Logger } from '../lib/index.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** What a client is told of an error. */
+export interface HttpError {
+  status: number;
+  headers: Record<string, string>;
+  body: { error: string; message?: string };
+}
+
+const TRY_AGAIN = { 'retry-after': '5' };
+
+/** Every error that HTTP clients meet is made here: from the library's, from hapi's, from a bug of ours. */
+export function httpErrorOf(error: Error): HttpError {
+  if (isScenepressError(error)) return ofLibrary(error.code, error.message);
+  if (isBoom(error) && !error.isServer) return ofFramework(error);
+  return {
+    status: 500,
+    headers: {},
+    body: {
+      error: 'Internal Server Error',
+      message: 'The service failed. The log has the cause, under the Request-Id of this response.',
+    },
+  };
+}
+
+function ofLibrary(code: ErrorCode, message: string): HttpError {
+  switch (code) {
+    case 'invalid_request':
+      return { status: 400, headers: {}, body: { error: message } };
+    case 'insufficient_credits':
+      return {
+        status: 402,
+        headers: {},
+        body: {
+          error: 'insufficient_credits',
+          message: 'The balance is below the minimum reserve of this render. Top up credits, then try again.',
+        },
+      };
+    case 'not_found':
+      return { status: 404, headers: {}, body: { error: 'Not Found', message } };
+    case 'conflict':
+      return { status: 409, headers: {}, body: { error: 'Conflict', message } };
+    case 'artifact_gone':
+      return { status: 410, headers: {}, body: { error: 'Gone', message } };
+    case 'not_running':
+    case 'renderer_unavailable':
+    case 'storage_failed':
+      // Their messages are for the operator: they name folders and programs.
+      return {
+        status: 503,
+        headers: TRY_AGAIN,
+        body: {
+          error: 'Service Unavailable',
+          message: 'The service can’t take this now. Try again shortly.',
+        },
+      };
+    case 'storage_locked':
+    case 'storage_damaged':
+    case 'master_key':
+      return httpErrorOf(new Error(message));
+  }
+}
+
+function ofFramework({ output }: Boom): HttpError {
+  const { error, message } = output.payload;
+  const headers = Object.fromEntries(
+    Object.entries(output.headers).map(([name, value]) => [name, String(value)]),
+  );
+  // hapi answers 400 only to what it can't route, a path with a broken escape: such a path names nothing.
+  if (output.statusCode === 400) {
+    return {
+      status: 404,
+      headers,
+      body: { error: 'Not Found', message: 'There is nothing at this address.' },
+    };
+  }
+  return {
+    status: output.statusCode,
+    headers,
+    body: { error, message: message === error ? 'There is nothing at this address.' : message },
+  };
+}
+
+/** For `onPreResponse`: errors leave as `{ error, message }`, causes go to the log, every answer has its id. */
+export function answerErrors(logger?: Logger): Lifecycle.Method {
+  return (request, h) => {
+    const { response } = request;
+    const requestId = requestIdOf(request);
+    if (!(response instanceof Error)) {
+      response.header('Request-Id', requestId);
+      return h.continue;
+    }
+    const { status, headers, body } = httpErrorOf(response);
+    if (status >= 500) logger?.error({ requestId, err: response }, 'request failed');
+    const answer = h.response(body).code(status).header('Request-Id', requestId);
+    for (const [name, value] of Object.entries(headers)) answer.header(name, value);
+    return answer;
+  };
+}

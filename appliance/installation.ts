@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Accounts, ApiKeys, DataFolder, loadMasterKey, StoredLedger, UnmeteredLedger } from '../lib/index.ts';
+import { Administration } from './administration.ts';
+import type { Config } from './config.ts';
+import { UserError } from './user-error.ts';
+
+/** An opened data folder with the offices in it: no other process has it. */
+export interface Installation {
+  folder: DataFolder;
+  accounts: Accounts;
+  keys: ApiKeys;
+  ledger: StoredLedger | UnmeteredLedger;
+  administration: Administration;
+  close(): Promise<void>;
+}
+
+/** What of the configuration decides over an installation. */
+export type InstallationConfig = Pick<
+  Config,
+  'dataDir' | 'creditsMode' | 'freeCredits' | 'masterKey' | 'masterKeyFile'
+>;
+
+/** Opens the data folder, made when it isn't there; `storage_locked` while another process has it. */
+export async function openInstallation(config: InstallationConfig): Promise<Installation> {
+  const folder = new DataFolder(resolve(config.dataDir));
+  await startFolder(folder);
+  try {
+    const masterKey = await loadMasterKey(folder.path, config.masterKey ?? (await readKeyFile(config)));
+    const { storage } = folder;
+    const freeCreditsPerMonth = config.freeCredits;
+    const accounts = new Accounts({ storage, store: folder.accountStore });
+    const keys = new ApiKeys({ storage, store: folder.keyStore, masterKey });
+    const ledger =
+      config.creditsMode === 'metered'
+        ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
+        : new UnmeteredLedger({ freeCreditsPerMonth });
+    const administration = new Administration({ accounts, keys, ledger });
+    return { folder, accounts, keys, ledger, administration, close: () => folder.stop() };
+  } catch (error) {
+    await folder.stop();
+    throw error;
+  }
+}
+
+async function startFolder(folder: DataFolder): Promise<void> {
+  try {
+    await folder.start();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EROFS' && code !== 'ENOTDIR' && code !== 'EEXIST') throw cause;
+    throw new UserError(
+      `The data folder ${folder.path} can't be used (${code}). ` +
+        'Name one that this user may write to: --data-dir, or SCENEPRESS_DATA_DIR.',
+      { cause },
+    );
+  }
+}
+
+async function readKeyFile({ masterKeyFile }: InstallationConfig): Promise<string | undefined> {
+  if (masterKeyFile === undefined) return undefined;
+  try {
+    return await readFile(masterKeyFile, 'utf8');
+  } catch (cause) {
+    throw new UserError(`The master key can't be read: ${(cause as Error).message}.`, { cause });
+  }
+}

@@ -1,0 +1,39 @@
+import { type Command, CommanderError } from 'commander';
+import { isScenepressError } from '../lib/index.ts';
+import { createProgram } from './cli/program.ts';
+import { UserError } from './user-error.ts';
+
+/**
+ * Exit codes: 0 done; 1 it failed (the scene, the operation, the start of the service); 2 wrong usage or
+ * configuration; 128 + n ended by signal n.
+ */
+// The reader of a pipe may have seen enough: `scenepress key list | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+try {
+  const program = createProgram();
+  throwInsteadOfExiting(program);
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+/** By itself commander ends the process, with 1 for wrong usage. Its subcommands don't inherit how it is told. */
+function throwInsteadOfExiting(command: Command): void {
+  command.exitOverride();
+  command.commands.forEach(throwInsteadOfExiting);
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // It has said why.
+  if (error instanceof UserError) {
+    process.stderr.write(`scenepress: ${error.message}\n`);
+    return error.exitCode;
+  }
+  if (isScenepressError(error)) {
+    process.stderr.write(`scenepress: ${error.message}\n`);
+    return 1;
+  }
+  process.stderr.write(`scenepress: unexpected error\n${(error as Error).stack}\n`);
+  return 1;
+}

@@ -1,0 +1,215 @@
+import Joi from 'joi';
+import { DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES, type Quality } from '../lib/index.ts';
+
+/** What the appliance can be told. Every option has the same name in code and in the configuration file. */
+export interface Config {
+  host: string;
+  port: number;
+  dataDir: string;
+  publicUrl?: string;
+  assetUrl?: string;
+  trustProxy: boolean;
+  creditsMode: 'metered' | 'unmetered';
+  freeCredits: number;
+  creditsPerSecond: Record<Quality, number>;
+  reserveSeconds: number;
+  masterKey?: string;
+  masterKeyFile?: string;
+  workers?: number;
+  python?: string;
+  renderTimeoutSeconds: number;
+  renderMemoryMb: number;
+  renderProcesses: number;
+  renderFileMb: number;
+  renderOutputMb: number;
+  renderFrames: number;
+  drainSeconds: number;
+  logLevel: string;
+}
+
+export interface ConfigOption {
+  /** What the option is for, as `--help` says it. */
+  description: string;
+  /** What may be given, as an error says it: "must be …". */
+  allowed: string;
+  schema: Joi.Schema;
+  /** The name of its value in `--help`; none for a switch. */
+  value?: string;
+  /** As `--help` shows it, where it isn't the schema's own. */
+  defaultText?: string;
+  /** Never shown, and no flag: every process of the machine can read flags. */
+  secret?: boolean;
+}
+
+const MIB = 1024 * 1024;
+
+function count(fallback?: number, minimum = 1): Joi.NumberSchema {
+  const schema = Joi.number().integer().min(minimum);
+  return fallback === undefined ? schema : schema.default(fallback);
+}
+
+/** Five prices in the order of the qualities: `1,2,4,8,16`. */
+const prices = Joi.custom((value: unknown) => {
+  const numbers = String(value).split(',').map(Number);
+  if (numbers.length !== QUALITIES.length || !numbers.every((price) => Number.isFinite(price) && price > 0)) {
+    throw new Error('not five prices');
+  }
+  return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
+}).default(DEFAULT_PRICING.creditsPerSecond);
+
+const address = Joi.string()
+  .uri({ scheme: ['http', 'https'] })
+  .replace(/\/+$/, '');
+
+/** Flags, environment variables, configuration file and `--help` are all made of this table. */
+export const OPTIONS: Record<keyof Config, ConfigOption> = {
+  host: {
+    description: 'Address to listen on; 0.0.0.0 for all networks',
+    allowed: 'an address or a host name',
+    schema: Joi.string().default('127.0.0.1'),
+    value: 'address',
+  },
+  port: {
+    description: 'Port to listen on; 0 for any that is free',
+    allowed: 'a whole number from 0 to 65535',
+    schema: Joi.number().integer().min(0).max(65535).default(8080),
+    value: 'number',
+  },
+  dataDir: {
+    description: 'Folder with jobs, accounts, keys, credits and artifacts',
+    allowed: 'a path',
+    schema: Joi.string().default('./data'),
+    value: 'folder',
+  },
+  publicUrl: {
+    description: 'Address that clients reach this service at',
+    allowed: 'an http:// or https:// URL',
+    schema: address,
+    value: 'url',
+    defaultText: 'the address listened on',
+  },
+  assetUrl: {
+    description: 'What links to artifacts begin with',
+    allowed: 'an http:// or https:// URL',
+    schema: address,
+    value: 'url',
+    defaultText: 'the public URL',
+  },
+  trustProxy: {
+    description: 'Believe X-Forwarded-For, and without a public URL also X-Forwarded-Proto and -Host',
+    allowed: 'true or false',
+    schema: Joi.boolean().default(false),
+  },
+  creditsMode: {
+    description: 'Whether renders cost credits: metered or unmetered',
+    allowed: 'metered or unmetered',
+    schema: Joi.string().valid('metered', 'unmetered').default('metered'),
+    value: 'mode',
+  },
+  freeCredits: {
+    description: 'Credits that every account gets each month',
+    allowed: 'a whole number of at least 0',
+    schema: count(1000, 0),
+    value: 'credits',
+  },
+  creditsPerSecond: {
+    description: `Price of a second of rendering in each quality: ${QUALITIES.join(', ')}`,
+    allowed: `${QUALITIES.length} numbers above 0 with commas between them`,
+    schema: prices,
+    value: 'prices',
+    defaultText: Object.values(DEFAULT_PRICING.creditsPerSecond).join(','),
+  },
+  reserveSeconds: {
+    description: 'Seconds of rendering that must be affordable to enqueue a scene',
+    allowed: 'a number above 0',
+    schema: Joi.number().greater(0).default(DEFAULT_PRICING.reserveSeconds),
+    value: 'seconds',
+  },
+  masterKey: {
+    description: 'Key that webhook secrets are encrypted with',
+    allowed: '64 hexadecimal digits',
+    schema: Joi.string().hex().length(64),
+    secret: true,
+  },
+  masterKeyFile: {
+    description: 'File with the key that webhook secrets are encrypted with',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'master.key in the data folder',
+  },
+  workers: {
+    description: 'Scenes rendered at the same time',
+    allowed: 'a whole number of at least 1',
+    schema: count(),
+    value: 'number',
+    defaultText: 'the number of CPUs',
+  },
+  python: {
+    description: 'Python interpreter that has Manim',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'the one that set-up made',
+  },
+  renderTimeoutSeconds: {
+    description: 'Longest render',
+    allowed: 'a whole number of at least 1',
+    schema: count(DEFAULT_LIMITS.timeoutMs / 1000),
+    value: 'seconds',
+  },
+  renderMemoryMb: {
+    description: 'Memory that a render may use',
+    allowed: 'a whole number of at least 256',
+    schema: count(DEFAULT_LIMITS.memoryBytes / MIB, 256),
+    value: 'MiB',
+  },
+  renderProcesses: {
+    description: 'Processes and threads that a render may have',
+    allowed: 'a whole number of at least 8',
+    schema: count(DEFAULT_LIMITS.processes, 8),
+    value: 'number',
+  },
+  renderFileMb: {
+    description: 'Largest file that a render may write',
+    allowed: 'a whole number of at least 1',
+    schema: count(DEFAULT_LIMITS.fileSizeBytes / MIB),
+    value: 'MiB',
+  },
+  renderOutputMb: {
+    description: 'Largest video',
+    allowed: 'a whole number of at least 1',
+    schema: count(DEFAULT_LIMITS.outputBytes / MIB),
+    value: 'MiB',
+  },
+  renderFrames: {
+    description: 'Most frames of a video',
+    allowed: 'a whole number of at least 1',
+    schema: count(DEFAULT_LIMITS.frames),
+    value: 'number',
+  },
+  drainSeconds: {
+    description: 'How long running renders may go on when the service is told to stop',
+    allowed: 'a whole number of at least 0',
+    schema: count(30, 0),
+    value: 'seconds',
+  },
+  logLevel: {
+    description: 'Least important log lines to write',
+    allowed: 'trace, debug, info, warn, error, fatal or silent',
+    schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
+    value: 'level',
+  },
+};
+
+const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+
+/** `dataDir`: `--data-dir`. */
+export function flagOf(name: string): string {
+  return `--${words(name).replaceAll('_', '-')}`;
+}
+
+/** `dataDir`: `SCENEPRESS_DATA_DIR`. */
+export function variableOf(name: string): string {
+  return `SCENEPRESS_${words(name).toUpperCase()}`;
+}

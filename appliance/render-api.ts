@@ -1,0 +1,132 @@
+import { notFound } from '@hapi/boom';
+import type { Plugin, Request, Server } from '@hapi/hapi';
+import type { Logger, RenderService } from '../lib/index.ts';
+import { answerErrors } from './http-errors.ts';
+import { type Authenticate, bearerScheme, type Caller, callerOf } from './render-api/bearer.ts';
+import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
+import { jobJson } from './render-api/job-json.ts';
+import { discardBody, receiveRenderRequest } from './render-api/request-body.ts';
+
+export { type ArtifactsOptions, artifacts } from './artifacts.ts';
+export type { Authenticate, Caller } from './render-api/bearer.ts';
+
+export interface RenderApiOptions {
+  service: Pick<RenderService, 'enqueue' | 'get' | 'balance'>;
+  authenticate: Authenticate;
+  /** What links to artifacts begin with, without a slash at the end: a URL, or what makes one of a request. */
+  assetUrl: string | ((request: Request) => string);
+  /** Told the causes of 5xx answers. */
+  logger?: Logger;
+}
+
+const AUTH = 'scenepress-key';
+
+const ROUTE = {
+  auth: AUTH,
+  // Cookies mean nothing here; parsed, a broken one would be an error before the key is looked at.
+  state: { parse: false, failAction: 'ignore' },
+  // A part of a JSON document is of no use.
+  response: { ranges: false },
+} as const;
+
+/**
+ * A body is left to the handler: its size counts after decompression, its metadata is kept as text, and the
+ * Content-Type means nothing.
+ */
+const BODY_UNREAD = {
+  parse: false,
+  output: 'stream',
+  override: 'application/json',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+} as const;
+
+/**
+ * The three endpoints of the render API, version 2, as a hapi plugin:
+ *
+ * ```ts
+ * await server.register({ plugin: renderApi, options: { service, authenticate, assetUrl } });
+ * ```
+ *
+ * Artifacts are served by a plugin of their own, {@link artifacts}, or by whatever stands behind `assetUrl`.
+ */
+export const renderApi: Plugin<RenderApiOptions> = {
+  name: 'scenepress-render-api',
+  register(server, { service, authenticate, assetUrl, logger }) {
+    server.auth.scheme(AUTH, () => bearerScheme(authenticate));
+    server.auth.strategy(AUTH, AUTH);
+    server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
+    takeBrokenEscapesLiterally(server);
+
+    server.route({
+      method: ENQUEUE.method,
+      path: ENQUEUE.path,
+      options: { ...ROUTE, payload: BODY_UNREAD },
+      async handler(request, h) {
+        const { owner, keyId, webhookUrl } = authenticated(request);
+        const { request: render, metadataJson } = await receiveRenderRequest(request.raw.req);
+        const job = await service.enqueue({ webhookUrl, ...render, owner, keyId, metadataJson });
+        return h.response({ jobId: job.jobId, status: 'queued', endpoint: 'render' }).code(202);
+      },
+    });
+
+    server.route({
+      method: GET_JOB.method,
+      path: GET_JOB.path,
+      options: ROUTE,
+      async handler(request, h) {
+        const { owner } = authenticated(request);
+        const job = await service.get(String(request.params['jobId']), { owner });
+        const links = typeof assetUrl === 'string' ? assetUrl : assetUrl(request);
+        return h.response(jobJson(job, links)).type('application/json');
+      },
+    });
+
+    server.route({
+      method: GET_ACCOUNT.method,
+      path: GET_ACCOUNT.path,
+      options: ROUTE,
+      async handler(request) {
+        const { owner: userId, keyId, keyPrefix } = authenticated(request);
+        const { paid, free, total } = await service.balance(userId);
+        return { userId, keyId, keyPrefix, credits: { paid, free, total } };
+      },
+    });
+
+    // Without a live key, what exists under the prefix and what doesn't look the same.
+    server.route({
+      method: '*',
+      path: '/api/v2/{path*}',
+      options: { ...ROUTE, payload: BODY_UNREAD },
+      async handler(request) {
+        await discardBody(request.raw.req);
+        throw notFound();
+      },
+    });
+  },
+};
+
+function authenticated(request: Request): Caller {
+  const caller = callerOf(request);
+  if (!caller) throw new Error('the route has no authentication');
+  return caller;
+}
+
+/** A path like `/api/v2/render/%zz` can't be decoded; hapi would answer it before asking for a key. */
+function takeBrokenEscapesLiterally(server: Server): void {
+  server.ext('onRequest', (request, h) => {
+    if (request.path.startsWith('/api/v2/') && !canDecode(request.path)) {
+      // A host of our own, because setUrl would build a URL with the client's Host header, which may be broken too.
+      request.setUrl(`http://localhost${request.path.replaceAll('%', '%25')}`);
+    }
+    return h.continue;
+  });
+}
+
+function canDecode(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

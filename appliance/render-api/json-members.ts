@@ -1,0 +1,59 @@
+/**
+ * The text of one member of a JSON object, exactly as it stands there: the last one of that name, since JSON.parse
+ * lets the last of several win; undefined when there is none.
+ *
+ * Parsing a value and writing it again would change it: `1.0` becomes `1`, `1e400` becomes `null`. And it goes by
+ * counting brackets, not by recursion, because a value may be nested thousands of levels deep.
+ *
+ * @param json the text of an object that JSON.parse has accepted
+ */
+export function rawMember(json: string, name: string): string | undefined {
+  let found: string | undefined;
+  let at = skipSpace(json, json.indexOf('{') + 1);
+  while (json[at] === '"') {
+    const keyEnd = endOfString(json, at);
+    const key: unknown = JSON.parse(json.slice(at, keyEnd));
+    const start = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    const end = endOfValue(json, start);
+    if (key === name) found = json.slice(start, end);
+    at = skipSpace(json, skipSpace(json, end) + 1);
+  }
+  return found;
+}
+
+function skipSpace(json: string, at: number): number {
+  let next = at;
+  while (json[next] === ' ' || json[next] === '\n' || json[next] === '\r' || json[next] === '\t') next++;
+  return next;
+}
+
+/** The place after the closing quote. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** The place after a value. */
+function endOfValue(json: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  do {
+    const character = json[at];
+    if (character === '"') {
+      at = endOfString(json, at);
+    } else if (character === '{' || character === '[') {
+      depth++;
+      at++;
+    } else if (character === '}' || character === ']') {
+      depth--;
+      at++;
+    } else if (depth > 0) {
+      at++;
+    } else {
+      // A number, true, false or null.
+      while (at < json.length && !',}] \n\r\t'.includes(json.charAt(at))) at++;
+    }
+  } while (depth > 0);
+  return at;
+}

@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { entityTooLarge } from '@hapi/boom';
+import { parseRenderRequest, ScenepressError, type ValidRenderRequest } from '../../lib/index.ts';
+import { rawMember } from './json-members.ts';
+
+/** The largest body, after decompression. */
+export const MAX_BODY_BYTES = 204_800;
+
+/**
+ * Of a body that isn't wanted, this much is still read before the answer: most clients send all before they look,
+ * and a connection closed under their hands would cost them the answer.
+ */
+const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
+
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** A checked render request with its metadata as the JSON text that was received. */
+export interface ReceivedRequest {
+  request: ValidRenderRequest;
+  metadataJson: string | null;
+}
+
+/** Reads and checks the body of `POST /api/v2/render`: size, then UTF-8 and JSON, then fields. */
+export async function receiveRenderRequest(message: IncomingMessage): Promise<ReceivedRequest> {
+  const json = decodeUtf8(await readBody(message));
+  const body = parseObject(json);
+  const metadataJson = rawMember(json, 'metadata') ?? null;
+  // Metadata is any value, thousands of levels deep perhaps: checking fields needs to know only that it is there.
+  if (Object.hasOwn(body, 'metadata')) body['metadata'] = true;
+  // Copying an object, as joi does, would make this own member the copy's prototype and read fields from it.
+  const hasProto = Object.hasOwn(body, '__proto__');
+  // biome-ignore lint/suspicious/noProto: an own member of that name, as JSON.parse makes it, not the accessor.
+  if (hasProto) delete body['__proto__'];
+  const { metadata: _, ...request } = parseRenderRequest(body);
+  if (hasProto) throw new ScenepressError('invalid_request', '__proto__ is not allowed');
+  return { request, metadataJson };
+}
+
+/** Reads the body to its end, decompressed; 413 when it is too large. */
+async function readBody(message: IncomingMessage): Promise<Buffer> {
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  const decoder = DECODERS[encoding]?.();
+  const source = decoder ? message.pipe(decoder) : message;
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  source.on('data', (chunk: Buffer) => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_BODY_BYTES) reject(tooLarge());
+    else chunks.push(chunk);
+  });
+  source.once('end', () => resolve(Buffer.concat(chunks)));
+  source.once('error', (cause) => reject(bodyRequired(cause)));
+  message.once('error', (cause) => reject(bodyRequired(cause)));
+  try {
+    return await promise;
+  } catch (error) {
+    source.removeAllListeners('data');
+    if (decoder) {
+      // Not `pipeline`: it would close the connection along with the decoder, before the answer.
+      message.unpipe(decoder);
+      decoder.destroy();
+    }
+    await discardBody(message);
+    throw error;
+  }
+}
+
+/** Reads what is left of a body, within bounds, and forgets it. */
+export async function discardBody(message: IncomingMessage): Promise<void> {
+  if (message.readableEnded || message.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let sizeBytes = 0;
+  const count = (chunk: Buffer) => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_DISCARDED_BYTES) resolve();
+  };
+  message.on('data', count).once('end', resolve).once('close', resolve);
+  message.resume();
+  await promise;
+  message.off('data', count);
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw bodyRequired(cause);
+  }
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (cause) {
+    throw bodyRequired(cause);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bodyRequired();
+  return value as Record<string, unknown>;
+}
+
+function bodyRequired(cause?: unknown): ScenepressError {
+  return new ScenepressError('invalid_request', 'JSON body required', { cause });
+}
+
+function tooLarge(): Error {
+  return entityTooLarge(`The request body is larger than ${MAX_BODY_BYTES} bytes.`);
+}
