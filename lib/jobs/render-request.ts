@@ -78,11 +78,14 @@ const LONGEST_NAME_SHOWN = 80;
 /** Checks a request; the first rule it breaks is the error (`invalid_request`, message as in contract §7). */
 export function parseRenderRequest(value: unknown): ValidRenderRequest {
   const { error, value: request } = renderRequestSchema.validate(value, { convert: false, abortEarly: true });
+  // joi looks past this one name.
+  if (!error && Object.hasOwn(Object(value), '__proto__')) throw notAllowed('__proto__');
   if (!error) return request as ValidRenderRequest;
   const detail = error.details[0];
-  const unknown = detail?.type === 'object.unknown';
-  const message = unknown
-    ? `${String(detail.context?.key).slice(0, LONGEST_NAME_SHOWN)} is not allowed`
-    : (detail?.message ?? error.message);
-  throw new ScenepressError('invalid_request', message);
+  if (detail?.type === 'object.unknown') throw notAllowed(String(detail.context?.key));
+  throw new ScenepressError('invalid_request', detail?.message ?? error.message);
+}
+
+function notAllowed(name: string): ScenepressError {
+  return new ScenepressError('invalid_request', `${name.slice(0, LONGEST_NAME_SHOWN)} is not allowed`);
 }

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { parseRenderRequest } from '../../../lib/index.ts';
+
+const valid = { code: 'x', className: 'A' };
+
+t.test('defaults are filled in', async (t) => {
+  t.same(parseRenderRequest(valid), { ...valid, quality: 'medium', aspectRatio: '16:9' });
+});
+
+const refused: [title: string, request: object, message: string][] = [
+  ['no code', { className: 'A' }, 'code is required'],
+  ['empty code', { ...valid, code: '' }, 'code is required'],
+  ['code that is no text', { ...valid, code: 1 }, 'code is required'],
+  ['no class name', { code: 'x' }, 'className must be a valid Python identifier'],
+  ['a class name with a newline', { ...valid, className: 'A\n' }, 'className must be a valid Python identifier'],
+  ['a class name in Greek', { ...valid, className: 'Ω' }, 'className must be a valid Python identifier'],
+  ['null quality', { ...valid, quality: null }, 'quality must be one of: low, medium, high, twok, fourk'],
+  ['quality in capitals', { ...valid, quality: 'LOW' }, 'quality must be one of: low, medium, high, twok, fourk'],
+  ['an unknown ratio', { ...valid, aspectRatio: '4:3' }, 'aspectRatio must be one of: 16:9, 9:16'],
+  ['no frames', { ...valid, fps: 0 }, 'fps must be a positive integer'],
+  ['half frames', { ...valid, fps: 1.5 }, 'fps must be a positive integer'],
+  ['frames as text', { ...valid, fps: '30' }, 'fps must be a positive integer'],
+  ['endless frames', { ...valid, fps: Number.POSITIVE_INFINITY }, 'fps must be a positive integer'],
+  ['http', { ...valid, webhookUrl: 'http://example.com' }, 'webhookUrl must be an https:// URL'],
+  ['no host', { ...valid, webhookUrl: 'https://' }, 'webhookUrl must be an https:// URL'],
+  ['a password in the URL', { ...valid, webhookUrl: 'https://u:p@example.com' }, 'webhookUrl must be an https:// URL'],
+  ['a URL that is no text', { ...valid, webhookUrl: 5 }, 'webhookUrl must be an https:// URL'],
+  ['an unknown property', { ...valid, colour: 'red' }, 'colour is not allowed'],
+  ['a property named __proto__', JSON.parse('{"code":"x","className":"A","__proto__":1}'), '__proto__ is not allowed'],
+];
+for (const [title, request, message] of refused) {
+  t.test(`refuses ${title}`, async (t) => {
+    t.throws(() => parseRenderRequest(request), { code: 'invalid_request', message });
+  });
+}
+
+t.test('the first field of the contract’s table that is wrong is named, unknown ones last', async (t) => {
+  const all = { nonsense: 1, fps: 0, quality: 'x', className: '1', code: '' };
+  const good = { code: 'x', className: 'A', quality: 'low', fps: 1 };
+  const request: Record<string, unknown> = { ...all };
+  for (const field of ['code', 'className', 'quality', 'fps'] as const) {
+    t.throws(() => parseRenderRequest(request), { message: new RegExp(`^${field} `) });
+    request[field] = good[field];
+  }
+  t.throws(() => parseRenderRequest(request), { message: 'nonsense is not allowed' });
+});
+
+t.test('takes any positive integer as fps, however large', async (t) => {
+  t.equal(parseRenderRequest({ ...valid, fps: 1e21 }).fps, 1e21);
+});
+
+t.test('takes https URLs and null as webhookUrl', async (t) => {
+  t.equal(parseRenderRequest({ ...valid, webhookUrl: null }).webhookUrl, null);
+  t.equal(parseRenderRequest({ ...valid, webhookUrl: 'https://a.example/b?c' }).webhookUrl, 'https://a.example/b?c');
+});

@@ -1,0 +1,33 @@
+import t from 'tap';
+import { DEFAULT_PRICING, Pricing } from '../../../lib/index.ts';
+
+const pricing = new Pricing();
+
+t.test('a render costs its seconds times the price, rounded up, at least one credit', async (t) => {
+  t.equal(pricing.costCredits('low', 0), 1);
+  t.equal(pricing.costCredits('low', 1000), 1);
+  t.equal(pricing.costCredits('low', 1001), 2);
+  t.equal(pricing.costCredits('medium', 1500), 3);
+  t.equal(pricing.costCredits('high', 2250), 9);
+  t.equal(pricing.costCredits('twok', 10_000), 80);
+  t.equal(pricing.costCredits('fourk', 10_000), 160);
+});
+
+t.test('binary fractions of a second cost nothing extra', async (t) => {
+  const price = new Pricing({ ...DEFAULT_PRICING, creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: 10 } });
+  t.equal(price.costCredits('low', 4100), 41);
+});
+
+t.test('the reserve is five seconds’ worth', async (t) => {
+  const reserves = (['low', 'medium', 'high', 'twok', 'fourk'] as const).map((quality) =>
+    pricing.reserveCredits(quality),
+  );
+  t.same(reserves, [5, 10, 20, 40, 80]);
+});
+
+t.test('a price that is no price is a mistake of the program', async (t) => {
+  t.throws(() => new Pricing({ ...DEFAULT_PRICING, reserveSeconds: 0 }));
+  t.throws(
+    () => new Pricing({ ...DEFAULT_PRICING, creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: Number.NaN } }),
+  );
+});

@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { DataFolder, type JobRecord } from '../../../lib/index.ts';
+
+function jobRecord(jobId: string, change: Partial<JobRecord> = {}): JobRecord {
+  return {
+    jobId,
+    owner: 'a',
+    phase: 'queued',
+    className: 'A',
+    quality: 'low',
+    aspectRatio: '16:9',
+    fps: 15,
+    metadataJson: null,
+    webhookUrl: null,
+    keyId: null,
+    reserveCredits: 5,
+    attempts: 0,
+    createdAtMs: 0,
+    startedAtMs: null,
+    completedAtMs: null,
+    durationMs: null,
+    creditsCost: 0,
+    outcome: null,
+    artifacts: [],
+    error: null,
+    ...change,
+  };
+}
+
+async function openFolder(t: Test, path = t.testdir()): Promise<DataFolder> {
+  const folder = new DataFolder(path);
+  await folder.start();
+  t.teardown(() => folder.stop());
+  return folder;
+}
+
+const insert = ({ storage }: DataFolder, job: JobRecord, source = 'x') =>
+  storage.transaction((tx) => storage.insertJob(tx, job, source));
+
+t.test('what was committed is there after the next start', async (t) => {
+  const folder = await openFolder(t);
+  await insert(folder, jobRecord('1', { metadataJson: '{"a":1e400}' }), 'source');
+  await folder.stop();
+  await folder.start();
+  t.same(await folder.storage.getJob('1'), jobRecord('1', { metadataJson: '{"a":1e400}' }));
+  t.equal(await folder.storage.readSource('1'), 'source');
+});
+
+t.test('source code is kept to the last code unit', async (t) => {
+  const folder = await openFolder(t);
+  const source = 'x = "\0 \ud800 数学 \u2028"\r\n';
+  await insert(folder, jobRecord('1'), source);
+  t.equal(await folder.storage.readSource('1'), source);
+});
+
+t.test('a transaction that throws leaves no trace', async (t) => {
+  const { storage } = await openFolder(t);
+  const failing = storage.transaction(async (tx) => {
+    await storage.insertJob(tx, jobRecord('1'), 'x');
+    throw new Error('no');
+  });
+  await t.rejects(failing, { message: 'no' });
+  t.equal(await storage.getJob('1'), undefined);
+});
+
+t.test('a transaction sees its own writes, others see them once they are durable', async (t) => {
+  const { storage } = await openFolder(t);
+  await storage.transaction(async (tx) => {
+    await storage.insertJob(tx, jobRecord('1'), 'x');
+    t.match(await storage.getJob('1', tx), { jobId: '1' });
+    t.equal(await storage.getJob('1'), undefined);
+  });
+  t.match(await storage.getJob('1'), { jobId: '1' });
+});
+
+t.test('each transaction sees what those before it wrote, though it isn’t durable yet', async (t) => {
+  const folder = await openFolder(t);
+  await insert(folder, jobRecord('1'));
+  const { storage } = folder;
+  const increments = Array.from({ length: 50 }, () =>
+    storage.transaction(async (tx) => {
+      const job = (await storage.getJob('1', tx)) as JobRecord;
+      await storage.updateJob(tx, { ...job, attempts: job.attempts + 1 });
+    }),
+  );
+  await Promise.all(increments);
+  t.equal((await storage.getJob('1'))?.attempts, 50);
+});
+
+t.test('a write that fails leaves everything as it was, on disk and in memory', async (t) => {
+  const path = t.testdir();
+  const folder = await openFolder(t, path);
+  await insert(folder, jobRecord('1'));
+  const { storage } = folder;
+  const before = readFileSync(join(path, 'database.json'), 'utf8');
+  mkdirSync(join(path, 'database.json.new')); // The file beside can't be made.
+  const change = (attempts: number) => storage.transaction((tx) => storage.updateJob(tx, jobRecord('1', { attempts })));
+  const results = await Promise.allSettled([change(1), change(2), change(3)]);
+  for (const result of results) t.match(result, { status: 'rejected', reason: { code: 'storage_failed' } });
+  t.equal((await storage.getJob('1'))?.attempts, 0);
+  t.equal(readFileSync(join(path, 'database.json'), 'utf8'), before);
+
+  rmSync(join(path, 'database.json.new'), { recursive: true });
+  await change(4);
+  t.equal((await storage.getJob('1'))?.attempts, 4, 'it goes on when there is room again');
+});
+
+t.test('jobs are listed newest first, in pages, by owner and by status', async (t) => {
+  const folder = await openFolder(t);
+  for (const id of ['1', '2', '3', '4']) await insert(folder, jobRecord(id, { owner: id === '2' ? 'b' : 'a' }));
+  await insert(folder, jobRecord('5', { phase: 'reserving' }));
+  await insert(folder, jobRecord('6', { phase: 'settling' }));
+  const list = async (query: object) => (await folder.storage.listJobs(query)).map((job) => job.jobId);
+  t.same(await list({}), ['6', '4', '3', '2', '1']);
+  t.same(await list({ owner: 'a', limit: 2 }), ['6', '4']);
+  t.same(await list({ owner: 'a', limit: 2, before: '4' }), ['3', '1']);
+  t.same(await list({ status: 'running' }), ['6']);
+  t.same(await list({ owner: 'nobody' }), []);
+});
+
+t.test('unfinished jobs come oldest first', async (t) => {
+  const folder = await openFolder(t);
+  await insert(folder, jobRecord('2', { phase: 'running' }));
+  await insert(folder, jobRecord('1'));
+  await insert(folder, jobRecord('3', { phase: 'failed' }));
+  t.same(
+    (await folder.storage.unfinishedJobs()).map((job) => job.jobId),
+    ['1', '2'],
+  );
+});
+
+t.test('a terminal job can’t be changed', async (t) => {
+  const folder = await openFolder(t);
+  await insert(folder, jobRecord('1', { phase: 'completed' }));
+  const { storage } = folder;
+  await t.rejects(storage.transaction((tx) => storage.updateJob(tx, jobRecord('1'))));
+});
+
+t.test('a handle is good for its own transaction only', async (t) => {
+  const [one, other] = [await openFolder(t), await openFolder(t, t.testdir({ other: {} }))];
+  let kept: Parameters<Parameters<typeof one.storage.transaction>[0]>[0] | undefined;
+  await one.storage.transaction(async (tx) => {
+    kept = tx;
+    await t.rejects(other.storage.insertJob(tx, jobRecord('1'), 'x'), 'of another database');
+  });
+  await t.rejects(one.storage.insertJob(kept as NonNullable<typeof kept>, jobRecord('1'), 'x'), 'after its end');
+});
+
+t.test('a source whose job was never committed is removed at the next start', async (t) => {
+  const path = t.testdir();
+  const folder = await openFolder(t, path);
+  await insert(folder, jobRecord('1'));
+  await folder.stop();
+  writeFileSync(join(path, 'sources', '2.json'), '"x"');
+  writeFileSync(join(path, 'sources', '3.json.new'), '"');
+  await folder.start();
+  t.same(readdirSync(join(path, 'sources')), ['1.json']);
+});
+
+t.test('the folder and what is in it are the owner’s alone', async (t) => {
+  const path = t.testdir({ data: {} });
+  const folder = await openFolder(t, join(path, 'data'));
+  await insert(folder, jobRecord('1'));
+  t.equal(statSync(join(path, 'data')).mode & 0o777, 0o700);
+  t.equal(statSync(join(path, 'data/database.json')).mode & 0o777, 0o600);
+});
+
+t.test('a damaged file stops the start, says so, and stays as it is', async (t) => {
+  const path = t.testdir({ 'database.json': '{"format":1,"tab' });
+  const folder = new DataFolder(path);
+  await t.rejects(folder.start(), { code: 'storage_damaged', message: /database\.json is damaged/ });
+  t.equal(readFileSync(join(path, 'database.json'), 'utf8'), '{"format":1,"tab');
+});
+
+t.test('a file of a later version is refused', async (t) => {
+  const folder = new DataFolder(t.testdir({ 'database.json': '{"format":99,"tables":{}}' }));
+  await t.rejects(folder.start(), { code: 'storage_damaged', message: /has format 99/ });
+});
+
+t.test('a second process is refused, and gets in when the first was killed', async (t) => {
+  const path = t.testdir();
+  const program = `
+    import { DataFolder } from ${JSON.stringify(new URL('../../../lib/index.ts', import.meta.url).href)};
+    await new DataFolder(process.argv[1]).start();
+    console.log('open');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  const folder = new DataFolder(path);
+  await t.rejects(folder.start(), { code: 'storage_locked', message: new RegExp(`process id ${child.pid}\\b`) });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await folder.start();
+  await folder.stop();
+});
