@@ -141,8 +141,13 @@ export class JobBook {
     });
     if (!intent) return undefined;
     const ended = await this.#settle(intent);
-    await this.#storage.transaction((tx) => this.#storage.updateJob(tx, ended));
-    return ended;
+    return this.#storage.transaction(async (tx) => {
+      // Two who settle at once get the same answer from the ledger; the second finds the job ended.
+      const job = await this.#storage.getJob(jobId, tx);
+      if (job && isTerminal(job.phase)) return job;
+      await this.#storage.updateJob(tx, ended);
+      return ended;
+    });
   }
 
   /**

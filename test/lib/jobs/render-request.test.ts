@@ -12,10 +12,18 @@ const refused: [title: string, request: object, message: string][] = [
   ['empty code', { ...valid, code: '' }, 'code is required'],
   ['code that is no text', { ...valid, code: 1 }, 'code is required'],
   ['no class name', { code: 'x' }, 'className must be a valid Python identifier'],
-  ['a class name with a newline', { ...valid, className: 'A\n' }, 'className must be a valid Python identifier'],
+  [
+    'a class name with a newline',
+    { ...valid, className: 'A\n' },
+    'className must be a valid Python identifier',
+  ],
   ['a class name in Greek', { ...valid, className: 'Ω' }, 'className must be a valid Python identifier'],
   ['null quality', { ...valid, quality: null }, 'quality must be one of: low, medium, high, twok, fourk'],
-  ['quality in capitals', { ...valid, quality: 'LOW' }, 'quality must be one of: low, medium, high, twok, fourk'],
+  [
+    'quality in capitals',
+    { ...valid, quality: 'LOW' },
+    'quality must be one of: low, medium, high, twok, fourk',
+  ],
   ['an unknown ratio', { ...valid, aspectRatio: '4:3' }, 'aspectRatio must be one of: 16:9, 9:16'],
   ['no frames', { ...valid, fps: 0 }, 'fps must be a positive integer'],
   ['half frames', { ...valid, fps: 1.5 }, 'fps must be a positive integer'],
@@ -23,10 +31,18 @@ const refused: [title: string, request: object, message: string][] = [
   ['endless frames', { ...valid, fps: Number.POSITIVE_INFINITY }, 'fps must be a positive integer'],
   ['http', { ...valid, webhookUrl: 'http://example.com' }, 'webhookUrl must be an https:// URL'],
   ['no host', { ...valid, webhookUrl: 'https://' }, 'webhookUrl must be an https:// URL'],
-  ['a password in the URL', { ...valid, webhookUrl: 'https://u:p@example.com' }, 'webhookUrl must be an https:// URL'],
+  [
+    'a password in the URL',
+    { ...valid, webhookUrl: 'https://u:p@example.com' },
+    'webhookUrl must be an https:// URL',
+  ],
   ['a URL that is no text', { ...valid, webhookUrl: 5 }, 'webhookUrl must be an https:// URL'],
   ['an unknown property', { ...valid, colour: 'red' }, 'colour is not allowed'],
-  ['a property named __proto__', JSON.parse('{"code":"x","className":"A","__proto__":1}'), '__proto__ is not allowed'],
+  [
+    'a property named __proto__',
+    JSON.parse('{"code":"x","className":"A","__proto__":1}'),
+    '__proto__ is not allowed',
+  ],
 ];
 for (const [title, request, message] of refused) {
   t.test(`refuses ${title}`, async (t) => {
@@ -51,5 +67,8 @@ t.test('takes any positive integer as fps, however large', async (t) => {
 
 t.test('takes https URLs and null as webhookUrl', async (t) => {
   t.equal(parseRenderRequest({ ...valid, webhookUrl: null }).webhookUrl, null);
-  t.equal(parseRenderRequest({ ...valid, webhookUrl: 'https://a.example/b?c' }).webhookUrl, 'https://a.example/b?c');
+  t.equal(
+    parseRenderRequest({ ...valid, webhookUrl: 'https://a.example/b?c' }).webhookUrl,
+    'https://a.example/b?c',
+  );
 });

@@ -14,7 +14,10 @@ t.test('a render costs its seconds times the price, rounded up, at least one cre
 });
 
 t.test('binary fractions of a second cost nothing extra', async (t) => {
-  const price = new Pricing({ ...DEFAULT_PRICING, creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: 10 } });
+  const price = new Pricing({
+    ...DEFAULT_PRICING,
+    creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: 10 },
+  });
   t.equal(price.costCredits('low', 4100), 41);
 });
 
@@ -28,6 +31,10 @@ t.test('the reserve is five seconds’ worth', async (t) => {
 t.test('a price that is no price is a mistake of the program', async (t) => {
   t.throws(() => new Pricing({ ...DEFAULT_PRICING, reserveSeconds: 0 }));
   t.throws(
-    () => new Pricing({ ...DEFAULT_PRICING, creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: Number.NaN } }),
+    () =>
+      new Pricing({
+        ...DEFAULT_PRICING,
+        creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: Number.NaN },
+      }),
   );
 });

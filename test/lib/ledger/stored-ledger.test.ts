@@ -14,7 +14,11 @@ async function openBooks(t: Test, freeCreditsPerMonth = 1000): Promise<Books> {
   await folder.start();
   t.teardown(() => folder.stop());
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  return { folder, clock, ledger: new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth, clock }) };
+  return {
+    folder,
+    clock,
+    ledger: new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth, clock }),
+  };
 }
 
 /** What the entries add up to: the balance must always be this. */
@@ -38,14 +42,20 @@ t.test('free credits go before paid ones', async (t) => {
   await ledger.grantPaid('a', 100);
   t.equal(await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 50 }), 'reserved');
   t.same(await ledger.balance('a'), { paid: 80, free: 0, total: 80 });
-  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 20 }), { kind: 'settled', chargedCredits: 20 });
+  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 20 }), {
+    kind: 'settled',
+    chargedCredits: 20,
+  });
   t.same(await ledger.balance('a'), { paid: 100, free: 10, total: 110 });
 });
 
 t.test('a cost above the reserve takes the difference from the balance', async (t) => {
   const { ledger } = await openBooks(t, 30);
   await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
-  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 30 }), { kind: 'settled', chargedCredits: 30 });
+  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 30 }), {
+    kind: 'settled',
+    chargedCredits: 30,
+  });
   t.same(await ledger.balance('a'), { paid: 0, free: 0, total: 0 });
 });
 
@@ -156,7 +166,10 @@ t.test('any history adds up: the balance is what the entries say, and never nega
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const owner = `owner-${history++}`;
-      const states = new Map<number, { state: 'open' | 'settled' | 'voided'; charged: number; held: number }>();
+      const states = new Map<
+        number,
+        { state: 'open' | 'settled' | 'voided'; charged: number; held: number }
+      >();
       for (const step of steps) {
         const before = (await ledger.balance(owner)).total;
         if (step.kind === 'days') {
@@ -171,7 +184,8 @@ t.test('any history adds up: the balance is what the entries say, and never nega
             const answer = await ledger.reserve({ jobId, owner, amountCredits: step.amount });
             if (!known) {
               t.equal(answer, step.amount <= before ? 'reserved' : 'insufficient');
-              if (answer === 'reserved') states.set(step.job, { state: 'open', charged: 0, held: step.amount });
+              if (answer === 'reserved')
+                states.set(step.job, { state: 'open', charged: 0, held: step.amount });
             }
           } else if (step.kind === 'settle' && known) {
             const answer = await ledger.settle({ jobId, owner, amountCredits: step.amount });
@@ -190,7 +204,10 @@ t.test('any history adds up: the balance is what the entries say, and never nega
       }
       const entries = await ledger.statement(owner, Number.MAX_SAFE_INTEGER);
       const charged = entries.reduce((sum, entry) => sum + entry.chargedCredits, 0);
-      t.equal(charged, [...states.values()].reduce((sum, job) => sum + job.charged, 0));
+      t.equal(
+        charged,
+        [...states.values()].reduce((sum, job) => sum + job.charged, 0),
+      );
     }),
     { numRuns: 60 },
   );

@@ -98,7 +98,8 @@ t.test('a write that fails leaves everything as it was, on disk and in memory', 
   const { storage } = folder;
   const before = readFileSync(join(path, 'database.json'), 'utf8');
   mkdirSync(join(path, 'database.json.new')); // The file beside can't be made.
-  const change = (attempts: number) => storage.transaction((tx) => storage.updateJob(tx, jobRecord('1', { attempts })));
+  const change = (attempts: number) =>
+    storage.transaction((tx) => storage.updateJob(tx, jobRecord('1', { attempts })));
   const results = await Promise.allSettled([change(1), change(2), change(3)]);
   for (const result of results) t.match(result, { status: 'rejected', reason: { code: 'storage_failed' } });
   t.equal((await storage.getJob('1'))?.attempts, 0);
@@ -111,7 +112,8 @@ t.test('a write that fails leaves everything as it was, on disk and in memory', 
 
 t.test('jobs are listed newest first, in pages, by owner and by status', async (t) => {
   const folder = await openFolder(t);
-  for (const id of ['1', '2', '3', '4']) await insert(folder, jobRecord(id, { owner: id === '2' ? 'b' : 'a' }));
+  for (const id of ['1', '2', '3', '4'])
+    await insert(folder, jobRecord(id, { owner: id === '2' ? 'b' : 'a' }));
   await insert(folder, jobRecord('5', { phase: 'reserving' }));
   await insert(folder, jobRecord('6', { phase: 'settling' }));
   const list = async (query: object) => (await folder.storage.listJobs(query)).map((job) => job.jobId);
@@ -147,7 +149,10 @@ t.test('a handle is good for its own transaction only', async (t) => {
     kept = tx;
     await t.rejects(other.storage.insertJob(tx, jobRecord('1'), 'x'), 'of another database');
   });
-  await t.rejects(one.storage.insertJob(kept as NonNullable<typeof kept>, jobRecord('1'), 'x'), 'after its end');
+  await t.rejects(
+    one.storage.insertJob(kept as NonNullable<typeof kept>, jobRecord('1'), 'x'),
+    'after its end',
+  );
 });
 
 t.test('a source whose job was never committed is removed at the next start', async (t) => {
@@ -188,10 +193,15 @@ t.test('a second process is refused, and gets in when the first was killed', asy
     await new DataFolder(process.argv[1]).start();
     console.log('open');
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(child.stdout, 'data');
   const folder = new DataFolder(path);
-  await t.rejects(folder.start(), { code: 'storage_locked', message: new RegExp(`process id ${child.pid}\\b`) });
+  await t.rejects(folder.start(), {
+    code: 'storage_locked',
+    message: new RegExp(`process id ${child.pid}\\b`),
+  });
   child.kill('SIGKILL');
   await once(child, 'exit');
   await folder.start();

@@ -1,0 +1,236 @@
+import t, { type Test } from 'tap';
+import { DataFolder, type JobOutcome, type Ledger, Pricing, StoredLedger } from '../../../lib/index.ts';
+import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const clock = new FakeClock('2026-11-21T10:00:00Z');
+const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+const newJob = { owner: 'a', request, metadataJson: null, webhookUrl: null, keyId: null };
+const completed = (costCredits: number): JobOutcome => ({ kind: 'completed', artifacts: [], costCredits });
+const failed: JobOutcome = { kind: 'failed', error: 'no' };
+
+/** A billing system of somebody else's: no transaction of ours, and it can fail before or after it acted. */
+class DistantLedger implements Ledger {
+  balanceCredits: number;
+  readonly jobs = new Map<string, { state: 'open' | 'settled' | 'voided'; amount: number }>();
+  /** What goes wrong at the next call. */
+  fault: 'before' | 'after' | undefined;
+  calls = 0;
+
+  constructor(balanceCredits: number) {
+    this.balanceCredits = balanceCredits;
+  }
+
+  joins(): boolean {
+    return false;
+  }
+
+  async reserve({ jobId, amountCredits }: { jobId: string; amountCredits: number }) {
+    return this.#act(() => {
+      const job = this.jobs.get(jobId);
+      if (job) return job.state === 'voided' ? ('insufficient' as const) : ('reserved' as const);
+      if (amountCredits > this.balanceCredits) return 'insufficient' as const;
+      this.balanceCredits -= amountCredits;
+      this.jobs.set(jobId, { state: 'open', amount: amountCredits });
+      return 'reserved' as const;
+    });
+  }
+
+  async settle({ jobId, amountCredits }: { jobId: string; amountCredits: number }) {
+    return this.#act(() => {
+      const job = this.jobs.get(jobId);
+      if (job?.state === 'settled') return { kind: 'settled' as const, chargedCredits: job.amount };
+      if (job?.state !== 'open' || amountCredits > job.amount + this.balanceCredits) {
+        return { kind: 'insufficient' as const };
+      }
+      this.balanceCredits += job.amount - amountCredits;
+      this.jobs.set(jobId, { state: 'settled', amount: amountCredits });
+      return { kind: 'settled' as const, chargedCredits: amountCredits };
+    });
+  }
+
+  async void({ jobId }: { jobId: string }) {
+    await this.#act(() => {
+      const job = this.jobs.get(jobId);
+      if (job?.state === 'open') this.balanceCredits += job.amount;
+      this.jobs.set(jobId, { state: 'voided', amount: 0 });
+    });
+  }
+
+  async balance() {
+    return { paid: this.balanceCredits, free: 0, total: this.balanceCredits };
+  }
+
+  async available() {
+    return this.balanceCredits;
+  }
+
+  #act<T>(work: () => T): T {
+    this.calls += 1;
+    const fault = this.fault;
+    this.fault = undefined;
+    if (fault === 'before') throw new Error('the billing system does not answer');
+    const answer = work();
+    if (fault === 'after') throw new Error('the answer of the billing system was lost');
+    return answer;
+  }
+}
+
+async function openBook<L extends Ledger>(t: Test, makeLedger: (folder: DataFolder) => L) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const ledger = makeLedger(folder);
+  const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
+  return { book, ledger, storage: folder.storage };
+}
+
+const openStored = (t: Test, freeCreditsPerMonth = 100) =>
+  openBook(t, (folder) => new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth, clock }));
+const openDistant = (t: Test, balance = 100) => openBook(t, () => new DistantLedger(balance));
+
+for (const [name, open] of [
+  ['a ledger in the same transactions', openStored],
+  ['a ledger that lives elsewhere', openDistant],
+] as const) {
+  t.test(name, async (t) => {
+    t.test('holds the reserve, then charges what the render cost', async (t) => {
+      const { book, ledger } = await open(t);
+      const { jobId } = await book.open(newJob);
+      t.equal(await ledger.available('a'), 95);
+      t.match(await book.begin(jobId), { phase: 'running', attempts: 1 });
+      const job = await book.finish(jobId, completed(3), { durationMs: 2500 });
+      t.match(job, { phase: 'completed', creditsCost: 3, durationMs: 2500, outcome: null });
+      t.equal(await ledger.available('a'), 97);
+    });
+
+    t.test('gives the whole reserve back for a failed render', async (t) => {
+      const { book, ledger } = await open(t);
+      const { jobId } = await book.open(newJob);
+      t.match(await book.finish(jobId, failed, { durationMs: 0 }), {
+        phase: 'failed',
+        error: 'no',
+        creditsCost: 0,
+      });
+      t.equal(await ledger.available('a'), 100);
+    });
+
+    t.test('fails a render whose cost nobody covers, and gives the reserve back', async (t) => {
+      const { book, ledger } = await open(t);
+      const { jobId } = await book.open(newJob);
+      const job = await book.finish(jobId, completed(101), { durationMs: 101_000 });
+      t.match(job, { phase: 'failed', creditsCost: 0, error: /credits ran out/, artifacts: [] });
+      t.equal(await ledger.available('a'), 100);
+    });
+
+    t.test('makes no job when the reserve is not covered', async (t) => {
+      const { book, storage } = await open(t, 4);
+      await t.rejects(book.open(newJob), { code: 'insufficient_credits' });
+      t.same(await storage.listJobs({}), []);
+      t.same(await storage.unfinishedJobs(), []);
+    });
+
+    t.test('ends a job once: the first outcome counts', async (t) => {
+      const { book, ledger } = await open(t);
+      const { jobId } = await book.open(newJob);
+      const ends = await Promise.all([
+        book.finish(jobId, failed, { durationMs: 1 }),
+        book.finish(jobId, completed(3), { durationMs: 1 }),
+      ]);
+      t.match(ends[0], { phase: 'failed' });
+      t.match((await book.finish(jobId, completed(9), { durationMs: 1 })) ?? null, null);
+      t.equal(await ledger.available('a'), 100);
+    });
+  });
+}
+
+t.test('recovery', async (t) => {
+  t.test('queues what was queued or running again, oldest first', async (t) => {
+    const { book } = await openStored(t);
+    const jobs = [await book.open(newJob), await book.open(newJob), await book.open(newJob)];
+    await book.begin(jobs[0]?.jobId as string);
+    const again = await book.recover();
+    t.same(
+      again.map(({ jobId, phase, attempts }) => [jobId, phase, attempts]),
+      jobs.map(({ jobId }, i) => [jobId, 'queued', i === 0 ? 1 : 0]),
+    );
+  });
+
+  t.test('fails what was running for the last time', async (t) => {
+    const { book, ledger, storage } = await openStored(t);
+    const { jobId } = await book.open(newJob);
+    await book.begin(jobId);
+    await book.requeue(jobId, { counted: true });
+    await book.begin(jobId);
+    t.same(await book.recover(), []);
+    t.match(await storage.getJob(jobId), { phase: 'failed', error: /renderer failed 2 times/, attempts: 2 });
+    t.equal(await ledger.available('a'), 100);
+  });
+
+  t.test('an attempt that a shutdown ended is not counted', async (t) => {
+    const { book } = await openStored(t);
+    const { jobId } = await book.open(newJob);
+    for (let i = 0; i < 5; i++) {
+      await book.begin(jobId);
+      t.match(await book.requeue(jobId, { counted: false }), { phase: 'queued', attempts: 0 });
+    }
+  });
+});
+
+t.test('a distant ledger that fails', async (t) => {
+  for (const fault of ['before', 'after'] as const) {
+    t.test(`${fault} it reserved: no job, and the reserve doesn’t leak`, async (t) => {
+      const { book, ledger, storage } = await openDistant(t);
+      ledger.fault = fault;
+      await t.rejects(book.open(newJob), { message: /billing system/ });
+      t.same(await storage.unfinishedJobs(), []);
+      t.equal(ledger.balanceCredits, 100);
+    });
+
+    t.test(
+      `${fault} it settled: the job is still running for its owner, and asking again charges once`,
+      async (t) => {
+        const { book, ledger, storage } = await openDistant(t);
+        const { jobId } = await book.open(newJob);
+        await book.begin(jobId);
+        ledger.fault = fault;
+        await t.rejects(book.finish(jobId, completed(3), { durationMs: 1 }), { message: /billing system/ });
+        t.match(await storage.getJob(jobId), { phase: 'settling', outcome: completed(3) });
+        t.match(await book.finish(jobId, completed(3), { durationMs: 1 }), {
+          phase: 'completed',
+          creditsCost: 3,
+        });
+        t.equal(ledger.balanceCredits, 97);
+      },
+    );
+
+    t.test(`${fault} it settled, and the service died: recovery asks again`, async (t) => {
+      const { book, ledger, storage } = await openDistant(t);
+      const { jobId } = await book.open(newJob);
+      await book.begin(jobId);
+      ledger.fault = fault;
+      await t.rejects(book.finish(jobId, completed(3), { durationMs: 77 }));
+      t.same(await book.recover(), []);
+      t.match(await storage.getJob(jobId), { phase: 'completed', creditsCost: 3, durationMs: 77 });
+      t.equal(ledger.balanceCredits, 97);
+    });
+  }
+
+  t.test('a service that died while reserving: recovery undoes it', async (t) => {
+    const { book, ledger, storage } = await openDistant(t);
+    // The first call reserves and its answer is lost; the void that follows doesn't get through either.
+    const reserve = ledger.reserve.bind(ledger);
+    ledger.reserve = async (request) => {
+      await reserve(request);
+      ledger.fault = 'before';
+      throw new Error('lost');
+    };
+    await t.rejects(book.open(newJob), { message: 'lost' });
+    t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
+    t.same(await storage.listJobs({}), [], 'nobody sees it');
+    t.equal(ledger.balanceCredits, 95);
+    t.same(await book.recover(), []);
+    t.same(await storage.unfinishedJobs(), []);
+    t.equal(ledger.balanceCredits, 100);
+  });
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { ApiKeys, DataFolder, loadMasterKey } from '../../../lib/index.ts';
+
+async function openKeys(t: Test): Promise<{ keys: ApiKeys; path: string; folder: DataFolder }> {
+  const path = t.testdir();
+  const folder = new DataFolder(path);
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const masterKey = await loadMasterKey(path);
+  return { keys: new ApiKeys({ storage: folder.storage, store: folder.keyStore, masterKey }), path, folder };
+}
+
+t.test('a key has the contract’s form and opens the door', async (t) => {
+  const { keys } = await openKeys(t);
+  const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
+  t.match(key, /^svc_live_[0-9a-f]{48}$/);
+  t.equal(record.prefix, key.slice(0, 16));
+  t.match(webhookSecret, /^whsec_[0-9a-f]{48}$/);
+  t.match(await keys.verify(key), { keyId: record.keyId, accountId: 'a', revokedAtMs: null });
+});
+
+t.test('a revoked key is refused at once and for good, the account’s others are not', async (t) => {
+  const { keys, folder } = await openKeys(t);
+  const [one, other] = [
+    await keys.mint({ accountId: 'a', name: '1' }),
+    await keys.mint({ accountId: 'a', name: '2' }),
+  ];
+  const revoked = await keys.revoke(one.record.keyId);
+  t.same(await keys.revoke(one.record.keyId), revoked, 'revoking again changes nothing');
+  t.equal(await keys.verify(one.key), null);
+  t.match(await keys.verify(other.key), { keyId: other.record.keyId });
+  await folder.stop();
+  await folder.start();
+  t.equal(await keys.verify(one.key), null);
+});
+
+t.test('what is no key is refused', async (t) => {
+  const { keys } = await openKeys(t);
+  const { key } = await keys.mint({ accountId: 'a', name: 'n' });
+  const tokens = [
+    '',
+    'x',
+    key.slice(0, -1),
+    `${key}0`,
+    key.toUpperCase(),
+    `${key}\n`,
+    key.replace('live', 'test'),
+  ];
+  for (const token of [...tokens, `svc_live_${'0'.repeat(48)}`])
+    t.equal(await keys.verify(token), null, token);
+});
+
+t.test('neither key nor webhook secret is on the disk', async (t) => {
+  const { keys, path, folder } = await openKeys(t);
+  const { key, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
+  await folder.stop();
+  const stored = readFileSync(join(path, 'database.json'), 'utf8');
+  t.notOk(stored.includes(key.slice(16)));
+  t.notOk(stored.includes(webhookSecret.slice(6)));
+  t.ok(stored.includes(key.slice(0, 16)), 'the prefix is: it may be shown');
+});
+
+t.test('revoking a key that isn’t there says so', async (t) => {
+  const { keys } = await openKeys(t);
+  await t.rejects(keys.revoke('key_x'), { code: 'not_found', message: 'There is no key key_x.' });
+});
