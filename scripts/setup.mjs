@@ -207,11 +207,12 @@ function systemStep(dev, venv) {
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
       const apt = (...args) => execute('apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args], { env });
       const install = () => apt('install', '--yes', '--no-install-recommends', ...missing());
-      // The lists of a machine may be absent, or name versions that its mirror no longer has.
       if (!hasPackageLists()) await apt('update');
       try {
         await install();
       } catch {
+        // An earlier installation was killed half-way, or the lists name what the mirror no longer has.
+        await execute('dpkg', ['--configure', '-a', '--force-confdef'], { env });
         await apt('update');
         await install();
       }
