@@ -133,6 +133,9 @@ function openRun(folder, print) {
 }
 
 async function perform(step, run) {
+  const refusal = step.refusal?.();
+  if (refusal) throw new SetupError(refusal);
+
   const start = performance.now();
   const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
   writeFileSync(run.log, `\n=== ${step.title}\n`);
@@ -177,7 +180,7 @@ function execute(run, command, args, { cwd = root, env = process.env } = {}) {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', run.log, run.log, run.lock] });
     const stop = (signal) => {
       child.kill(signal);
-      process.exit(130);
+      process.exit(signal === 'SIGINT' ? 130 : 143);
     };
     process.once('SIGINT', stop).once('SIGTERM', stop);
     child.on('error', (error) => reject(new Error(`${command} can't be started (${error.code})`)));
@@ -201,9 +204,8 @@ function systemStep(dev, venv) {
   return {
     title: 'Installing system packages',
     done: () => missing().length === 0,
+    refusal: () => (process.getuid?.() === 0 && isDebian() ? undefined : missingMessage(missing(), needed)),
     async perform(execute) {
-      if (process.getuid?.() !== 0 || !isDebian()) throw new SetupError(missingMessage(missing(), needed));
-
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
       const apt = (...args) => execute('apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args], { env });
       const install = () => apt('install', '--yes', '--no-install-recommends', ...missing());
