@@ -92,16 +92,19 @@ export const renderApi: Plugin<RenderApiOptions> = {
       },
     });
 
-    // Without a live key, what exists under the prefix and what doesn't look the same.
-    server.route({
-      method: '*',
-      path: '/api/v2/{path*}',
-      options: { ...ROUTE, payload: BODY_UNREAD },
-      async handler(request) {
-        await discardBody(request.raw.req);
-        throw notFound();
-      },
-    });
+    // Without a live key, what exists under the prefix and what doesn't look the same. OPTIONS by name, or hapi
+    // answers it first on a server with a CORS route anywhere.
+    for (const method of ['*', 'OPTIONS'] as const) {
+      server.route({
+        method,
+        path: '/api/v2/{path*}',
+        options: { ...ROUTE, payload: BODY_UNREAD },
+        async handler(request) {
+          await discardBody(request.raw.req);
+          throw notFound();
+        },
+      });
+    }
   },
 };
 

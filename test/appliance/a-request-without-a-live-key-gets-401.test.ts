@@ -1,0 +1,81 @@
+import t from 'tap';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
+
+const UNAUTHORIZED = { error: 'Unauthorized', message: 'The API key is invalid or missing.' };
+
+t.test('a key that is missing, malformed or unknown gets 401', async (t) => {
+  const { ask, key } = await listeningAppliance(t);
+  const headers = [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    key,
+    `Basic ${key}`,
+    `Token ${key}`,
+    `Bearer ${key} ${key}`,
+    `Bearer ${key}0`,
+    `Bearer ${key.slice(0, -1)}`,
+    `Bearer ${key.toUpperCase()}`,
+    `Bearer svc_live_${'0'.repeat(48)}`,
+    `Bearer svc_test_${key.slice(9)}`,
+    `Bearer "${key}"`,
+    `Bearer ${'x'.repeat(8_000)}`,
+  ];
+  for (const authorization of headers) {
+    const answer = await ask('/api/v2/me', authorization === undefined ? {} : { headers: { authorization } });
+    t.equal(answer.status, 401, authorization ?? 'no header');
+    t.equal(answer.headers['www-authenticate'], 'Bearer');
+    t.strictSame(answer.json, UNAUTHORIZED);
+  }
+});
+
+t.test('the name of the scheme has no case', async (t) => {
+  const { ask, key } = await listeningAppliance(t);
+  for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+    t.equal(
+      (await ask('/api/v2/me', { headers: { authorization: `${scheme} ${key}` } })).status,
+      200,
+      scheme,
+    );
+  }
+});
+
+t.test('the key is asked for before anything else is looked at', async (t) => {
+  const { ask } = await listeningAppliance(t);
+  const requests: [string, string, (string | undefined)?][] = [
+    ['GET', '/api/v2/me'],
+    ['HEAD', '/api/v2/me'],
+    ['GET', '/api/v2/me/'],
+    ['GET', '/api/v2'],
+    ['GET', '/api/v2/nothing'],
+    ['GET', '/api/v2/render/%zz'],
+    ['GET', '/api/v2/render/%ff'],
+    ['DELETE', '/api/v2/render/1'],
+    ['OPTIONS', '/api/v2/render'],
+    ['POST', '/api/v2/nothing', 'x'.repeat(300_000)],
+    ['POST', '/api/v2/render', 'not json'],
+    ['POST', '/api/v2/render', JSON.stringify(VALID)],
+    ['POST', '/api/v2/render', 'x'.repeat(3_000_000)],
+  ];
+  for (const [method, path, body] of requests) {
+    const answer = await ask(path, { method, ...(body !== undefined && { body }) });
+    t.equal(answer.status, 401, `${method} ${path}`);
+  }
+});
+
+t.test('a revoked key is refused from the next request on', async (t) => {
+  const { askAs, newKey, installation } = await listeningAppliance(t);
+  const key = await newKey('eve@example.org');
+  t.equal((await askAs(key, '/api/v2/me')).status, 200);
+  const [info] = await installation.administration.listKeys({ account: 'eve@example.org' });
+  await installation.administration.revokeKey({ keyId: info?.keyId ?? '' });
+  t.strictSame((await askAs(key, '/api/v2/me')).json, UNAUTHORIZED);
+});
+
+t.test('a broken cookie changes nothing', async (t) => {
+  const { ask, askAs, key } = await listeningAppliance(t);
+  const headers = { cookie: 'a="b; =;;,' };
+  t.equal((await ask('/api/v2/me', { headers })).status, 401);
+  t.equal((await askAs(key, '/api/v2/me', { headers })).status, 200);
+});

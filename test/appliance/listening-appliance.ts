@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import { Appliance } from '../../appliance/appliance.ts';
+import { type Config, loadConfig } from '../../appliance/config.ts';
+import type { Installation } from '../../appliance/installation.ts';
+
+export const IDLE_PYTHON: string = join(import.meta.dirname, 'idle-renderer', 'bin', 'python');
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  bytes: Buffer;
+  /** The body, parsed. */
+  json: Record<string, unknown>;
+}
+
+export interface Request {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/** A really listening appliance whose renders never begin. */
+export interface ListeningAppliance {
+  url: string;
+  port: number;
+  installation: Installation;
+  dataDir: string;
+  /** A live key with credits. */
+  key: string;
+  /** What was logged, as text. */
+  log: () => string;
+  /** A request as it stands: nothing is normalised, nothing added but what HTTP needs. */
+  ask: (path: string, request?: Request) => Promise<Answer>;
+  /** A request with the live key. */
+  askAs: (key: string, path: string, request?: Request) => Promise<Answer>;
+  /** POSTs a body to the render endpoint with the live key. */
+  post: (body: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  newKey: (email: string, webhookUrl?: string) => Promise<string>;
+}
+
+/** A folder that is removed when the test ends. */
+export async function temporaryFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'scenepress-test-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function listeningAppliance(
+  t: Test,
+  options: Partial<Config> = {},
+): Promise<ListeningAppliance> {
+  const dataDir = options.dataDir ?? (await temporaryFolder(t));
+  const defaults = loadConfig({ flags: { port: 0, dataDir, workers: 1, python: IDLE_PYTHON }, env: {} });
+  const lines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
+  const appliance = new Appliance({ ...defaults, drainSeconds: 0, ...options }, logger);
+  const { hapi, installation } = await appliance.start();
+  t.teardown(() => appliance.stop());
+
+  const { administration } = installation;
+  const newKey = async (email: string, webhookUrl?: string) => {
+    const accounts = await administration.listAccounts();
+    if (!accounts.some((account) => account.email === email)) await administration.createAccount({ email });
+    return (await administration.createKey({ account: email, name: 'Test', webhookUrl })).key;
+  };
+  const key = await newKey('ada@example.org');
+  if (options.creditsMode !== 'unmetered') {
+    await administration.grantCredits({ account: 'ada@example.org', paid: 1_000_000 });
+  }
+
+  const port = Number(hapi.info.port);
+  const ask = (path: string, request: Request = {}) => send(port, path, request);
+  const askAs = (key: string, path: string, { headers, ...request }: Request = {}) =>
+    ask(path, { ...request, headers: { authorization: `Bearer ${key}`, ...headers } });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    installation,
+    dataDir,
+    key,
+    log: () => lines.join(''),
+    ask,
+    askAs,
+    post: (body, headers = {}) =>
+      askAs(key, '/api/v2/render', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+      }),
+    newKey,
+  };
+}
+
+/** Sends a request to a port of this machine. */
+export async function send(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: Request,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const message = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
+  message.once('error', reject);
+  message.once('response', (response) => {
+    buffer(response).then((bytes) => {
+      const text = bytes.toString();
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        bytes,
+        text,
+        get json() {
+          return JSON.parse(text) as Record<string, unknown>;
+        },
+      });
+    }, reject);
+  });
+  message.end(body);
+  return promise;
+}
+
+/** A request that is accepted. */
+export const VALID = { code: 'from manim import *', className: 'Scene1' };
