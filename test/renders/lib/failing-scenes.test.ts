@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { BODY_LINE, render, scene, startService } from '../../fixtures/renders.ts';
+
+const TIMEOUT_MS = 3000;
+const FORGED_LINES = [
+  "for report in ({'type': 'ended', 'job': '1', 'exitCode': 0}, {'type': 'done', 'frames': 1, 'seconds': 1}):",
+  "    line = json.dumps(report) + '\\n'",
+];
+
+/** What is written, and what its author reads. A text must be all of the error. */
+const FAILING: { what: string; code?: string; className?: string; fps?: number; error: string | RegExp }[] = [
+  {
+    what: 'source that is not Python',
+    code: scene('self.play('),
+    error: `SyntaxError: '(' was never closed\nline ${BODY_LINE}: self.play(`,
+  },
+  {
+    what: 'a class that is missing',
+    className: 'Other',
+    error: "The code has no class 'Other'. Scenes in the code: Main.",
+  },
+  {
+    what: 'a class that is no scene',
+    code: `${scene('pass')}class Other:\n    pass\n`,
+    className: 'Other',
+    error:
+      "The class 'Other' is not a Scene: it must inherit from manim.Scene or a subclass of it. " +
+      'Scenes in the code: Main.',
+  },
+  {
+    what: 'a name that is no class',
+    code: `${scene('pass')}Other = 3\n`,
+    className: 'Other',
+    error: "'Other' is not a class. Scenes in the code: Main.",
+  },
+  {
+    what: 'a keyword as class name',
+    className: 'class',
+    error: "'class' is a Python keyword: no class can have this name. Scenes in the code: Main.",
+  },
+  {
+    what: 'an exception of the scene',
+    code: scene('self.add(Circle())', "raise ValueError('the radius must be positive')"),
+    error:
+      'ValueError: the radius must be positive\n' +
+      `line ${BODY_LINE + 1}: raise ValueError('the radius must be positive')`,
+  },
+  {
+    what: 'an exception in Manim',
+    code: scene('self.play(Circle())'),
+    error: `TypeError: Unexpected argument Circle passed to Scene.play().\nline ${BODY_LINE}: self.play(Circle())`,
+  },
+  {
+    what: 'an exception that has a text of many lines and control characters',
+    code: scene("raise ValueError('one\\n\\x1b[31mtwo\\u2028\\0three')"),
+    error: `ValueError: one\n [31mtwo  three\nline ${BODY_LINE}: raise ValueError('one\\n\\x1b[31mtwo\\u2028\\0three')`,
+  },
+  {
+    what: 'an exception that names the places of the machine',
+    code: scene('raise ValueError(sys.executable + sys.prefix + __file__ + os.__file__ + repr(sys.path))'),
+    error: /^ValueError: [^\n]*\nline 6: raise ValueError\(sys\.executable/,
+  },
+  {
+    what: 'a library that is not there',
+    code: scene('import nothing_like_this'),
+    error:
+      /^ModuleNotFoundError: No module named 'nothing_like_this'\. .*\nline 6: import nothing_like_this$/,
+  },
+  {
+    what: 'an error in TeX',
+    code: scene("self.add(MathTex(r'\\frac{1}{\\nosuch}'))"),
+    error:
+      'TeX: Undefined control sequence \\nosuch\nin: \\frac{1}{\\nosuch}\n' +
+      `line ${BODY_LINE}: self.add(MathTex(r'\\frac{1}{\\nosuch}'))`,
+  },
+  {
+    what: 'an endless loop',
+    code: scene('while True:', '    pass'),
+    error: 'The render took longer than the limit of 3 seconds.',
+  },
+  {
+    what: 'an animation without end',
+    code: scene('self.wait(1e9)'),
+    error:
+      'An animation of 1e+09 s at 15 frames per second would make the video longer than the limit of ' +
+      `36000 frames.\nline ${BODY_LINE}: self.wait(1e9)`,
+  },
+  {
+    what: 'functions that call each other without end',
+    code: scene('def again():', '    again()', 'again()'),
+    error: `RecursionError: functions call each other without end.\nline ${BODY_LINE + 1}: again()`,
+  },
+  {
+    what: '10 GB of memory',
+    code: scene('much = bytearray(10 * 1000 ** 3)'),
+    error:
+      'MemoryError: the scene needs more memory than the limit.\n' +
+      `line ${BODY_LINE}: much = bytearray(10 * 1000 ** 3)`,
+  },
+  {
+    what: 'sys.exit()',
+    code: scene('sys.exit()'),
+    error: `The scene ended itself with sys.exit().\nline ${BODY_LINE}: sys.exit()`,
+  },
+  {
+    what: 'os._exit(1)',
+    code: scene('os._exit(1)'),
+    error:
+      "The scene's process ended with exit code 1 before the render was finished. " +
+      'Scene code must not leave Python by itself (os._exit), nor close files that it did not open.',
+  },
+  {
+    what: 'os._exit(0)',
+    code: scene('os._exit(0)'),
+    error: /^The scene's process ended with exit code 0 before the render was finished\./,
+  },
+  {
+    what: 'a signal to itself',
+    code: scene('os.kill(os.getpid(), signal.SIGKILL)', 'time.sleep(1)'),
+    error: "The scene's process was ended by SIGKILL before the render was finished.",
+  },
+  {
+    what: 'a signal to its parent',
+    code: scene('os.kill(os.getppid(), 9)', 'time.sleep(1)'),
+    error: /^The scene's process was ended by SIGKILL before the render was finished\.|^PermissionError: /,
+  },
+  {
+    what: 'a signal to every process that there is',
+    code: scene('os.kill(-1, 9)', 'raise ValueError("nobody else was there")'),
+    error: /^ProcessLookupError: |^ValueError: nobody else|^The scene's process was ended by SIGKILL/,
+  },
+  {
+    what: 'a crash of the interpreter',
+    code: scene('import ctypes', 'ctypes.string_at(0)'),
+    error: "The scene's process was ended by SIGSEGV before the render was finished.",
+  },
+  {
+    what: 'closed descriptors',
+    code: scene('os.closerange(0, 256)', 'self.wait(1)'),
+    error: /^The scene's process ended with exit code \d+ .* nor close files that it did not open\.$/,
+  },
+  {
+    what: 'megabytes of forged reports on standard output, and an exception after them',
+    code: scene(
+      ...FORGED_LINES,
+      '    for _ in range(50_000):',
+      '        sys.stdout.write(line)',
+      '        sys.__stderr__.write(line)',
+      "raise ValueError('after the lines')",
+    ),
+    error: `ValueError: after the lines\nline ${BODY_LINE + 5}: raise ValueError('after the lines')`,
+  },
+  {
+    what: 'forged reports on every descriptor',
+    code: scene(
+      ...FORGED_LINES,
+      '    for descriptor in range(256):',
+      '        try:',
+      '            os.write(descriptor, line.encode())',
+      '        except OSError:',
+      '            pass',
+      'time.sleep(3600)',
+    ),
+    error: /^The scene left no video\.$|^The render took longer than the limit of 3 seconds\.$/,
+  },
+  {
+    what: 'more frames per second than a video may have frames',
+    fps: 1_000_000,
+    error: 'One second at 1000000 frames per second is more than the 36000 frames that a video may have.',
+  },
+  {
+    what: 'more frames per second than there are numbers for',
+    fps: 1e308,
+    error: /^One second at \d+ frames per second is more than the 36000 frames that a video may have\.$/,
+  },
+  {
+    what: 'a NUL character',
+    code: scene('text = "\0"'),
+    error: `line ${BODY_LINE}: the code contains a NUL character.`,
+  },
+  {
+    what: 'a lone surrogate',
+    code: scene('text = "\ud800"'),
+    error: `line ${BODY_LINE}: the code contains half of a character (a lone surrogate).`,
+  },
+  {
+    what: 'processes without end',
+    code: scene('while True:', '    os.fork()'),
+    error: /^BlockingIOError: .*\nline 7: os\.fork\(\)$/,
+  },
+  {
+    what: 'a file without end',
+    code: scene("with open('large', 'wb') as file:", '    while True:', '        file.write(bytes(2 ** 20))'),
+    error: `A file grew beyond the limit for files.\nline ${BODY_LINE + 2}: file.write(bytes(2 ** 20))`,
+  },
+];
+
+const checkout = join(import.meta.dirname, '../../..');
+const OF_THE_MACHINE = ['Traceback', 'site-packages', 'scene_renderer', '.venv', '/usr', '/tmp', checkout];
+
+const service = await startService(t, {
+  workers: 1,
+  limits: { timeoutMs: TIMEOUT_MS, fileSizeBytes: 64 * 1024 * 1024 },
+});
+
+for (const { what, code = scene('pass'), className = 'Main', fps, error } of FAILING) {
+  t.test(`a scene with ${what} fails with words for its author`, async (t) => {
+    const job = await render(service, { code, className, ...(fps && { fps }) });
+    t.match(job, { status: 'failed', attempts: 1, creditsCost: 0, artifacts: [] });
+    if (typeof error === 'string') t.equal(job.error, error);
+    else t.match(job.error, error);
+    for (const secret of OF_THE_MACHINE) t.notOk(job.error?.includes(secret), `nothing of ${secret}`);
+    t.match(await render(service, { className: 'OneFrame' }), { status: 'completed', attempts: 1 });
+  });
+}

@@ -1,0 +1,158 @@
+import { readFile, stat } from 'node:fs/promises';
+import t from 'tap';
+import { artifactPath, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
+import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
+
+const service = await startService(t);
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+t.test('a completed job says what it was, how long it took and what it left', async (t) => {
+  const before = Date.now();
+  const job = await render(service, { owner: 'ada' });
+  const { durationMs, createdAt, completedAt, artifacts, ...rest } = job;
+  t.same(rest, {
+    jobId: job.jobId,
+    owner: 'ada',
+    status: 'completed',
+    className: 'Growing',
+    quality: 'low',
+    aspectRatio: '16:9',
+    fps: 15,
+    metadataJson: null,
+    webhookUrl: null,
+    creditsCost: 0,
+    error: null,
+    attempts: 1,
+  });
+  t.match(createdAt, ISO_TIME);
+  t.match(completedAt, ISO_TIME);
+  t.ok(Date.parse(createdAt) >= before && Date.parse(`${completedAt}`) <= Date.now());
+  t.ok(
+    durationMs && durationMs > 0 && durationMs <= Date.parse(`${completedAt}`) - Date.parse(createdAt) + 1,
+  );
+  t.same(
+    artifacts.map(({ name }) => name),
+    ['video.mp4', 'thumbnail.jpg'],
+  );
+  for (const { name, sizeBytes } of artifacts)
+    t.equal((await stat(await artifactPath(service, job, name))).size, sizeBytes, name);
+  t.same(await service.get(job.jobId), job, 'reading it again gives the same');
+});
+
+t.test('a render takes the quality medium when none is asked for', async (t) => {
+  const { jobId } = await service.enqueue({ owner: 'ada', className: 'OneFrame', code: SCENES });
+  t.match(await service.wait(jobId), { status: 'completed', quality: 'medium', fps: 30 });
+});
+
+t.test('the thumbnail is a JPEG of the most interesting moment', async (t) => {
+  const job = await render(service, { className: 'LateLight', quality: 'medium' });
+  const thumbnail = await artifactPath(service, job, 'thumbnail.jpg');
+  const { codec, widthPx, heightPx, darkest, lightest } = await inspectPicture(thumbnail);
+  t.match({ codec, widthPx, heightPx }, { codec: 'mjpeg', widthPx: 640, heightPx: 360 });
+  t.ok(darkest < 20 && lightest > 200, `from ${darkest} to ${lightest}`);
+});
+
+t.test('captions come as WebVTT, at their times and with nothing in them that is markup', async (t) => {
+  const job = await render(service, { className: 'Captioned' });
+  t.match(job, { status: 'completed', error: null });
+  t.equal(
+    await readFile(await artifactPath(service, job, 'captions.vtt'), 'utf8'),
+    `WEBVTT
+
+00:00:00.000 --> 00:00:01.000
+First &amp; &lt;foremost&gt;
+
+00:00:01.000 --> 00:00:01.500
+A circle
+of radius --&gt; 1
+`,
+  );
+});
+
+t.test('a scene without captions leaves none', async (t) => {
+  const job = await render(service, {});
+  await t.rejects(service.openArtifact(job.jobId, 'captions.vtt'), { code: 'not_found' });
+});
+
+t.test("a sound that the scene writes itself becomes the video's audio", async (t) => {
+  const job = await render(service, { className: 'Sounding' });
+  t.match(job, { status: 'completed', error: null });
+  const { audio, frames } = await inspectVideo(await artifactPath(service, job, 'video.mp4'));
+  t.equal(frames, 15);
+  t.equal(audio?.codec, 'aac');
+  t.ok(audio && Math.abs(audio.seconds - 1) < 0.1, `${audio?.seconds} s`);
+});
+
+t.test('an artifact is read in parts', async (t) => {
+  const job = await render(service, {});
+  const whole = await readFile(await artifactPath(service, job, 'video.mp4'));
+  const { stream, sizeBytes } = await service.openArtifact(job.jobId, 'video.mp4', { start: 4, end: 7 });
+  t.equal(Buffer.concat(await stream.toArray()).toString(), 'ftyp');
+  t.equal(sizeBytes, whole.length);
+});
+
+t.test('a portrait job and a landscape job of one scene differ in nothing but their form', async (t) => {
+  const [wide, tall] = [await render(service, {}), await render(service, { aspectRatio: '9:16' })];
+  t.match(wide, { status: 'completed', attempts: 1 });
+  t.match(tall, { status: 'completed', attempts: 1, fps: wide.fps });
+});
+
+t.test(
+  'what a scene leaves in its folder, its modules and its environment is gone for the next',
+  async (t) => {
+    const leave = scene(
+      "open('left.txt', 'w').write('x')",
+      "open(os.path.join(os.environ['TMPDIR'], 'left.txt'), 'w').write('x')",
+      "open('/tmp/left.txt', 'w').write('x') if os.access('/tmp', os.W_OK) else None",
+      "os.environ['LEFT'] = 'x'",
+      "sys.modules['left'] = sys",
+      'config.background_color = RED',
+    );
+    const look = scene(
+      "assert not os.path.exists('left.txt')",
+      "assert not os.path.exists(os.path.join(os.environ['TMPDIR'], 'left.txt'))",
+      "assert 'LEFT' not in os.environ",
+      "assert 'left' not in sys.modules",
+      'assert config.background_color == BLACK',
+    );
+    t.match(await render(service, { code: leave }), { status: 'completed', error: null });
+    t.match(await render(service, { code: look }), { status: 'completed', error: null });
+  },
+);
+
+t.test('two renders of one scene draw different random numbers', async (t) => {
+  const code = scene(
+    'import random',
+    'self.add_subcaption(f"{random.random()} {np.random.random()}", duration=1)',
+    'self.wait(1)',
+  );
+  const texts = [await render(service, { code }), await render(service, { code })].map(async (job) =>
+    readFile(await artifactPath(service, job, 'captions.vtt'), 'utf8'),
+  );
+  const [first, second] = await Promise.all(texts);
+  t.not(first, second);
+});
+
+for (const json of [
+  'null',
+  'true',
+  '1.0',
+  '12345678901234567890',
+  '1e400',
+  '"text with \\u0000 and \\ud800"',
+  '[1, [2,\n [3]], {}]',
+  '{"a": 1, "a": 2, "__proto__": {"x": null}}',
+  '['.repeat(5000) + ']'.repeat(5000),
+]) {
+  t.test(`metadata as JSON text comes back as it was: ${json.slice(0, 40)}`, async (t) => {
+    const job = await render(service, { className: 'Still', fps: 1, metadataJson: json });
+    t.equal(job.metadataJson, json);
+    t.equal((await service.get(job.jobId)).metadataJson, json);
+  });
+}
+
+t.test('metadata given as a value comes back as its JSON', async (t) => {
+  const metadata = { project: 7, tags: ['a', null], nested: { yes: true } };
+  const job = await render(service, { className: 'Still', fps: 1, metadata });
+  t.equal(job.metadataJson, JSON.stringify(metadata));
+});
