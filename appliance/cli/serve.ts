@@ -35,9 +35,9 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
   try {
     const url = addresses.publicUrl();
     const key = await openFirstAccount(installation);
-    logger.info({ version: VERSION, url, port: hapi.info.port, dataDir: installation.folder.path }, 'ready');
-    print(startMessage({ config, url, dataDir: installation.folder.path }));
-    if (key) print(keyMessage({ url, key }));
+    const dataDir = installation.folder.path;
+    print(startMessage({ config, url, dataDir }) + (key ? keyMessage({ url, key }) : ''));
+    logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (house) await Promise.race([welcomeTheUser(), toldToStop]);
     const signal = await toldToStop;
     logger.info({ signal }, 'stopping');

@@ -21,7 +21,8 @@ export function keyMessage({ url, key }: { url: string; key: string }): string {
   const code =
     'from manim import *\nclass Hello(Scene):\n    def construct(self):\n        self.play(Write(Text("Hello")))';
   const body = JSON.stringify({ className: 'Hello', code });
-  return `API key of ${FIRST_ACCOUNT}, shown this once:
+  return `
+API key of ${FIRST_ACCOUNT}, shown this once:
 
   ${key}
 

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import t from 'tap';
+import { serve } from './command.ts';
+import { send, temporaryFolder, VALID } from './listening-appliance.ts';
+
+async function withKey(server: Awaited<ReturnType<typeof serve>>) {
+  const key = /svc_live_[0-9a-f]{48}/.exec(server.stdout())?.[0];
+  return { authorization: `Bearer ${key}` };
+}
+
+t.test('SIGTERM and SIGINT end it with exit code 0, and jobs are kept', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const first = await serve(t, ['--data-dir', dataDir]);
+  const headers = await withKey(first);
+  const body = JSON.stringify(VALID);
+  const { jobId } = (await send(first.port, '/api/v2/render', { method: 'POST', headers, body })).json;
+  first.kill('SIGTERM');
+  t.equal(await first.ended, 0);
+  t.match(first.stderr(), '"msg":"stopped"');
+
+  const second = await serve(t, ['--data-dir', dataDir]);
+  const { status, json } = await send(second.port, `/api/v2/render/${jobId}`, { headers });
+  t.match(
+    { status, json },
+    { status: 200, json: { jobId, status: /^(queued|running)$/, completedAt: null } },
+  );
+  second.kill('SIGINT');
+  t.equal(await second.ended, 0);
+});
+
+t.test('a request that is being answered gets its answer', async (t) => {
+  const server = await serve(t, ['--data-dir', await temporaryFolder(t)]);
+  const { authorization } = await withKey(server);
+  const body = JSON.stringify(VALID);
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  await once(socket, 'connect');
+  const head = `POST /api/v2/render HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nExpect: 100-continue\r\n`;
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
+  t.match(await once(socket, 'data'), [/^HTTP\/1\.1 100/]);
+  server.kill('SIGTERM');
+  await server.says(/"msg":"stopping"/);
+  socket.write(body);
+  t.match(await once(socket, 'data'), [/^HTTP\/1\.1 202/]);
+  t.equal(await server.ended, 0);
+});
+
+t.test('a second signal ends it at once', async (t) => {
+  const env = { SCENEPRESS_DRAIN_SECONDS: '3600' };
+  const server = await serve(t, ['--data-dir', await temporaryFolder(t)], { env });
+  const headers = await withKey(server);
+  await send(server.port, '/api/v2/render', { method: 'POST', headers, body: JSON.stringify(VALID) });
+  server.kill('SIGTERM');
+  await server.says(/"msg":"stopping"/);
+  server.kill('SIGTERM');
+  t.equal(await server.ended, 143);
+});

@@ -1,0 +1,72 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { scenepress, serve } from './command.ts';
+import { IDLE_PYTHON, temporaryFolder } from './listening-appliance.ts';
+
+/** Starts a server that must not start: one message, no stack trace. */
+async function refused(
+  t: Test,
+  args: string[],
+  exitCode: number,
+  message: RegExp,
+  env: Record<string, string> = {},
+) {
+  const { code, stdout, stderr } = await scenepress(['serve', ...args], {
+    env: { SCENEPRESS_PYTHON: IDLE_PYTHON, SCENEPRESS_LOG_LEVEL: 'fatal', SCENEPRESS_PORT: '0', ...env },
+  });
+  t.equal(code, exitCode, stderr);
+  t.match(stderr, message);
+  t.equal(stderr.trim().split('\n').length, 1);
+  t.equal(stdout, '');
+}
+
+t.test('a port in use', async (t) => {
+  const occupant = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => occupant.once('listening', resolve));
+  t.teardown(() => occupant.close());
+  const { port } = occupant.address() as { port: number };
+  const dataDir = await temporaryFolder(t);
+  const args = ['--data-dir', dataDir, '--port', String(port)];
+  await refused(t, args, 1, /Port \d+ of 127\.0\.0\.1 can't be listened on: another program does\. .*--port/);
+  const later = await serve(t, ['--data-dir', dataDir]);
+  t.match(later.stdout(), 'svc_live_', 'the first key is still to come');
+});
+
+t.test('a data folder that another server has', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await serve(t, ['--data-dir', dataDir]);
+  await refused(t, ['--data-dir', dataDir], 1, /in use by another process \(process id \d+\)/);
+});
+
+t.test('a data folder that is none', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'file');
+  await writeFile(dataDir, '');
+  await refused(t, ['--data-dir', dataDir], 1, /can't be used.*--data-dir/);
+  await refused(t, ['--data-dir', join(dataDir, 'below')], 1, /can't be used.*--data-dir/);
+});
+
+t.test('a renderer that is missing', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await refused(t, ['--data-dir', dataDir, '--python', join(dataDir, 'python')], 1, /no Python .*setup/);
+});
+
+t.test('a configuration that is wrong', async (t) => {
+  await refused(t, ['--workers', 'many'], 2, /--workers must be a whole number of at least 1, not "many"/);
+  await refused(t, [], 2, /SCENEPRESS_PORT must be/, { SCENEPRESS_PORT: 'x' });
+  await refused(t, ['--config', 'nowhere.json'], 2, /nowhere\.json can't be read/);
+});
+
+t.test('a master key that is lost or wrong', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const { kill, ended } = await serve(t, ['--data-dir', dataDir]);
+  kill('SIGTERM');
+  await ended;
+  await rm(join(dataDir, 'master.key'));
+  await refused(t, ['--data-dir', dataDir], 1, /master\.key is missing/);
+  const wrong = { SCENEPRESS_MASTER_KEY: 'ab'.repeat(32) };
+  await refused(t, ['--data-dir', dataDir], 1, /not the one/, wrong);
+  await mkdir(join(dataDir, 'master.key'));
+  await refused(t, ['--data-dir', dataDir, '--master-key-file', dataDir], 1, /master key can't be read/);
+});

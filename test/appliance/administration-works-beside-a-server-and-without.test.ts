@@ -1,0 +1,125 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { scenepress, serve } from './command.ts';
+import { send, temporaryFolder } from './listening-appliance.ts';
+
+/** Runs a command with `--json` on a data folder and returns what it printed. */
+async function administrate(dataDir: string, ...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await scenepress([...args, '--json', '--data-dir', dataDir]);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** Everything once, and what comes back of it. */
+async function everyOperation(t: Test, dataDir: string): Promise<string> {
+  const email = 'ada@example.org';
+  const account = await administrate(dataDir, 'account', 'create', email);
+  t.match(account, { userId: /^acct_/, email });
+  t.match((await administrate(dataDir, 'account', 'list'))['length'], Number);
+  const webhookUrl = 'https://example.org/hook';
+  const made = await administrate(
+    dataDir,
+    ...['key', 'create', '--account', email, '--name', 'Studio', '--webhook-url', webhookUrl],
+  );
+  t.match(made, { keyId: /^key_/, key: /^svc_live_[0-9a-f]{48}$/, webhookSecret: /^whsec_/, webhookUrl });
+  t.equal(made['keyPrefix'], String(made['key']).slice(0, 16));
+  const second = await administrate(dataDir, 'key', 'create', '--account', email, '--name', 'Old');
+  t.match(await administrate(dataDir, 'key', 'revoke', String(second['keyId'])), { keyId: second['keyId'] });
+  const keys = await scenepress(['key', 'list', '--account', email, '--json', '--data-dir', dataDir]);
+  t.match(JSON.parse(keys.stdout), [
+    { keyId: made['keyId'], name: 'Studio', account: email, revokedAt: null },
+    { keyId: second['keyId'], name: 'Old', account: email, revokedAt: /Z$/ },
+  ]);
+  t.notMatch(keys.stdout, String(made['key']).slice(20));
+  t.notMatch(keys.stdout, 'whsec_');
+  const balance = await administrate(dataDir, 'credits', 'grant', '--account', email, '--paid', '25');
+  t.strictSame(balance, { paid: 25, free: 1000, total: 1025 });
+  t.strictSame(await administrate(dataDir, 'credits', 'balance', '--account', email), balance);
+  return String(made['key']);
+}
+
+t.test('without a server it works in the data folder itself', async (t) => {
+  await everyOperation(t, await temporaryFolder(t));
+});
+
+t.test('beside a server it works through the server, which knows at once', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const { port } = await serve(t, ['--data-dir', dataDir]);
+  const key = await everyOperation(t, dataDir);
+  const headers = { authorization: `Bearer ${key}` };
+  const me = await send(port, '/api/v2/me', { headers });
+  t.match(me.json, { keyPrefix: key.slice(0, 16), credits: { paid: 25, free: 1000, total: 1025 } });
+  await administrate(dataDir, 'key', 'revoke', String(me.json['keyId']));
+  t.equal((await send(port, '/api/v2/me', { headers })).status, 401);
+});
+
+t.test('errors are the same both ways', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const mistakes: [string[], RegExp][] = [
+    [['account', 'create', 'no address'], /is not an e-mail address/],
+    [['account', 'create', 'owner@localhost'], /already/],
+    [
+      ['key', 'create', '--account', 'nobody@example.org', '--name', 'x'],
+      /no account with the address nobody/,
+    ],
+    [['key', 'create', '--account', 'owner@localhost', '--name', ' '], /needs a name/],
+    [['key', 'create', '--account', 'owner@localhost', '--name', 'x', '--webhook-url', 'http://x'], /https:/],
+    [['key', 'revoke', 'key_unknown'], /no key key_unknown/],
+    [['credits', 'grant', '--account', 'owner@localhost', '--paid', '-5'], /whole number of at least 1/],
+    [['credits', 'grant', '--account', 'owner@localhost', '--paid', '1e3000'], /whole number of at least 1/],
+    [['credits', 'balance', '--account', 'nobody@example.org'], /no account/],
+  ];
+  const outcomes = async () => {
+    const said: string[] = [];
+    for (const [args, expected] of mistakes) {
+      const { code, stdout, stderr } = await scenepress([...args, '--data-dir', dataDir]);
+      t.equal(code, 1, args.join(' '));
+      t.match(stderr, expected);
+      t.notMatch(stderr, /\n {4}at /);
+      t.equal(stdout, '');
+      said.push(stderr);
+    }
+    return said;
+  };
+  const server = await serve(t, ['--data-dir', dataDir]);
+  const beside = await outcomes();
+  server.kill('SIGTERM');
+  t.equal(await server.ended, 0);
+  t.strictSame(await outcomes(), beside);
+});
+
+t.test('a data folder may lie deep, and only its user can administrate', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'deep'.repeat(30), 'deeper'.repeat(20));
+  await mkdir(dataDir, { recursive: true });
+  await serve(t, ['--data-dir', dataDir]);
+  t.equal((await stat(join(dataDir, 'admin.sock'))).mode & 0o777, 0o600);
+  t.match(await administrate(dataDir, 'account', 'create', 'ada@example.org'), { userId: /^acct_/ });
+});
+
+t.test('what a killed server left behind is in nobody’s way', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const killed = await serve(t, ['--data-dir', dataDir]);
+  killed.kill('SIGKILL');
+  await killed.ended;
+  t.ok((await stat(join(dataDir, 'admin.sock'))).isSocket());
+  await administrate(dataDir, 'account', 'create', 'ada@example.org');
+  await serve(t, ['--data-dir', dataDir]);
+  t.equal((await administrate(dataDir, 'account', 'list'))['length'], 2);
+});
+
+t.test('several commands at once wait for each other', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const emails = ['a@example.org', 'b@example.org', 'c@example.org'];
+  await Promise.all(emails.map((email) => administrate(dataDir, 'account', 'create', email)));
+  t.equal((await administrate(dataDir, 'account', 'list'))['length'], 3);
+});
+
+t.test('where renders cost nothing, nothing is granted', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await administrate(dataDir, 'account', 'create', 'ada@example.org');
+  const grant = ['credits', 'grant', '--account', 'ada@example.org', '--paid', '5', '--data-dir', dataDir];
+  const { code, stderr } = await scenepress(grant, { env: { SCENEPRESS_CREDITS_MODE: 'unmetered' } });
+  t.equal(code, 1);
+  t.match(stderr, /cost nothing/);
+});

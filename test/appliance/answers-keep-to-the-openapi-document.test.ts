@@ -1,0 +1,82 @@
+import t from 'tap';
+import { openApiDocument } from '../../appliance/openapi.ts';
+import { violations } from './json-schema.ts';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
+
+interface Operation {
+  requestBody?: { content: { 'application/json': { schema: Record<string, unknown> } } };
+  responses: Record<string, { content: { 'application/json': { schema: Record<string, unknown> } } }>;
+}
+const paths = openApiDocument()['paths'] as Record<string, Record<string, Operation>>;
+
+/** The schema of the answer to a request. */
+function schemaOf(method: string, path: string, status: number): Record<string, unknown> {
+  const schema = paths[path]?.[method]?.responses[status]?.content['application/json'].schema;
+  if (!schema) throw new Error(`${method} ${path} has no answer ${status} in the document`);
+  return schema;
+}
+
+t.test('the document has exactly the three endpoints and their statuses', async (t) => {
+  const statuses = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { responses }]) => [
+      `${method} ${path}`,
+      Object.keys(responses),
+    ]),
+  );
+  t.strictSame(Object.fromEntries(statuses), {
+    'post /api/v2/render': ['202', '400', '401', '402', '413', '503'],
+    'get /api/v2/render/{jobId}': ['200', '401', '404'],
+    'get /api/v2/me': ['200', '401'],
+  });
+});
+
+t.test('the document is served, with the address of the service', async (t) => {
+  const { ask, url } = await listeningAppliance(t);
+  const { status, json } = await ask('/openapi.json');
+  t.equal(status, 200);
+  t.strictSame(json, JSON.parse(JSON.stringify(openApiDocument(url))));
+  t.match(json, { openapi: '3.1.0', info: { version: '2.0.0' }, servers: [{ url }] });
+});
+
+t.test('every answer is what the document says', async (t) => {
+  const { post, askAs, ask, key, newKey } = await listeningAppliance(t, { freeCredits: 0 });
+  const made = await post({ ...VALID, metadata: [1] });
+  const { jobId } = made.json;
+  const poor = await newKey('eve@example.org');
+  const request = { method: 'POST', body: JSON.stringify(VALID) };
+  const RENDER = '/api/v2/render';
+  const answers: [string, string, number, Awaited<ReturnType<typeof ask>>][] = [
+    ['post', RENDER, 202, made],
+    ['post', RENDER, 400, await post({})],
+    ['post', RENDER, 401, await ask(RENDER, request)],
+    ['post', RENDER, 402, await askAs(poor, RENDER, request)],
+    ['post', RENDER, 413, await post('x'.repeat(300_000))],
+    ['get', `${RENDER}/{jobId}`, 200, await askAs(key, `${RENDER}/${jobId}`)],
+    ['get', `${RENDER}/{jobId}`, 404, await askAs(key, `${RENDER}/1`)],
+    ['get', `${RENDER}/{jobId}`, 401, await ask(`${RENDER}/1`)],
+    ['get', '/api/v2/me', 200, await askAs(key, '/api/v2/me')],
+    ['get', '/api/v2/me', 401, await ask('/api/v2/me')],
+  ];
+  for (const [method, path, status, answer] of answers) {
+    t.equal(answer.status, status);
+    t.strictSame(violations(schemaOf(method, path, status), answer.json), [], `${method} ${path} ${status}`);
+    t.match(answer.headers['content-type'], /^application\/json/);
+  }
+});
+
+t.test('the document refuses the requests that the service refuses', async (t) => {
+  const schema = paths['/api/v2/render']?.['post']?.requestBody?.content['application/json'].schema ?? {};
+  t.strictSame(violations(schema, { ...VALID, metadata: null, webhookUrl: null, fps: 30 }), []);
+  const refused = [
+    {},
+    { ...VALID, code: '' },
+    { ...VALID, className: '1' },
+    { ...VALID, quality: 'ultra' },
+    { ...VALID, aspectRatio: '1:1' },
+    { ...VALID, fps: 0 },
+    { ...VALID, fps: 1.5 },
+    { ...VALID, webhookUrl: 7 },
+    { ...VALID, other: 1 },
+  ];
+  for (const request of refused) t.not(violations(schema, request).length, 0, JSON.stringify(request));
+});

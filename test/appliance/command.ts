@@ -1,0 +1,106 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { Test } from 'tap';
+import { IDLE_PYTHON } from './listening-appliance.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'appliance', 'main.ts');
+
+/** Of our own variables only those that a test sets. */
+const OTHER_VARIABLES = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS)/.test(name)),
+);
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CommandOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
+function start(
+  args: string[],
+  { env, cwd }: CommandOptions = {},
+): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(process.execPath, [MAIN, ...args], {
+    env: { ...OTHER_VARIABLES, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
+  });
+}
+
+/** Runs `scenepress` with these arguments to its end. */
+export async function scenepress(args: string[], options?: CommandOptions): Promise<Ended> {
+  const child = start(args, options);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code: code as number | null, stdout, stderr };
+}
+
+/** A `scenepress serve` that runs until the test ends. */
+export interface Serving {
+  port: number;
+  url: string;
+  /** Everything on standard output and error so far. */
+  stdout: () => string;
+  stderr: () => string;
+  /** Resolves when standard output or error matches. */
+  says: (pattern: RegExp) => Promise<void>;
+  kill: (signal: NodeJS.Signals) => void;
+  /** Resolves with its exit code when it has ended. */
+  ended: Promise<number | null>;
+}
+
+/** Starts `scenepress serve` on any port, with a renderer whose jobs never begin, and waits until it is ready. */
+export async function serve(t: Test, args: string[], options: CommandOptions = {}): Promise<Serving> {
+  const env = {
+    SCENEPRESS_PYTHON: IDLE_PYTHON,
+    SCENEPRESS_WORKERS: '1',
+    SCENEPRESS_DRAIN_SECONDS: '0',
+    ...options.env,
+  };
+  const child = start(['serve', '--port', '0', ...args], { ...options, env });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+    child.emit('said');
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+    child.emit('said');
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const says = async (pattern: RegExp) => {
+    while (!pattern.test(stdout + stderr)) {
+      await Promise.race([
+        once(child, 'said'),
+        ended.then((code) => Promise.reject(new Error(`ended with ${code}: ${stderr}`))),
+      ]);
+    }
+  };
+  await says(/"msg":"ready"/);
+  await says(/ listens on /);
+  const port = Number(/"port":(\d+),.*"msg":"ready"/.exec(stderr)?.[1]);
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    says,
+    kill: (signal) => child.kill(signal),
+    ended,
+  };
+}

@@ -1,0 +1,61 @@
+type Schema = Record<string, unknown>;
+
+const NOTES = new Set(['description', 'default', 'format']);
+
+/**
+ * What is wrong with a value by a JSON Schema (the part of it that the OpenAPI document uses); nothing when the list
+ * is empty. A keyword it doesn't know is an error, so that no rule is passed over.
+ */
+export function violations(schema: Schema, value: unknown, at = '$'): string[] {
+  return Object.entries(schema).flatMap(([keyword, rule]) => {
+    if (NOTES.has(keyword)) return [];
+    const check = KEYWORDS[keyword];
+    if (!check) throw new Error(`the schema keyword ${keyword} isn't known here`);
+    return check(rule as never, value, at, schema);
+  });
+}
+
+type Check = (rule: never, value: unknown, at: string, schema: Schema) => string[];
+
+const KEYWORDS: Record<string, Check> = {
+  type: (rule: string | string[], value, at) =>
+    [rule].flat().some((type) => hasType(type, value)) ? [] : [`${at} is no ${rule}`],
+  enum: (rule: unknown[], value, at) => (rule.includes(value) ? [] : [`${at} is none of ${rule}`]),
+  const: (rule: unknown, value, at) => (rule === value ? [] : [`${at} isn't ${rule}`]),
+  anyOf: (rule: Schema[], value, at) =>
+    rule.some((schema) => violations(schema, value, at).length === 0) ? [] : [`${at} fits no alternative`],
+  minimum: (rule: number, value, at) =>
+    typeof value === 'number' && value < rule ? [`${at} is below ${rule}`] : [],
+  minLength: (rule: number, value, at) =>
+    typeof value === 'string' && value.length < rule ? [`${at} is too short`] : [],
+  pattern: (rule: string, value, at) =>
+    typeof value === 'string' && !new RegExp(rule, 'u').test(value) ? [`${at} doesn't match ${rule}`] : [],
+  required: (rule: string[], value, at) =>
+    isObject(value)
+      ? rule.filter((name) => !Object.hasOwn(value, name)).map((name) => `${at}.${name} is missing`)
+      : [],
+  properties: (rule: Record<string, Schema>, value, at) =>
+    isObject(value)
+      ? Object.entries(rule).flatMap(([name, schema]) =>
+          Object.hasOwn(value, name) ? violations(schema, value[name], `${at}.${name}`) : [],
+        )
+      : [],
+  additionalProperties: (rule: boolean, value, at, { properties = {} }) =>
+    rule || !isObject(value)
+      ? []
+      : Object.keys(value)
+          .filter((name) => !Object.hasOwn(properties as object, name))
+          .map((name) => `${at}.${name} is not allowed`),
+};
+
+function hasType(type: string, value: unknown): boolean {
+  if (type === 'null') return value === null;
+  if (type === 'object') return isObject(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadConfig } from '../../appliance/config.ts';
+import { OPTIONS, variableOf } from '../../appliance/options.ts';
+import { temporaryFolder } from './listening-appliance.ts';
+
+t.test('without any, there are defaults', async (t) => {
+  t.match(loadConfig({ flags: {}, env: {} }), {
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: './data',
+    trustProxy: false,
+    creditsMode: 'metered',
+    freeCredits: 1000,
+    creditsPerSecond: { low: 1, medium: 2, high: 4, twok: 8, fourk: 16 },
+    renderTimeoutSeconds: 600,
+  });
+});
+
+t.test('flags beat the environment, which beats the file, which beats defaults', async (t) => {
+  const config = join(await temporaryFolder(t), 'scenepress.json');
+  await writeFile(config, JSON.stringify({ port: 1, host: 'file', dataDir: 'file', freeCredits: 7 }));
+  const env = {
+    SCENEPRESS_CONFIG: config,
+    SCENEPRESS_PORT: '2',
+    SCENEPRESS_HOST: 'env',
+    SCENEPRESS_WORKERS: '',
+  };
+  const loaded = loadConfig({ flags: { port: '3' }, env });
+  t.match(loaded, { port: 3, host: 'env', dataDir: 'file', freeCredits: 7, drainSeconds: 30 });
+  t.equal(loaded.workers, undefined, 'an empty variable is none');
+  t.equal(loadConfig({ flags: { config }, env: {} }).port, 1);
+});
+
+t.test('values are what they are meant to be', async (t) => {
+  const { port, trustProxy, publicUrl, creditsPerSecond } = loadConfig({
+    flags: {},
+    env: {
+      SCENEPRESS_PORT: '0',
+      SCENEPRESS_TRUST_PROXY: 'true',
+      SCENEPRESS_PUBLIC_URL: 'https://example.org/render/',
+      SCENEPRESS_CREDITS_PER_SECOND: '1,2,3,4,0.5',
+    },
+  });
+  t.strictSame(
+    { port, trustProxy, publicUrl },
+    { port: 0, trustProxy: true, publicUrl: 'https://example.org/render' },
+  );
+  t.strictSame(creditsPerSecond, { low: 1, medium: 2, high: 3, twok: 4, fourk: 0.5 });
+});
+
+t.test('a value that is not allowed is refused by name, with what is allowed', async (t) => {
+  const wrong: [string, string][] = [
+    ['SCENEPRESS_PORT', 'eighty'],
+    ['SCENEPRESS_PORT', '65536'],
+    ['SCENEPRESS_PUBLIC_URL', 'example.org'],
+    ['SCENEPRESS_TRUST_PROXY', 'perhaps'],
+    ['SCENEPRESS_CREDITS_MODE', 'free'],
+    ['SCENEPRESS_CREDITS_PER_SECOND', '1,2,3'],
+    ['SCENEPRESS_CREDITS_PER_SECOND', '1,2,3,4,-5'],
+    ['SCENEPRESS_WORKERS', '0'],
+    ['SCENEPRESS_LOG_LEVEL', 'loud'],
+  ];
+  for (const [variable, value] of wrong) {
+    const message = new RegExp(`^${variable} must be .+, not "${value}"\\.$`);
+    t.throws(() => loadConfig({ flags: {}, env: { [variable]: value } }), { message, exitCode: 2 }, value);
+  }
+  t.throws(() => loadConfig({ flags: { dataDir: '', port: 'x' }, env: {} }), { message: /^--\w/ });
+});
+
+t.test('a secret that is not allowed is not repeated', async (t) => {
+  const message = 'SCENEPRESS_MASTER_KEY must be 64 hexadecimal digits.';
+  t.throws(() => loadConfig({ flags: {}, env: { SCENEPRESS_MASTER_KEY: 'hunter2' } }), { message });
+});
+
+t.test('a file that is no configuration is refused', async (t) => {
+  const config = join(await temporaryFolder(t), 'scenepress.json');
+  const load = () => loadConfig({ flags: { config }, env: {} });
+  t.throws(load, { message: /can't be read/ }, 'missing');
+  await writeFile(config, '{');
+  t.throws(load, { message: /it is not JSON/ });
+  await writeFile(config, '[]');
+  t.throws(load, { message: /must hold a JSON object/ });
+  await writeFile(config, '{"prot":80}');
+  t.throws(load, { message: /"prot" in .* is no option\. There are: host, port/ });
+  await writeFile(config, '{"port":"x"}');
+  t.throws(load, { message: /"port" in .* must be a whole number/ });
+});
+
+t.test('every option has a variable of its own', async (t) => {
+  const variables = Object.keys(OPTIONS).map(variableOf);
+  t.equal(new Set(variables).size, variables.length);
+  t.ok(variables.every((variable) => /^SCENEPRESS_[A-Z_]+$/.test(variable)));
+});
