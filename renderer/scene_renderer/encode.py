@@ -11,7 +11,7 @@ from typing import Any
 import av
 import numpy as np
 import numpy.typing as npt
-from av.video.reformatter import VideoReformatter
+from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 
 from . import sound
 from .errors import SceneError
@@ -47,7 +47,6 @@ class MovieEncoder:
         self._channel = channel
         self._shape = (job.height_px, job.width_px, 4)
         self._error: BaseException | None = None
-        self._aborted = False
         frame_bytes = job.height_px * job.width_px * 4
         self._queue: queue.Queue[tuple[Pixels, int] | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
@@ -98,16 +97,12 @@ class MovieEncoder:
             silent.unlink()
         os.replace(self._unfinished, self._path)
 
-    def abort(self) -> None:
-        """Stop encoding; the file is left unfinished."""
-        self._aborted = True
-
     def _run(self) -> None:
         try:
             self._encode()
         except BaseException as error:
             self._error = error
-            while self._queue.get() is not None and not self._aborted:
+            while self._queue.get() is not None:
                 pass  # the scene may wait for room in the queue
 
     def _encode(self) -> None:
@@ -123,6 +118,10 @@ class MovieEncoder:
             stream.width, stream.height, stream.pix_fmt = job.width_px, job.height_px, "yuv420p"
             context = stream.codec_context
             context.time_base = Fraction(1, job.fps)
+            # What swscale and the scene's frames are. Untagged, players take HD pictures for BT.709 and
+            # show other colours.
+            context.colorspace = Colorspace.ITU601
+            context.color_range = ColorRange.MPEG
             context.thread_count = _THREADS
             context.thread_type = "FRAME"
             while (item := self._queue.get()) is not None:

@@ -23,7 +23,7 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
         channel.failed(str(error))
     except MemoryError:
         channel.failed("The video needs more memory to be decoded than the limit.")
-    except (OSError, ValueError) as error:  # PyAV's errors are both
+    except Exception as error:
         channel.failed(f"The video can't be decoded: {type(error).__name__}.")
     else:
         channel.inspected(*report)
@@ -44,8 +44,9 @@ def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
 
 
 def _decode(container: av.container.InputContainer, limit: int, folder: Path) -> tuple[int, float, int, int]:
-    if [stream.type for stream in container.streams].count("video") != 1:
-        raise SceneError("The video has no picture.")
+    kinds = [stream.type for stream in container.streams]
+    if kinds not in (["video"], ["video", "audio"]):
+        raise SceneError("The video doesn't hold one picture and at most one sound.")
     stream = container.streams.video[0]
     context = stream.codec_context
     rate = stream.average_rate
@@ -57,11 +58,12 @@ def _decode(container: av.container.InputContainer, limit: int, folder: Path) ->
     context.thread_type = "AUTO"
     best = BestFrame(stride=max(1, round(rate / _LOOKS_PER_SECOND)))
     frames = 0
-    for frame in container.decode(stream):
-        frames += 1
-        if frames > limit:
-            raise SceneError(f"The video is longer than the limit of {limit} frames.")
-        best.offer(frame)
+    for frame in container.decode():
+        if isinstance(frame, av.VideoFrame):
+            frames += 1
+            if frames > limit:
+                raise SceneError(f"The video is longer than the limit of {limit} frames.")
+            best.offer(frame)
     if best.frame is None or frames != stream.frames:
         raise SceneError(f"The video is incomplete: {frames} of its {stream.frames} frames could be decoded.")
     _write(to_jpeg(best.frame, _WIDTH_PX), folder / "thumbnail.jpg")

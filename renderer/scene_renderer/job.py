@@ -84,9 +84,9 @@ def _inner(folder: str, channel: JobChannel) -> int:
         os.setsid()  # a group of its own: kill(0) must not reach the outer process
     kernel.drop_capabilities()
     os.chdir(folder)
-    _prepare_environment(folder)
     job = channel.receive()
     limits.apply(job.limits)
+    _prepare_environment(folder)
     if isinstance(job, InspectJob):
         from .inspection import inspect
 
@@ -94,6 +94,7 @@ def _inner(folder: str, channel: JobChannel) -> int:
     else:
         from .rendering import render
 
+        os.makedirs(os.environ["TMPDIR"], exist_ok=True)
         render(job, Path(folder), channel)
     return 0
 
@@ -101,7 +102,6 @@ def _inner(folder: str, channel: JobChannel) -> int:
 def _prepare_environment(folder: str) -> None:
     kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     temporary = os.path.join(folder, "tmp")
-    os.makedirs(temporary, exist_ok=True)
     os.environ.clear()
     os.environ.update(
         kept,

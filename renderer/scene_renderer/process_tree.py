@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 _KIB = 1024
@@ -54,12 +54,23 @@ def _sum(path: str, pattern: re.Pattern[bytes]) -> int | None:
 
 
 def kill_children() -> None:
-    """Kill and reap until this process has no child left; orphans it adopts meanwhile included."""
+    """Kill and reap every process below this one; orphans it adopts meanwhile included.
+
+    All are stopped first: otherwise a process that forks without end takes each place that becomes free.
+    """
+    stopped: set[int] = set()
+    while fresh := set(descendants(os.getpid())) - stopped:
+        _signal(fresh, signal.SIGSTOP)
+        stopped |= fresh
     while True:
-        for child in children(os.getpid()):
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+        _signal(children(os.getpid()), signal.SIGKILL)
         try:
             os.wait()
         except ChildProcessError:
             return
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -44,13 +44,9 @@ def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, flo
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     movie = MovieEncoder(folder / "video.mp4", job, channel)
-    try:
-        renderer = _play(scene_class(), movie, job)
-        channel.stage("finishing")
-        movie.finish(renderer.file_writer.sound())
-    except BaseException:
-        movie.abort()
-        raise
+    renderer = _play(scene_class(), movie, job)
+    channel.stage("finishing")
+    movie.finish(renderer.file_writer.sound())
     written = captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
     return movie.frames, movie.frames / job.fps, written
 
