@@ -14,6 +14,11 @@ export interface RendererOptions {
    * Ignored otherwise: then they run as the service's own user.
    */
   uid?: number;
+  /**
+   * A renderer process that says nothing for this long hangs: it is replaced, and its render attempted again.
+   * Default 30 seconds, which is generous: a loaded machine is slow, not dead.
+   */
+  silenceTimeoutMs?: number;
 }
 
 /** Everything that the workers need to know to start zygotes. Plain data: it is handed to threads. */
@@ -23,6 +28,7 @@ export interface Launcher {
   packageFolder: string;
   /** Set when the service is root. */
   firstUid: number | undefined;
+  silenceTimeoutMs: number;
   /** With bubblewrap, a zygote sees the renderer and its own work folder and nothing else of this machine. */
   isolation: 'bubblewrap' | 'none';
   /** Why bubblewrap isn't used. */
@@ -31,6 +37,7 @@ export interface Launcher {
 
 const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
+const DEFAULT_SILENCE_TIMEOUT_MS = 30_000;
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** Parts of the system that Python, fontconfig and TeX read; what isn't there is left out. */
 const SYSTEM_FILES = [
@@ -63,6 +70,7 @@ export async function findLauncher(options: RendererOptions): Promise<Launcher> 
     python: resolve(python),
     packageFolder: join(root, 'renderer'),
     firstUid: process.getuid?.() === 0 ? (options.uid ?? DEFAULT_UID) : undefined,
+    silenceTimeoutMs: options.silenceTimeoutMs ?? DEFAULT_SILENCE_TIMEOUT_MS,
     isolation: 'bubblewrap',
     isolationProblem: undefined,
   };

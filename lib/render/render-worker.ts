@@ -224,7 +224,10 @@ export class RenderWorker {
         workFolder: this.#folder,
         portrait: orientation === 'portrait',
       });
-      const [zygote, ready] = await Zygote.start(commandLine, this.#events.onLog);
+      const [zygote, ready] = await Zygote.start(commandLine, {
+        onLog: this.#events.onLog,
+        silenceTimeoutMs: this.#settings.launcher.silenceTimeoutMs,
+      });
       zygote.onDeath = (reason) => {
         this.#zygotes.delete(orientation);
         if (this.#stopping) return;

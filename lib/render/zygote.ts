@@ -10,9 +10,7 @@ import {
 } from './protocol.ts';
 
 const START_TIMEOUT_MS = 60_000;
-const PING_INTERVAL_MS = 5_000;
-/** Without an answer for this long, a zygote hangs. Generous: a loaded machine is slow, not dead. */
-const SILENCE_TIMEOUT_MS = 30_000;
+const PINGS_PER_SILENCE = 6;
 const KILL_TIMEOUT_MS = 10_000;
 const STDERR_LINES_KEPT = 20;
 
@@ -27,6 +25,12 @@ export interface ZygoteCommandLine {
   env: Record<string, string>;
 }
 
+export interface ZygoteOptions {
+  onLog: (line: string) => void;
+  /** Without an answer for this long, a zygote hangs. */
+  silenceTimeoutMs: number;
+}
+
 /**
  * A warm Python process with Manim imported, from which every job is forked. One job at a time.
  *
@@ -36,6 +40,7 @@ export interface ZygoteCommandLine {
 export class Zygote {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #onLog: (line: string) => void;
+  readonly #silenceTimeoutMs: number;
   readonly #stderr: string[] = [];
   readonly #gone: Promise<void>;
   #markGone: () => void = () => {};
@@ -48,8 +53,9 @@ export class Zygote {
   /** Called once, when it has died; not when it never became ready. */
   onDeath: (reason: string) => void = () => {};
 
-  private constructor(line: ZygoteCommandLine, onLog: (line: string) => void) {
+  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs }: ZygoteOptions) {
     this.#onLog = onLog;
+    this.#silenceTimeoutMs = silenceTimeoutMs;
     this.#child = spawn(line.command, line.args, { env: line.env, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#gone = new Promise((resolve) => {
       this.#markGone = resolve;
@@ -65,14 +71,14 @@ export class Zygote {
   }
 
   /** Starts one and waits until it is warm. */
-  static async start(line: ZygoteCommandLine, onLog: (line: string) => void): Promise<[Zygote, ZygoteReady]> {
-    const zygote = new Zygote(line, onLog);
+  static async start(line: ZygoteCommandLine, options: ZygoteOptions): Promise<[Zygote, ZygoteReady]> {
+    const zygote = new Zygote(line, options);
     const timer = setTimeout(() => zygote.#kill('it was not ready in time'), START_TIMEOUT_MS);
     try {
       const ready = await new Promise<ZygoteReady>((resolve, reject) => {
         zygote.#ready = { resolve, reject };
       });
-      zygote.#heartbeat = setInterval(() => zygote.#beat(), PING_INTERVAL_MS);
+      zygote.#heartbeat = setInterval(() => zygote.#beat(), options.silenceTimeoutMs / PINGS_PER_SILENCE);
       return [zygote, ready];
     } finally {
       clearTimeout(timer);
@@ -121,7 +127,7 @@ export class Zygote {
   }
 
   #beat(): void {
-    if (Date.now() - this.#lastHeardMs > SILENCE_TIMEOUT_MS) this.#kill('it stopped answering');
+    if (Date.now() - this.#lastHeardMs > this.#silenceTimeoutMs) this.#kill('it stopped answering');
     else this.#send({ type: 'ping' });
   }
 
