@@ -90,7 +90,7 @@ async function render(code: string, className: string, flags: RenderFlags, confi
     await deliver(service, job, resolve(flags.out ?? `${className}.mp4`), flags.json === true);
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
-    throw new UserError('Interrupted.', { cause: error });
+    throw new UserError('Interrupted.', { exitCode: 130, cause: error });
   } finally {
     progress.stop();
     await service.stop();

@@ -21,6 +21,8 @@ export interface Ended {
 
 export interface CommandOptions {
   env?: Record<string, string>;
+  /** With the renderer that the set-up made, instead of one whose jobs never begin. */
+  renders?: boolean;
   cwd?: string;
 }
 
@@ -60,10 +62,10 @@ export interface Serving {
   ended: Promise<number | null>;
 }
 
-/** Starts `scenepress serve` on any port, with a renderer whose jobs never begin, and waits until it is ready. */
+/** Starts `scenepress serve` on any port and waits until it is ready. */
 export async function serve(t: Test, args: string[], options: CommandOptions = {}): Promise<Serving> {
   const env = {
-    SCENEPRESS_PYTHON: IDLE_PYTHON,
+    ...(!options.renders && { SCENEPRESS_PYTHON: IDLE_PYTHON }),
     SCENEPRESS_WORKERS: '1',
     SCENEPRESS_DRAIN_SECONDS: '0',
     ...options.env,

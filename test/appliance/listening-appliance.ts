@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import { Appliance } from '../../appliance/appliance.ts';
 import { type Config, loadConfig } from '../../appliance/config.ts';
 import type { Installation } from '../../appliance/installation.ts';
+import type { RenderService } from '../../lib/index.ts';
 
 export const IDLE_PYTHON: string = join(import.meta.dirname, 'idle-renderer', 'bin', 'python');
 
@@ -26,11 +27,12 @@ export interface Request {
   body?: string | Buffer;
 }
 
-/** A really listening appliance whose renders never begin. */
+/** A really listening appliance. Its renders never begin, unless `renders` says so. */
 export interface ListeningAppliance {
   url: string;
   port: number;
   installation: Installation;
+  service: RenderService;
   dataDir: string;
   /** A live key with credits. */
   key: string;
@@ -54,14 +56,17 @@ export async function temporaryFolder(t: Test): Promise<string> {
 
 export async function listeningAppliance(
   t: Test,
-  options: Partial<Config> = {},
+  { renders = false, ...options }: Partial<Config> & { renders?: boolean } = {},
 ): Promise<ListeningAppliance> {
   const dataDir = options.dataDir ?? (await temporaryFolder(t));
-  const defaults = loadConfig({ flags: { port: 0, dataDir, workers: 1, python: IDLE_PYTHON }, env: {} });
+  const defaults = loadConfig({
+    flags: { port: 0, dataDir, workers: 1, ...(!renders && { python: IDLE_PYTHON }) },
+    env: {},
+  });
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
   const appliance = new Appliance({ ...defaults, drainSeconds: 0, ...options }, logger);
-  const { hapi, installation } = await appliance.start();
+  const { hapi, installation, service } = await appliance.start();
   t.teardown(() => appliance.stop());
 
   const { administration } = installation;
@@ -83,6 +88,7 @@ export async function listeningAppliance(
     url: `http://127.0.0.1:${port}`,
     port,
     installation,
+    service,
     dataDir,
     key,
     log: () => lines.join(''),
