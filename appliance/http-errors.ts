@@ -7,9 +7,10 @@ import { requestIdOf } from './request-id.ts';
 export interface HttpError {
   status: number;
   headers: Record<string, string>;
-  body: { error: string; message?: string };
+  body: { error: string; message?: string | undefined };
 }
 
+const NOTHING_HERE = 'There is nothing at this address.';
 const TRY_AGAIN = { 'retry-after': '5' };
 
 /** Every error that HTTP clients meet is made here: from the library's, from hapi's, from a bug of ours. */
@@ -69,18 +70,11 @@ function ofFramework({ output }: Boom): HttpError {
   const headers = Object.fromEntries(
     Object.entries(output.headers).map(([name, value]) => [name, String(value)]),
   );
-  // hapi answers 400 only to what it can't route, a path with a broken escape: such a path names nothing.
-  if (output.statusCode === 400) {
-    return {
-      status: 404,
-      headers,
-      body: { error: 'Not Found', message: 'There is nothing at this address.' },
-    };
-  }
+  const said = message === error ? undefined : message;
   return {
     status: output.statusCode,
     headers,
-    body: { error, message: message === error ? 'There is nothing at this address.' : message },
+    body: { error, message: said ?? (output.statusCode === 404 ? NOTHING_HERE : undefined) },
   };
 }
 

@@ -8,7 +8,9 @@ import { UserError } from './user-error.ts';
  * configuration; 128 + n ended by signal n.
  */
 // The reader of a pipe may have seen enough: `scenepress key list | head -1`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 try {
   const program = createProgram();

@@ -5,12 +5,11 @@ type Json = Record<string, unknown>;
 
 /** The OpenAPI 3.1 document of the render API, made from the schemas that its requests are checked with. */
 export function openApiDocument(publicUrl?: string): Json {
+  const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
   for (const endpoint of ENDPOINTS) {
-    paths[endpoint.path] = {
-      ...paths[endpoint.path],
-      [endpoint.method.toLowerCase()]: operationOf(endpoint),
-    };
+    const operation = operationOf(endpoint, schemas);
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation };
   }
   return {
     openapi: '3.1.0',
@@ -22,35 +21,35 @@ export function openApiDocument(publicUrl?: string): Json {
     ...(publicUrl && { servers: [{ url: publicUrl }] }),
     security: [{ apiKey: [] }],
     paths,
-    components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
+    components: { schemas, securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
   };
 }
 
-function operationOf({ operationId, summary, params, body, responses }: Endpoint): Json {
+/** An endpoint as OpenAPI puts it; its schemas are added to those of the document. */
+function operationOf({ operationId, summary, params, body, responses }: Endpoint, schemas: Json): Json {
+  const parameters = Object.entries(params ?? {}).map(([name, description]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }));
   return {
     operationId,
     summary,
-    ...(params && {
-      parameters: Object.entries(params).map(([name, description]) => ({
-        name,
-        in: 'path',
-        required: true,
-        description,
-        schema: { type: 'string' },
-      })),
-    }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body) } }),
+    ...(params && { parameters }),
+    ...(body && { requestBody: { required: true, content: jsonContent(body, schemas) } }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, { description, schema }]) => [
         status,
-        { description, content: jsonContent(schema) },
+        { description, content: jsonContent(schema, schemas) },
       ]),
     ),
   };
 }
 
-function jsonContent(schema: Joi.Schema): Json {
-  return {
-    'application/json': { schema: schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) },
-  };
+function jsonContent(schema: Joi.Schema, schemas: Json): Json {
+  const { name } = (schema.describe() as { metas: [{ name: string }] }).metas[0];
+  schemas[name] = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
 }

@@ -1,6 +1,7 @@
 import { notFound } from '@hapi/boom';
-import type { Plugin, Request, Server } from '@hapi/hapi';
+import type { Plugin, Request } from '@hapi/hapi';
 import type { Logger, RenderService } from '../lib/index.ts';
+import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
 import { type Authenticate, bearerScheme, type Caller, callerOf } from './render-api/bearer.ts';
 import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
@@ -55,7 +56,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
     server.auth.scheme(AUTH, () => bearerScheme(authenticate));
     server.auth.strategy(AUTH, AUTH);
     server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
-    takeBrokenEscapesLiterally(server);
+    takeBrokenEscapesLiterally(server, '/api/v2/');
 
     server.route({
       method: ENQUEUE.method,
@@ -112,24 +113,4 @@ function authenticated(request: Request): Caller {
   const caller = callerOf(request);
   if (!caller) throw new Error('the route has no authentication');
   return caller;
-}
-
-/** A path like `/api/v2/render/%zz` can't be decoded; hapi would answer it before asking for a key. */
-function takeBrokenEscapesLiterally(server: Server): void {
-  server.ext('onRequest', (request, h) => {
-    if (request.path.startsWith('/api/v2/') && !canDecode(request.path)) {
-      // A host of our own, because setUrl would build a URL with the client's Host header, which may be broken too.
-      request.setUrl(`http://localhost${request.path.replaceAll('%', '%25')}`);
-    }
-    return h.continue;
-  });
-}
-
-function canDecode(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -3,6 +3,7 @@ import { server as createHapi, type Server } from '@hapi/hapi';
 import type { RenderService } from '../lib/index.ts';
 import { type Addresses, addressesOf } from './addresses.ts';
 import { artifacts } from './artifacts.ts';
+import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import type { Config } from './config.ts';
 import { answerErrors } from './http-errors.ts';
 import { type Logger, logRequests } from './log.ts';
@@ -41,6 +42,7 @@ export async function createServer(options: {
     routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
   });
   const addresses = addressesOf(config, () => hapi);
+  takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
   hapi.ext('onPreResponse', answerErrors(logger));
 

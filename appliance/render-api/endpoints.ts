@@ -13,10 +13,18 @@ export interface Endpoint {
   responses: Record<number, { description: string; schema: Joi.Schema }>;
 }
 
-const errorBody = Joi.object({
-  error: Joi.string().required().description('Short machine-friendly code or summary.'),
-  message: Joi.string().description('Human-readable explanation.'),
-});
+/** Gives a schema the name that it has in the OpenAPI document, and so in clients that are made from it. */
+function named<T extends Joi.Schema>(name: string, schema: T): T {
+  return schema.meta({ name }) as T;
+}
+
+const errorBody = named(
+  'Error',
+  Joi.object({
+    error: Joi.string().required().description('Short machine-friendly code or summary.'),
+    message: Joi.string().description('Human-readable explanation.'),
+  }),
+);
 
 const ERRORS = {
   400: 'Invalid body or parameters, including malformed JSON.',
@@ -37,52 +45,61 @@ const jobId = Joi.string().required().description('Opaque job identifier.');
 const endpoint = Joi.string().valid('render').required();
 const credits = Joi.number().integer().min(0).required();
 
-const enqueuedBody = Joi.object({ jobId, status: Joi.string().valid('queued').required(), endpoint });
+const enqueuedBody = named(
+  'EnqueuedRender',
+  Joi.object({ jobId, status: Joi.string().valid('queued').required(), endpoint }),
+);
 
-const jobBody = Joi.object({
-  jobId,
-  endpoint,
-  status: Joi.string().valid('queued', 'running', 'completed', 'failed').required(),
-  creditsCost: credits.description('Credits consumed so far. 0 until the job completes.'),
-  durationMs: Joi.number()
-    .integer()
-    .min(0)
-    .allow(null)
-    .required()
-    .description('Render wall-clock time; null until the job is terminal.'),
-  result: Joi.object({
-    video: Joi.string().uri().required().description('MP4 video.'),
-    thumbnail: Joi.string().uri().required().description('JPEG thumbnail.'),
-    captions: Joi.string().uri().description('WebVTT captions, when the scene has any.'),
-  })
-    .allow(null)
-    .required()
-    .description('Populated only when `status` is `completed`.'),
-  error: Joi.string().allow(null).required().description('Populated only when `status` is `failed`.'),
-  metadata: Joi.any()
-    .required()
-    .description("The request's `metadata`, unchanged; null when none was given."),
-  createdAt: Joi.string().isoDate().required().description('When it was enqueued.'),
-  completedAt: Joi.string().isoDate().allow(null).required().description('When it became terminal.'),
-});
+const jobBody = named(
+  'RenderJob',
+  Joi.object({
+    jobId,
+    endpoint,
+    status: Joi.string().valid('queued', 'running', 'completed', 'failed').required(),
+    creditsCost: credits.description('Credits consumed so far. 0 until the job completes.'),
+    durationMs: Joi.number()
+      .integer()
+      .min(0)
+      .allow(null)
+      .required()
+      .description('Render wall-clock time; null until the job is terminal.'),
+    result: Joi.object({
+      video: Joi.string().uri().required().description('MP4 video.'),
+      thumbnail: Joi.string().uri().required().description('JPEG thumbnail.'),
+      captions: Joi.string().uri().description('WebVTT captions, when the scene has any.'),
+    })
+      .allow(null)
+      .required()
+      .description('Populated only when `status` is `completed`.'),
+    error: Joi.string().allow(null).required().description('Populated only when `status` is `failed`.'),
+    metadata: Joi.any()
+      .required()
+      .description("The request's `metadata`, unchanged; null when none was given."),
+    createdAt: Joi.string().isoDate().required().description('When it was enqueued.'),
+    completedAt: Joi.string().isoDate().allow(null).required().description('When it became terminal.'),
+  }),
+);
 
-const accountBody = Joi.object({
-  userId: Joi.string().required().description('The user that owns the key.'),
-  keyId: Joi.string().required().description('The key used for this request.'),
-  keyPrefix: Joi.string().required().description('Display prefix of the key. Safe to show in a UI.'),
-  credits: Joi.object({
-    paid: credits.description('Purchased credits.'),
-    free: credits.description("What is left of the plan's monthly allowance."),
-    total: credits,
-  }).required(),
-});
+const accountBody = named(
+  'Account',
+  Joi.object({
+    userId: Joi.string().required().description('The user that owns the key.'),
+    keyId: Joi.string().required().description('The key used for this request.'),
+    keyPrefix: Joi.string().required().description('Display prefix of the key. Safe to show in a UI.'),
+    credits: Joi.object({
+      paid: credits.description('Purchased credits.'),
+      free: credits.description("What is left of the plan's monthly allowance."),
+      total: credits,
+    }).required(),
+  }),
+);
 
 export const ENQUEUE: Endpoint = {
   method: 'POST',
   path: '/api/v2/render',
   operationId: 'enqueueRender',
   summary: 'Enqueue a render',
-  body: renderRequestSchema,
+  body: named('RenderRequest', renderRequestSchema),
   responses: {
     202: { description: 'The job is queued.', schema: enqueuedBody },
     ...errors(400, 401, 402, 413, 503),

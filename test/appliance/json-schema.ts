@@ -1,5 +1,25 @@
 type Schema = Record<string, unknown>;
 
+/** What of an OpenAPI document the tests look at. */
+export interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, { content: Content }> }>>;
+  components: { schemas: Record<string, Schema> };
+}
+type Content = Record<'application/json', { schema: { $ref: string } }>;
+
+/** The schema of the answer to a request; an error when the document has no such answer. */
+export function answerSchema(
+  { paths, components }: Document,
+  method: string,
+  path: string,
+  status: number,
+): Schema {
+  const reference = paths[path]?.[method]?.responses[status]?.content['application/json'].schema.$ref;
+  const schema = components.schemas[reference?.split('/').at(-1) ?? ''];
+  if (!schema) throw new Error(`${method} ${path} has no answer ${status} in the document`);
+  return schema;
+}
+
 const NOTES = new Set(['description', 'default', 'format']);
 
 /**

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openApiDocument } from '../../appliance/openapi.ts';
-import { violations } from '../appliance/json-schema.ts';
+import { answerSchema, type Document, violations } from '../appliance/json-schema.ts';
 import { type ListeningAppliance, listeningAppliance } from '../appliance/listening-appliance.ts';
 
 const IMPORT = 'from manim import *\n\n\n';
@@ -25,10 +25,8 @@ t.test('a scene comes back as a video, a thumbnail and captions', async (t) => {
   const appliance = await listeningAppliance(t, { renders: true });
   const { ask, url, askAs, key } = appliance;
   const job = await render(appliance, CAPTIONED);
-  const paths = openApiDocument()['paths'] as Record<string, never>;
-  const schema =
-    paths['/api/v2/render/{jobId}']?.['get']?.['responses']?.['200']?.['content']?.['application/json'];
-  t.strictSame(violations(schema?.['schema'] ?? {}, job), []);
+  const document = openApiDocument() as unknown as Document;
+  t.strictSame(violations(answerSchema(document, 'get', '/api/v2/render/{jobId}', 200), job), []);
   t.match(job, {
     status: 'completed',
     error: null,

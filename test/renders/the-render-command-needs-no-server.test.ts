@@ -56,8 +56,8 @@ t.test('captions are written beside the video', async (t) => {
     '-o',
     'a.b.mp4',
   ];
-  const { code, stdout } = await scenepress([...args, '--json'], { cwd });
-  t.equal(code, 0);
+  const { code, stdout, stderr } = await scenepress([...args, '--json'], { cwd });
+  t.equal(code, 0, stderr);
   t.match(JSON.parse(stdout), {
     status: 'completed',
     video: join(cwd, 'a.b.mp4'),
