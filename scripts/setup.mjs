@@ -174,7 +174,7 @@ function tail(path, bytes = 16384) {
 }
 
 /** Runs a program with its output in the log; rejects unless it ends with 0. */
-function execute(run, command, args, { cwd = root, env = process.env } = {}) {
+function execute(run, command, args, { cwd = root, env = process.env, name = basename(command) } = {}) {
   writeFileSync(run.log, `$ ${[command, ...args].join(' ')}\n`);
   return new Promise((settle, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', run.log, run.log, run.lock] });
@@ -183,11 +183,11 @@ function execute(run, command, args, { cwd = root, env = process.env } = {}) {
       process.exit(signal === 'SIGINT' ? 130 : 143);
     };
     process.once('SIGINT', stop).once('SIGTERM', stop);
-    child.on('error', (error) => reject(new Error(`${command} can't be started (${error.code})`)));
+    child.on('error', (error) => reject(new Error(`${name} can't be started (${error.code})`)));
     child.on('close', (code, signal) => {
       process.off('SIGINT', stop).off('SIGTERM', stop);
       if (code === 0) settle();
-      else reject(new Error(`${basename(command)} ended with ${signal ?? `status ${code}`}`));
+      else reject(new Error(`${name} ended with ${signal ?? `status ${code}`}`));
     });
   });
 }
@@ -304,7 +304,7 @@ function npm(execute, cwd, ...args) {
   env.PATH = outsidePath();
   const ours = process.env.npm_execpath;
   return ours && basename(ours) === 'npm-cli.js' && existsSync(ours)
-    ? execute(process.execPath, [ours, ...args], { cwd, env })
+    ? execute(process.execPath, [ours, ...args], { cwd, env, name: 'npm' })
     : execute('npm', args, { cwd, env });
 }
 
