@@ -3,7 +3,7 @@ import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
-import { LowdbDatabase } from './storage/lowdb/database.ts';
+import { LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
 import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
 import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
 import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
@@ -14,8 +14,9 @@ import type { Storage } from './storage/storage.ts';
  * Everything in one folder of this machine: the embedded default.
  *
  * ```
- * database.json   jobs, accounts, keys, ledger
- * sources/        the source code of each job's scene
+ * database.jsonl  jobs, accounts, keys, ledger at some moment,
+ * journal-…       and what has changed since
+ * rows-…          the source code of scenes
  * assets/         artifacts
  * work/           renders in progress
  * master.key      seals webhook secrets
@@ -30,8 +31,8 @@ export class DataFolder {
   readonly keyStore: KeyStore;
   readonly assets: FileAssetStore;
 
-  constructor(path: string) {
-    const database = new LowdbDatabase(path);
+  constructor(path: string, options: LowdbDatabaseOptions = {}) {
+    const database = new LowdbDatabase(path, options);
     this.path = path;
     this.storage = new LowdbStorage(database);
     this.ledgerStore = new LowdbLedgerStore(database, this.storage);

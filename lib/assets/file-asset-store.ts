@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { syncFolder, writeDurably } from '../storage/durable-file.ts';
+import { basename, dirname, join } from 'node:path';
+import { realDisk, replaceFile } from '../storage/disk.ts';
 import type { AssetStore, ByteRange, OpenedAsset } from './asset-store.ts';
 
 const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
@@ -21,15 +21,12 @@ export class FileAssetStore implements AssetStore {
 
   async put(assetKey: string, file: { path: string }): Promise<{ sizeBytes: number }> {
     const target = this.path(assetKey);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const folder = dirname(target);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const source = await openRegularFile(file.path);
-    try {
-      await writeDurably(target, (copy) => copy.writeFile(source.createReadStream({ autoClose: false })));
-      await syncFolder(this.#folder);
-      return { sizeBytes: (await source.stat()).size };
-    } finally {
-      await source.close();
-    }
+    const sizeBytes = await replaceFile(realDisk, folder, basename(target), source.createReadStream());
+    await realDisk.syncFolder(this.#folder); // For the name of the job's folder.
+    return { sizeBytes };
   }
 
   async open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined> {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ScenepressError } from '../errors.ts';
-import { writeDurably } from '../storage/durable-file.ts';
+import { realDisk, replaceFile } from '../storage/disk.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -81,10 +81,10 @@ export async function loadMasterKey(folder: string, given?: string): Promise<Mas
           `${checkPath} to start with a new key, then make new API keys.`,
       );
     }
-    await writeDurably(keyPath, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
+    await write(folder, FILE_NAME, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
   }
   const key = MasterKey.fromHex(given ?? (await readFile(keyPath, 'utf8')));
-  if (first) await writeDurably(checkPath, key.seal(CHECK_TEXT));
+  if (first) await write(folder, CHECK_NAME, key.seal(CHECK_TEXT));
   try {
     key.open(await readFile(checkPath, 'utf8'));
   } catch (cause) {
@@ -95,4 +95,8 @@ export async function loadMasterKey(folder: string, given?: string): Promise<Mas
     );
   }
   return key;
+}
+
+async function write(folder: string, name: string, text: string): Promise<void> {
+  await replaceFile(realDisk, folder, name, [Buffer.from(text)]);
 }

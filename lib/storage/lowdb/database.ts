@@ -1,21 +1,36 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Low } from 'lowdb';
 import { ScenepressError } from '../../errors.ts';
+import { type Logger, silentLogger } from '../../logger.ts';
+import { type Disk, realDisk } from '../disk.ts';
 import type { Transaction } from '../storage.ts';
 import { FolderLock } from './folder-lock.ts';
-import { SnapshotAdapter, type Tables } from './snapshot-adapter.ts';
-
-/** One write of a commit: a row put, or removed when `row` is undefined. */
-interface Operation {
-  table: string;
-  id: string;
-  row: unknown;
-}
+import { type ColdRow, JournaledAdapter, type OnFatal } from './journaled-adapter.ts';
+import { applyTo, type Operation, type Tables, tableIn } from './tables.ts';
 
 /** Told of every change once it is on disk; keeps an index. */
 type Listener = (id: string, before: unknown, after: unknown) => void;
+
+export interface LowdbDatabaseOptions {
+  disk?: Disk;
+  logger?: Logger;
+  /** By default the process ends: after a flush that failed nobody can say what is on the disk. */
+  onFatal?: OnFatal;
+  /** How long the journal may grow, at least, before a snapshot is written. Default 4 MiB. */
+  snapshotAfterBytes?: number;
+}
+
+const SNAPSHOT_AFTER_BYTES = 4 * 1024 * 1024;
+
+function exit(error: Error): never {
+  process.stderr.write(
+    `scenepress: ${error.message} The process ends, so that the next start reads what is there.\n`,
+  );
+  process.exit(EXIT_IO_ERROR);
+}
+
+/** As sysexits.h numbers it. */
+const EXIT_IO_ERROR = 74;
 
 /** Writes that later transactions already see, and that are on their way to the disk. */
 type Overlay = Map<string, Map<string, unknown>>;
@@ -27,7 +42,7 @@ interface Commit {
 }
 
 /**
- * The embedded database of a data folder: lowdb with all rows in memory, read without I/O.
+ * The embedded database of a data folder: lowdb with all rows in memory, read without I/O, and a journal on the disk.
  *
  * Transactions run one at a time, so each sees what the one before wrote. Their commits are written in groups: all
  * that gather while one write is under way go with the next, and each transaction's promise resolves when its
@@ -36,6 +51,10 @@ interface Commit {
 export class LowdbDatabase {
   readonly folder: string;
   readonly #lock: FolderLock;
+  readonly #disk: Disk;
+  readonly #logger: Logger;
+  readonly #coldTables = new Set<string>();
+  readonly #adapter: JournaledAdapter;
   readonly #low: Low<Tables>;
   readonly #listeners = new Map<string, Listener[]>();
   #open = false;
@@ -43,20 +62,37 @@ export class LowdbDatabase {
   #last: Promise<unknown> = Promise.resolve();
   #waiting: Commit[] = [];
   #flushing: Promise<void> | undefined;
+  #snapshotting: Promise<void> | undefined;
   /** Written by transactions that are not on disk yet. */
   #staged: Overlay = new Map();
   #generation = 0;
 
-  constructor(folder: string) {
+  constructor(
+    folder: string,
+    {
+      disk = realDisk,
+      logger = silentLogger,
+      onFatal = exit,
+      snapshotAfterBytes = SNAPSHOT_AFTER_BYTES,
+    }: LowdbDatabaseOptions = {},
+  ) {
     this.folder = folder;
+    this.#disk = disk;
+    this.#logger = logger;
     this.#lock = new FolderLock(folder);
-    this.#low = new Low<Tables>(new SnapshotAdapter(join(folder, 'database.json')), new Map());
+    this.#adapter = new JournaledAdapter({
+      disk,
+      folder,
+      coldTables: this.#coldTables,
+      snapshotAfterBytes,
+      onFatal,
+    });
+    this.#low = new Low<Tables>(this.#adapter, new Map());
   }
 
   async start(): Promise<void> {
     if (this.#open) return;
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await chmod(this.folder, 0o700);
+    await this.#disk.makeFolder(this.folder);
     await this.#lock.acquire();
     try {
       this.#low.data = new Map();
@@ -77,6 +113,8 @@ export class LowdbDatabase {
     this.#open = false;
     await this.#last;
     await this.#flushing;
+    await this.#snapshotting;
+    await this.#adapter.close();
     for (const [table, listeners] of this.#listeners) {
       for (const [id, row] of this.#rows(table))
         for (const listener of listeners) listener(id, row, undefined);
@@ -89,6 +127,18 @@ export class LowdbDatabase {
   listen(table: string, listener: Listener): void {
     assert(!this.#open, 'listen before start');
     this.#listeners.set(table, [...(this.#listeners.get(table) ?? []), listener]);
+  }
+
+  /** Says that a table's rows are large and rarely read: they leave memory with the next snapshot. Before `start()`. */
+  keepCold(table: string): void {
+    assert(!this.#open, 'keepCold before start');
+    this.#coldTables.add(table);
+  }
+
+  /** A committed row of a cold table. */
+  async readCold<Row>(table: string, id: string): Promise<Row | undefined> {
+    const row = this.get<ColdRow>(table, id);
+    return row && ((await this.#adapter.readCold(row)) as Row);
   }
 
   /** A committed row. Rows are never changed in place: treat them as frozen. */
@@ -142,7 +192,7 @@ export class LowdbDatabase {
   }
 
   #commit(operations: Operation[]): Promise<void> {
-    for (const { table, id, row } of operations) mapIn(this.#staged, table).set(id, row);
+    for (const { table, id, row } of operations) tableIn(this.#staged, table).set(id, row);
     const durable = new Promise<void>((resolve, reject) => {
       this.#waiting.push({ operations, resolve, reject });
     });
@@ -159,41 +209,40 @@ export class LowdbDatabase {
       this.#waiting = [];
       const operations = group.flatMap((commit) => commit.operations);
       try {
-        if (operations.length > 0) await this.#write(operations);
+        if (operations.length > 0) await this.#adapter.append(operations);
       } catch (cause) {
         this.#abandon(group, cause);
         continue;
       }
       this.#apply(operations);
       for (const commit of group) commit.resolve();
+      this.#snapshot();
     }
     this.#flushing = undefined;
   }
 
-  /** Hands lowdb the rows as they will be; the rows that readers see are replaced only afterwards. */
-  async #write(operations: Operation[]): Promise<void> {
-    const before = this.#low.data;
-    const after: Tables = new Map(before);
-    for (const table of new Set(operations.map((operation) => operation.table))) {
-      after.set(table, new Map(before.get(table)));
-    }
-    for (const operation of operations) applyTo(mapIn(after, operation.table), operation);
-    this.#low.data = after;
-    try {
-      const writing = this.#low.write();
-      this.#low.data = before;
-      await writing;
-    } finally {
-      this.#low.data = before;
-    }
+  /** In the background; a failure costs nothing but a longer journal. */
+  #snapshot(): void {
+    if (this.#snapshotting || !this.#adapter.wantsSnapshot) return;
+    this.#snapshotting = this.#low
+      .write()
+      .catch((error: unknown) => {
+        this.#adapter.postponeSnapshot();
+        this.#logger.warn(
+          { err: error },
+          'A snapshot of the data could not be written; the journal goes on.',
+        );
+      })
+      .finally(() => {
+        this.#snapshotting = undefined;
+      });
   }
 
   #apply(operations: Operation[]): void {
     for (const operation of operations) {
       const { table, id, row } = operation;
-      const rows = mapIn(this.#low.data, table);
-      const before = rows.get(id);
-      applyTo(rows, operation);
+      const before = this.#rows(table).get(id);
+      applyTo(this.#low.data, operation);
       const overlay = this.#staged.get(table);
       if (overlay && overlay.get(id) === row) overlay.delete(id);
       for (const listener of this.#listeners.get(table) ?? []) listener(id, before, row);
@@ -241,6 +290,10 @@ export class LowdbTransaction implements Transaction {
     this.#written.set(key(table, id), { table, id, row: Object.freeze(structuredClone(row)) });
   }
 
+  putCold(table: string, id: string, value: unknown): void {
+    this.put(table, id, { value } satisfies ColdRow);
+  }
+
   remove(table: string, id: string): void {
     this.#written.set(key(table, id), { table, id, row: undefined });
   }
@@ -252,15 +305,4 @@ export class LowdbTransaction implements Transaction {
 
 function key(table: string, id: string): string {
   return `${table}/${id}`;
-}
-
-function mapIn(tables: Map<string, Map<string, unknown>>, table: string): Map<string, unknown> {
-  const rows = tables.get(table) ?? new Map<string, unknown>();
-  tables.set(table, rows);
-  return rows;
-}
-
-function applyTo(rows: Map<string, unknown>, { id, row }: Operation): void {
-  if (row === undefined) rows.delete(id);
-  else rows.set(id, row);
 }

@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isTerminal, type JobRecord, statusOf } from '../../jobs/job.ts';
-import { writeDurably } from '../durable-file.ts';
 import type { JobQuery, Storage, Transaction } from '../storage.ts';
 import type { LowdbDatabase, LowdbTransaction } from './database.ts';
 
 const TABLE = 'jobs';
+const SOURCES = 'sources';
 const DEFAULT_LIMIT = 50;
 
-/** Jobs in the embedded database; the source of each scene is a file of its own beside it. */
+/** Jobs in the embedded database; the sources of their scenes are in a table apart, which doesn't stay in memory. */
 export class LowdbStorage implements Storage {
   readonly #database: LowdbDatabase;
-  readonly #sources: string;
   /** Ids of each owner's jobs; ids sort by time, and rows come in that order. */
   readonly #byOwner = new Map<string, Set<string>>();
   readonly #unfinished = new Set<string>();
 
   constructor(database: LowdbDatabase) {
     this.#database = database;
-    this.#sources = join(database.folder, 'sources');
+    database.keepCold(SOURCES);
     database.listen(TABLE, (id, before, after) =>
       this.#index(id, before as JobRecord | undefined, after as JobRecord | undefined),
     );
@@ -27,8 +24,6 @@ export class LowdbStorage implements Storage {
 
   async start(): Promise<void> {
     await this.#database.start();
-    await mkdir(this.#sources, { recursive: true, mode: 0o700 });
-    await this.#removeStraySources();
   }
 
   async stop(): Promise<void> {
@@ -42,9 +37,8 @@ export class LowdbStorage implements Storage {
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
     const inside = this.#database.inside(tx);
     assert(inside.get(TABLE, job.jobId) === undefined, 'a jobId is used once');
-    // As JSON, because source code may hold what UTF-8 can't: lone surrogates.
-    await writeDurably(this.#sourcePath(job.jobId), JSON.stringify(source));
     inside.put(TABLE, job.jobId, job);
+    inside.putCold(SOURCES, job.jobId, source);
   }
 
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
@@ -62,6 +56,7 @@ export class LowdbStorage implements Storage {
       'only a job that nobody saw is removed',
     );
     inside.remove(TABLE, jobId);
+    inside.remove(SOURCES, jobId);
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
@@ -83,8 +78,7 @@ export class LowdbStorage implements Storage {
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
-    if (!this.#database.get(TABLE, jobId)) return undefined;
-    return JSON.parse(await readFile(this.#sourcePath(jobId), 'utf8')) as string;
+    return this.#database.readCold<string>(SOURCES, jobId);
   }
 
   *#newestFirst(owner: string | undefined): Iterable<JobRecord> {
@@ -105,18 +99,5 @@ export class LowdbStorage implements Storage {
     else ids.delete(jobId);
     if (after && !isTerminal(after.phase)) this.#unfinished.add(jobId);
     else this.#unfinished.delete(jobId);
-  }
-
-  /** A crash between a source's write and its job's commit leaves a source that nothing names. */
-  async #removeStraySources(): Promise<void> {
-    for (const name of await readdir(this.#sources)) {
-      const jobId = name.replace(/\.json(\.new)?$/, '');
-      const stray = name.endsWith('.new') || !this.#database.get(TABLE, jobId);
-      if (stray) await rm(join(this.#sources, name), { force: true });
-    }
-  }
-
-  #sourcePath(jobId: string): string {
-    return join(this.#sources, `${jobId}.json`);
   }
 }

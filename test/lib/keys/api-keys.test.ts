@@ -56,7 +56,7 @@ t.test('neither key nor webhook secret is on the disk', async (t) => {
   const { keys, path, folder } = await openKeys(t);
   const { key, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   await folder.stop();
-  const stored = readFileSync(join(path, 'database.json'), 'utf8');
+  const stored = readFileSync(join(path, 'journal-0000000000000001'), 'utf8');
   t.notOk(stored.includes(key.slice(16)));
   t.notOk(stored.includes(webhookSecret.slice(6)));
   t.ok(stored.includes(key.slice(0, 16)), 'the prefix is: it may be shown');

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type JobRecord } from '../../../lib/index.ts';
+import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
 
 function jobRecord(jobId: string, change: Partial<JobRecord> = {}): JobRecord {
   return {
@@ -36,6 +37,27 @@ async function openFolder(t: Test, path = t.testdir()): Promise<DataFolder> {
   await folder.start();
   t.teardown(() => folder.stop());
   return folder;
+}
+
+function journalOf(path: string): string {
+  return join(path, readdirSync(path).find((name) => name.startsWith('journal-')) as string);
+}
+
+function readJournal(path: string): string {
+  return readFileSync(journalOf(path), 'utf8');
+}
+
+function flipBit(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  const place = at < 0 ? bytes.length + at : at;
+  bytes[place] = (bytes[place] as number) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** All files of the database, by name. */
+function contents(path: string): Record<string, string> {
+  const names = readdirSync(path).filter((name) => /^(database|journal|rows)/.test(name));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(path, name), 'utf8')]));
 }
 
 const insert = ({ storage }: DataFolder, job: JobRecord, source = 'x') =>
@@ -92,20 +114,36 @@ t.test('each transaction sees what those before it wrote, though it isn’t dura
 });
 
 t.test('a write that fails leaves everything as it was, on disk and in memory', async (t) => {
+  let full = false;
+  const disk: Disk = {
+    ...realDisk,
+    async open(path, how) {
+      const file = await realDisk.open(path, how);
+      return {
+        ...file,
+        async write(bytes, position) {
+          await file.write(full ? bytes.subarray(0, 100) : bytes, position);
+          if (full) throw new Error('ENOSPC: no space left on device');
+        },
+      };
+    },
+  };
   const path = t.testdir();
-  const folder = await openFolder(t, path);
+  const folder = new DataFolder(path, { disk });
+  await folder.start();
+  t.teardown(() => folder.stop());
   await insert(folder, jobRecord('1'));
   const { storage } = folder;
-  const before = readFileSync(join(path, 'database.json'), 'utf8');
-  mkdirSync(join(path, 'database.json.new')); // The file beside can't be made.
+  const before = readJournal(path);
+  full = true;
   const change = (attempts: number) =>
     storage.transaction((tx) => storage.updateJob(tx, jobRecord('1', { attempts })));
   const results = await Promise.allSettled([change(1), change(2), change(3)]);
   for (const result of results) t.match(result, { status: 'rejected', reason: { code: 'storage_failed' } });
   t.equal((await storage.getJob('1'))?.attempts, 0);
-  t.equal(readFileSync(join(path, 'database.json'), 'utf8'), before);
+  t.equal(readJournal(path), before);
 
-  rmSync(join(path, 'database.json.new'), { recursive: true });
+  full = false;
   await change(4);
   t.equal((await storage.getJob('1'))?.attempts, 4, 'it goes on when there is room again');
 });
@@ -155,15 +193,17 @@ t.test('a handle is good for its own transaction only', async (t) => {
   );
 });
 
-t.test('a source whose job was never committed is removed at the next start', async (t) => {
+t.test('sources leave memory with a snapshot, and read the same afterwards', async (t) => {
   const path = t.testdir();
-  const folder = await openFolder(t, path);
-  await insert(folder, jobRecord('1'));
-  await folder.stop();
-  writeFileSync(join(path, 'sources', '2.json'), '"x"');
-  writeFileSync(join(path, 'sources', '3.json.new'), '"');
+  const folder = new DataFolder(path, { snapshotAfterBytes: 20_000 });
   await folder.start();
-  t.same(readdirSync(join(path, 'sources')), ['1.json']);
+  t.teardown(() => folder.stop());
+  const source = (id: number) => `# ${id} \ud800\n`.repeat(300);
+  for (let id = 1; id <= 30; id++) await insert(folder, jobRecord(String(id)), source(id));
+  await folder.stop(); // Waits for a snapshot under way.
+  t.match(readdirSync(path).join(' '), /rows-\d{16}/);
+  await folder.start();
+  for (let id = 1; id <= 30; id++) t.equal(await folder.storage.readSource(String(id)), source(id));
 });
 
 t.test('the folder and what is in it are the owner’s alone', async (t) => {
@@ -171,19 +211,83 @@ t.test('the folder and what is in it are the owner’s alone', async (t) => {
   const folder = await openFolder(t, join(path, 'data'));
   await insert(folder, jobRecord('1'));
   t.equal(statSync(join(path, 'data')).mode & 0o777, 0o700);
-  t.equal(statSync(join(path, 'data/database.json')).mode & 0o777, 0o600);
+  t.equal(statSync(join(path, 'data/database.jsonl')).mode & 0o777, 0o600);
 });
 
-t.test('a damaged file stops the start, says so, and stays as it is', async (t) => {
-  const path = t.testdir({ 'database.json': '{"format":1,"tab' });
-  const folder = new DataFolder(path);
-  await t.rejects(folder.start(), { code: 'storage_damaged', message: /database\.json is damaged/ });
-  t.equal(readFileSync(join(path, 'database.json'), 'utf8'), '{"format":1,"tab');
+/** A folder with some commits in it, closed. */
+async function closedFolder(t: Test): Promise<string> {
+  const path = t.testdir();
+  const folder = await openFolder(t, path);
+  for (const id of ['1', '2', '3']) await insert(folder, jobRecord(id));
+  await folder.stop();
+  return path;
+}
+
+const damages: [title: string, harm: (path: string) => void, message: RegExp][] = [
+  [
+    'a flipped bit in the journal’s middle',
+    (path) => flipBit(journalOf(path), 500),
+    /middle of journal-\d+ was altered/,
+  ],
+  [
+    'a flipped bit in the journal’s last record',
+    (path) => flipBit(journalOf(path), -300),
+    /may have been acknowledged/,
+  ],
+  ['a flipped bit in the snapshot', (path) => flipBit(join(path, 'database.jsonl'), 30), /database\.jsonl/],
+  ['a missing snapshot', (path) => rmSync(join(path, 'database.jsonl')), /database\.jsonl is missing/],
+  ['a missing journal', (path) => rmSync(journalOf(path)), /journal from record 1 on is missing/],
+  ['a cut-off snapshot', (path) => truncateSync(join(path, 'database.jsonl'), 20), /incomplete/],
+  [
+    'records in another order',
+    (path) => {
+      const [a, b, c] = readJournal(path).split('\n');
+      writeFileSync(journalOf(path), `${[a, c, b].join('\n')}\n`);
+    },
+    /middle of journal-\d+ was altered/,
+  ],
+];
+for (const [title, harm, message] of damages) {
+  t.test(`${title} stops the start with a clear message, and nothing is changed`, async (t) => {
+    const path = await closedFolder(t);
+    harm(path);
+    const before = contents(path);
+    const folder = new DataFolder(path);
+    await t.rejects(folder.start(), { code: 'storage_damaged', message });
+    t.same(contents(path), before);
+    await t.rejects(folder.start(), { code: 'storage_damaged' }, 'the lock was given back');
+  });
+}
+
+t.test('a torn last record is dropped without a word: nobody was told of it', async (t) => {
+  for (const cut of [1, 40, 200]) {
+    const path = await closedFolder(t);
+    truncateSync(journalOf(path), statSync(journalOf(path)).size - 1 - cut);
+    const folder = await openFolder(t, path);
+    t.equal((await folder.storage.listJobs({})).length, 2);
+    await insert(folder, jobRecord('4'));
+    await folder.stop();
+    await folder.start();
+    t.equal((await folder.storage.listJobs({})).length, 3);
+    await folder.stop();
+  }
 });
 
-t.test('a file of a later version is refused', async (t) => {
-  const folder = new DataFolder(t.testdir({ 'database.json': '{"format":99,"tables":{}}' }));
-  await t.rejects(folder.start(), { code: 'storage_damaged', message: /has format 99/ });
+t.test('a last record that lacks only its newline is kept', async (t) => {
+  const path = await closedFolder(t);
+  truncateSync(journalOf(path), statSync(journalOf(path)).size - 1);
+  const folder = await openFolder(t, path);
+  await insert(folder, jobRecord('4'));
+  await folder.stop();
+  await folder.start();
+  t.equal((await folder.storage.listJobs({})).length, 4);
+});
+
+t.test('data of a later version is refused', async (t) => {
+  const path = await closedFolder(t);
+  const snapshot = readFileSync(join(path, 'database.jsonl'), 'utf8');
+  writeFileSync(join(path, 'database.jsonl'), snapshot.replace('"format":1', '"format":99'));
+  await t.rejects(new DataFolder(path).start(), { code: 'storage_damaged', message: /has format 99/ });
 });
 
 t.test('a second process is refused, and gets in when the first was killed', async (t) => {

@@ -1,0 +1,113 @@
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+
+/** A file that is written at places of the writer's choice. */
+export interface DiskFile {
+  /** Writes all bytes, or rejects; then any part of them may have been written. */
+  write(bytes: Buffer, position: number): Promise<void>;
+  truncate(sizeBytes: number): Promise<void>;
+  /** Resolves when everything written is on the medium. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * What the embedded database asks of a file system. Passed in, so that tests can take the power away: until `sync` a
+ * write, and until `syncFolder` a new, renamed or removed name, may be lost.
+ */
+export interface Disk {
+  /** Opens a file for writing; `create` makes it, or empties it. */
+  open(path: string, how: 'create' | 'existing'): Promise<DiskFile>;
+  /** The whole content; undefined when there is no such file. */
+  read(path: string): Promise<Buffer | undefined>;
+  /** `sizeBytes` bytes from a place on; fewer where the file ends. */
+  readPart(path: string, position: number, sizeBytes: number): Promise<Buffer>;
+  rename(from: string, to: string): Promise<void>;
+  /** Removing what isn't there is no error. */
+  remove(path: string): Promise<void>;
+  /** Names in a folder. */
+  list(folder: string): Promise<string[]>;
+  makeFolder(folder: string): Promise<void>;
+  syncFolder(folder: string): Promise<void>;
+}
+
+/** The machine's own. Files and folders are the owner's alone. */
+export const realDisk: Disk = {
+  async open(path, how) {
+    const flags = constants.O_RDWR | (how === 'create' ? constants.O_CREAT | constants.O_TRUNC : 0);
+    const handle = await open(path, flags, 0o600);
+    return {
+      write: (bytes, position) => writeAll(handle, bytes, position),
+      truncate: (sizeBytes) => handle.truncate(sizeBytes),
+      sync: () => handle.sync(),
+      close: () => handle.close(),
+    };
+  },
+  async read(path) {
+    try {
+      return await readFile(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  },
+  async readPart(path, position, sizeBytes) {
+    const handle = await open(path, 'r');
+    try {
+      const buffer = Buffer.alloc(sizeBytes);
+      const { bytesRead } = await handle.read(buffer, 0, sizeBytes, position);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  },
+  rename,
+  remove: (path) => rm(path, { force: true }),
+  list: (folder) => readdir(folder),
+  async makeFolder(folder) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  },
+  async syncFolder(folder) {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+/**
+ * Writes a file so that after a crash there is either the old content or the new, never a mixture: beside, flushed,
+ * renamed, and the folder flushed too.
+ */
+export async function replaceFile(
+  disk: Disk,
+  folder: string,
+  name: string,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<number> {
+  const path = `${folder}/${name}`;
+  const file = await disk.open(`${path}.new`, 'create');
+  let sizeBytes = 0;
+  try {
+    for await (const piece of pieces) {
+      await file.write(piece, sizeBytes);
+      sizeBytes += piece.length;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await disk.rename(`${path}.new`, path);
+  await disk.syncFolder(folder);
+  return sizeBytes;
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { Operation } from './tables.ts';
+
+/**
+ * A record of the journal: one group of commits, as one line.
+ *
+ * ```
+ * <sequence> <bytes of payload> <checksum of the record before> <own checksum> <payload>\n
+ * ```
+ *
+ * The payload is JSON: `[[table, id, row], [table, id removed], …]`. The chain of checksums makes a missing, repeated
+ * or reordered record as visible as an altered one. The checksum of the record before stands in the line, so that a
+ * record can be judged by itself.
+ */
+export interface JournalRecord {
+  sequence: number;
+  previous: string;
+  checksum: string;
+  operations: Operation[];
+}
+
+/** A point of the journal: the last record before it. */
+export interface Mark {
+  sequence: number;
+  checksum: string;
+}
+
+export const BEGINNING: Mark = { sequence: 0, checksum: '0'.repeat(32) };
+
+const NEWLINE = 10;
+
+/** The bytes of the record that follows `after`, and the mark behind it. */
+export function encodeRecord(after: Mark, operations: Operation[]): { bytes: Buffer; mark: Mark } {
+  const payload = JSON.stringify(
+    operations.map(({ table, id, row }) => (row === undefined ? [table, id] : [table, id, row])),
+  );
+  const sequence = after.sequence + 1;
+  const checksum = checksumOf(after.checksum, sequence, payload);
+  const line = `${sequence} ${Buffer.byteLength(payload)} ${after.checksum} ${checksum} ${payload}\n`;
+  return { bytes: Buffer.from(line), mark: { sequence, checksum } };
+}
+
+const HEAD = /^([1-9]\d{0,15}) ([1-9]\d{0,15}) ([0-9a-f]{32}) ([0-9a-f]{32}) /;
+
+/** A line as a record; undefined when it isn't one, or its checksum doesn't fit. `line` is without its newline. */
+export function decodeRecord(line: Buffer): JournalRecord | undefined {
+  const head = HEAD.exec(line.toString('latin1', 0, 128));
+  if (!head) return undefined;
+  const [all, sequenceText, bytes, previous, checksum] = head as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  if (line.length !== all.length + Number(bytes)) return undefined;
+  const payload = line.toString('utf8', all.length);
+  const sequence = Number(sequenceText);
+  if (checksumOf(previous, sequence, payload) !== checksum) return undefined;
+  const rows = JSON.parse(payload) as [table: string, id: string, row?: unknown][];
+  return { sequence, previous, checksum, operations: rows.map(([table, id, row]) => ({ table, id, row })) };
+}
+
+/** What a journal's bytes hold. */
+export interface JournalContent {
+  records: JournalRecord[];
+  /** Where the last good record ends, its newline included. */
+  goodBytes: number;
+  end:
+    | 'clean'
+    /** The last record was never completely written, so nobody was told of it. */
+    | 'torn'
+    /** The last record is complete but its checksum is wrong: it may have been acknowledged. */
+    | 'doubtful'
+    /** A bad record stands before a good one. */
+    | 'damaged';
+}
+
+/**
+ * Reads records that follow `after` from `start`.
+ *
+ * A record is written as a whole and flushed before the next one, so only the last can be incomplete: cut short, or
+ * with blocks that never reached the medium and read as zeros. JSON has no zero bytes, which tells such a record from
+ * one that was altered later.
+ */
+export function readRecords(bytes: Buffer, start: number, after: Mark): JournalContent {
+  const records: JournalRecord[] = [];
+  let at = start;
+  let last = after;
+  while (at < bytes.length) {
+    const newline = bytes.indexOf(NEWLINE, at);
+    const end = newline < 0 ? bytes.length : newline;
+    const record = decodeRecord(bytes.subarray(at, end));
+    if (record?.sequence !== last.sequence + 1 || record.previous !== last.checksum) {
+      return { records, goodBytes: at, end: judgeTail(bytes.subarray(at)) };
+    }
+    records.push(record);
+    last = record;
+    at = end + 1; // Beyond the file's end where just the newline is missing: the record is good, a rewrite adds it.
+  }
+  return { records, goodBytes: at, end: 'clean' };
+}
+
+/** What a bad record at the beginning of `tail` means. */
+function judgeTail(tail: Buffer): JournalContent['end'] {
+  for (let at = tail.indexOf(NEWLINE) + 1; at > 0 && at < tail.length; at = tail.indexOf(NEWLINE, at) + 1) {
+    const newline = tail.indexOf(NEWLINE, at);
+    if (decodeRecord(tail.subarray(at, newline < 0 ? tail.length : newline))) return 'damaged';
+    if (newline < 0) break;
+  }
+  const first = tail.indexOf(NEWLINE);
+  if (decodeRecord(first < 0 ? tail : tail.subarray(0, first))) return 'damaged'; // Good in itself, but out of its order.
+  if (tail.at(-1) !== NEWLINE || tail.includes(0)) return 'torn';
+  return 'doubtful';
+}
+
+function checksumOf(previous: string, sequence: number, payload: string): string {
+  return createHash('sha256').update(`${previous} ${sequence} ${payload}`).digest('hex').slice(0, 32);
+}

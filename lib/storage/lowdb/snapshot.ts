@@ -1,0 +1,72 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { Mark } from './journal-record.ts';
+import { applyTo, type Tables } from './tables.ts';
+
+/** The format of snapshot and journal together. */
+export const FORMAT = 1;
+
+const PIECE_BYTES = 64 * 1024;
+
+interface SnapshotHead {
+  format: number;
+  /** The last record that the rows contain. */
+  sequence: number;
+  checksum: string;
+}
+
+/**
+ * All rows at one point of the journal, as lines of JSON: a head, a row each, and a foot with the number of rows and
+ * a checksum over all before it. Made piece by piece, so that a large one doesn't hold up anything else.
+ */
+export function* snapshotPieces(tables: Tables, mark: Mark): Generator<Buffer> {
+  const hash = createHash('sha256');
+  let lines = [JSON.stringify({ format: FORMAT, ...mark } satisfies SnapshotHead)];
+  let length = 0;
+  let rowCount = 0;
+  for (const [table, rows] of tables) {
+    for (const [id, row] of rows) {
+      const line = JSON.stringify([table, id, row]);
+      lines.push(line);
+      rowCount += 1;
+      length += line.length;
+      if (length < PIECE_BYTES) continue;
+      yield hashed(lines, hash);
+      lines = [];
+      length = 0;
+    }
+  }
+  yield hashed(lines, hash);
+  yield Buffer.from(`${JSON.stringify({ rows: rowCount, checksum: hash.digest('hex') })}\n`);
+}
+
+function hashed(lines: string[], hash: Hash): Buffer {
+  const piece = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  hash.update(piece);
+  return piece;
+}
+
+/** A snapshot's rows and point; undefined when it is incomplete or altered. Any format number is given back. */
+export function readSnapshot(bytes: Buffer): { format: number; mark: Mark; tables: Tables } | undefined {
+  const headEnd = bytes.indexOf(10);
+  const footStart = bytes.lastIndexOf(10, -2) + 1;
+  if (headEnd < 0 || footStart <= headEnd || bytes.at(-1) !== 10) return undefined;
+  try {
+    const { format, sequence, checksum } = JSON.parse(bytes.toString('utf8', 0, headEnd)) as SnapshotHead;
+    const mark = { sequence, checksum };
+    const tables: Tables = new Map();
+    if (format !== FORMAT) return { format, mark, tables };
+    const foot = JSON.parse(bytes.toString('utf8', footStart)) as { rows: number; checksum: string };
+    if (createHash('sha256').update(bytes.subarray(0, footStart)).digest('hex') !== foot.checksum)
+      return undefined;
+    let rowCount = 0;
+    for (let at = headEnd + 1; at < footStart; rowCount++) {
+      const end = bytes.indexOf(10, at);
+      const [table, id, row] = JSON.parse(bytes.toString('utf8', at, end)) as [string, string, unknown];
+      applyTo(tables, { table, id, row });
+      at = end + 1;
+    }
+    return rowCount === foot.rows ? { format, mark, tables } : undefined;
+  } catch {
+    return undefined;
+  }
+}
