@@ -121,7 +121,8 @@ class CaptureRenderer(CairoRenderer):
         if not steps <= (
             limit - self.file_writer.movie.frames if scene.stop_condition is None else _STEPS_MAX
         ):
-            raise SceneError(
+            error = SceneError(
                 f"An animation of {scene.duration:g} s at {self._job.fps} frames per second would make the "
                 f"video longer than the limit of {limit} frames."
             )
+            self.file_writer.movie.fail(error)

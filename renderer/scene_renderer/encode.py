@@ -6,7 +6,7 @@ import threading
 import time
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import av
 import numpy as np
@@ -71,8 +71,7 @@ class MovieEncoder:
             raise SceneError(f"A frame can't be repeated {repeat} times.")
         limit = self._job.limits.frames
         if self.frames + repeat > limit:
-            self._error = SceneError(f"The video is longer than the limit of {limit} frames.")
-            raise self._error
+            self.fail(SceneError(f"The video is longer than the limit of {limit} frames."))
         try:
             buffer = self._buffers.get_nowait()
         except queue.Empty:
@@ -81,6 +80,11 @@ class MovieEncoder:
         self._queue.put((buffer, repeat))
         self.frames += repeat
         self._channel.progress(self.frames, self.frames / self._job.fps)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise an error now and whenever the movie is used again: scenes catch exceptions."""
+        self._error = error
+        raise error
 
     def finish(self, segment: Any) -> None:
         """Complete the file, with a pydub segment as its sound if there is one.

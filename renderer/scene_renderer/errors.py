@@ -49,8 +49,6 @@ def _summary(error: BaseException) -> str:
         return "The scene was interrupted (KeyboardInterrupt)."
     if isinstance(error, MemoryError):
         return "MemoryError: the scene needs more memory than the limit."
-    if isinstance(error, RecursionError):
-        return "RecursionError: functions call each other without end."
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return "A file grew beyond the limit for files."
     name = type(error).__name__

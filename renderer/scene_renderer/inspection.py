@@ -32,15 +32,14 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
 def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
     # Not blocked by a pipe, not led elsewhere by a link.
     descriptor = os.open(folder / "video.mp4", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise SceneError("The video isn't a regular file.")
-        if status.st_size > job.limits.output_bytes:
-            raise SceneError(f"The video is larger than the limit of {job.limits.output_bytes} bytes.")
-        # The format is given: others can refer to further files.
-        with av.open(file, "r", format="mp4") as container:
-            return _decode(container, job.limits.frames, folder)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise SceneError("The video isn't a regular file.")
+    if status.st_size > job.limits.output_bytes:
+        raise SceneError(f"The video is larger than the limit of {job.limits.output_bytes} bytes.")
+    # The format is given: others can refer to further files.
+    with open(descriptor, "rb") as file, av.open(file, "r", format="mp4") as container:
+        return _decode(container, job.limits.frames, folder)
 
 
 def _decode(container: av.container.InputContainer, limit: int, folder: Path) -> tuple[int, float, int, int]:

@@ -1,0 +1,174 @@
+"""The service's side of the renderer protocol, as far as tests need it."""
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Message = dict[str, Any]
+
+RENDERER = Path(__file__).parents[2] / "renderer"
+TIMEOUT_S = 60.0
+LIMITS: Message = {
+    "addressSpaceBytes": 4 << 30,
+    "processes": 64,
+    "fileSizeBytes": 1 << 30,
+    "openFiles": 256,
+    "frames": 36_000,
+    "outputBytes": 512 << 20,
+}
+
+
+def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
+    """A small render job; `limits` changes some of the limits, other names the job's own fields."""
+    limits = LIMITS | changes.pop("limits", {})
+    job = {"kind": "render", "code": code, "className": name, "widthPx": 128, "heightPx": 72, "fps": 10}
+    return job | {"previewIntervalMs": 0, "limits": limits} | changes
+
+
+def inspect_job(**limits: int) -> Message:
+    return {"kind": "inspect", "limits": LIMITS | limits}
+
+
+@dataclass
+class Outcome:
+    """What a job has reported, and what the zygote has said about its end."""
+
+    reports: list[Message]
+    ended: Message
+
+    @property
+    def result(self) -> Message:
+        """The first report that counts."""
+        return next(report for report in self.reports if report["type"] in ("done", "failed", "inspected"))
+
+    @property
+    def error(self) -> str:
+        assert self.result["type"] == "failed", self.result
+        return str(self.result["error"])
+
+    def of_type(self, kind: str) -> list[Message]:
+        return [report for report in self.reports if report["type"] == kind]
+
+
+@dataclass
+class Channel:
+    """The service's end of a job's socket."""
+
+    socket: socket.socket
+    buffer: bytearray = field(default_factory=bytearray)
+
+    def receive(self) -> Message | None:
+        """The next report; None when the job has closed its end."""
+        while b"\n" not in self.buffer:
+            try:
+                chunk = self.socket.recv(65_536)
+            except ConnectionResetError:  # it was killed before it had read its work
+                return None
+            if not chunk:
+                return None
+            self.buffer += chunk
+        line, _, rest = bytes(self.buffer).partition(b"\n")
+        self.buffer = bytearray(rest)
+        message: Message = json.loads(line)
+        return message
+
+    def wait_for(self, **wanted: Any) -> Message:
+        while (report := self.receive()) is not None:
+            if wanted.items() <= report.items():
+                return report
+        raise AssertionError(f"the job ended without reporting {wanted}")
+
+
+class Zygote:
+    """A zygote process and the commands it takes."""
+
+    def __init__(self, *options: str, wrapper: Sequence[str] = ()) -> None:
+        command = [sys.executable, "-s", "-P", "-B", "-m", "scene_renderer", "zygote", *options]
+        self.process = subprocess.Popen(
+            [*wrapper, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={
+                "PATH": os.environ["PATH"],
+                "LANG": "C.UTF-8",
+                "PYTHONPATH": str(RENDERER),
+                "OPENBLAS_NUM_THREADS": "1",
+            },
+        )
+        assert self.process.stdin
+        assert self.process.stdout
+        self._stdin = self.process.stdin
+        self._stdout = self.process.stdout.fileno()
+        self._buffer = bytearray()
+        self.ready = self.receive()
+
+    def send(self, message: Message | bytes) -> None:
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self._stdin.write(line + b"\n")
+        self._stdin.flush()
+
+    def receive(self) -> Message:
+        deadline = time.monotonic() + TIMEOUT_S
+        while b"\n" not in self._buffer:
+            readable, _, _ = select.select([self._stdout], [], [], max(0.0, deadline - time.monotonic()))
+            assert readable, "the zygote says nothing"
+            chunk = os.read(self._stdout, 65_536)
+            assert chunk, f"the zygote has ended: {self.process.wait()}"
+            self._buffer += chunk
+        line, _, rest = bytes(self._buffer).partition(b"\n")
+        self._buffer = bytearray(rest)
+        message: Message = json.loads(line)
+        return message
+
+    def start(self, folder: Path, job: Message, memory_bytes: int = 2 << 30) -> Channel:
+        """Fork a job named ``job`` and hand it its work."""
+        with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
+            path = f"{place}/job.sock"
+            listener.bind(path)
+            listener.listen(1)
+            listener.settimeout(TIMEOUT_S)
+            self.send(
+                {
+                    "type": "fork",
+                    "job": "job",
+                    "folder": str(folder),
+                    "socket": path,
+                    "memoryBytes": memory_bytes,
+                }
+            )
+            connection, _ = listener.accept()
+        assert self.receive() == {"type": "forked", "job": "job"}
+        connection.settimeout(TIMEOUT_S)
+        connection.sendall(json.dumps(job).encode() + b"\n")
+        return Channel(connection)
+
+    def finish(self, channel: Channel) -> Outcome:
+        """Collect the reports and wait for the job's end."""
+        reports = []
+        with channel.socket:
+            while (report := channel.receive()) is not None:
+                reports.append(report)
+        ended = self.receive()
+        assert ended["type"] == "ended"
+        return Outcome(reports, ended)
+
+    def run(self, folder: Path, job: Message, memory_bytes: int = 2 << 30) -> Outcome:
+        return self.finish(self.start(folder, job, memory_bytes))
+
+    def close(self) -> int:
+        self._stdin.close()
+        return self.process.wait(TIMEOUT_S)
+
+
+def children(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]

@@ -1,0 +1,113 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from client import Zygote, render_job
+from sources import SQUARE, scene
+
+MANY = "class A(Scene): pass\nclass B(ThreeDScene): pass\nx = 1\n"
+TABLE = [
+    (
+        "name",
+        scene("x = 1\nself.play(Create(Foo()))"),
+        ["NameError: name 'Foo'", "line 6: self.play(Create(Foo()))"],
+    ),
+    ("helper", scene("def f():\n    return 1 / 0\nf()"), ["ZeroDivisionError", "line 6: return 1 / 0"]),
+    (
+        "manim's complaint",
+        scene("self.play()"),
+        ["ValueError: Called Scene.play with no", "line 5: self.play()"],
+    ),
+    ("syntax", "from manim import *\nclass Demo(Scene:\n", ["SyntaxError: ", "line 2: class Demo(Scene:"]),
+    ("indentation", "if True:\nx = 1\n", ["IndentationError: ", "line 2: x = 1"]),
+    (
+        "TeX command",
+        scene(r"MathTex(r'x + \foo y')"),
+        [r"TeX: Undefined control sequence \foo", r"in: x + \foo y", "line 5"],
+    ),
+    (
+        "TeX environment",
+        scene(r"Tex(r'\begin{foo}a')"),
+        ["Environment foo undefined", r"in: \begin{foo}a", "line 5"],
+    ),
+    ("TeX brace", scene(r"MathTex(r'\frac{a')"), ["TeX: ", r"in: \frac{a", "line 5"]),
+    ("TeX character", scene("Tex('日本')"), ["Unicode character 日", "in: 日本", "line 5"]),
+    (
+        "no such module",
+        "import pandas\n",
+        ["ModuleNotFoundError", "'pandas'", "NumPy", "line 1: import pandas"],
+    ),
+    ("ManimGL", "from manimlib import *\n", ["ManimGL", "from manim import *", "line 1"]),
+    (
+        "no such class",
+        MANY.join(["from manim import *\n", ""]),
+        ["no class 'Demo'", "Scenes in the code: A, B."],
+    ),
+    ("no scene", "x = 1\n", ["no class 'Demo'", "defines no scene"]),
+    ("not a scene", "class Demo: pass\n", ["'Demo' is not a Scene"]),
+    ("not a class", "Demo = 1\n", ["'Demo' is not a class"]),
+    ("exit", scene("import sys; sys.exit()"), ["sys.exit()", "line 5"]),
+    ("exit on import", "raise SystemExit(0)\n", ["sys.exit()", "line 1"]),
+    ("recursion", scene("def f(): f()\nf()"), ["RecursionError", "line 5: def f(): f()"]),
+    ("interrupt", scene("raise KeyboardInterrupt"), ["KeyboardInterrupt", "line 5"]),
+    ("half a character", SQUARE + "x = '\ud800'", ["line 9", "surrogate"]),
+    ("NUL", SQUARE + "\0", ["line 9", "NUL"]),
+    ("unknown coding", "# coding: klingon\n" + SQUARE, ["SyntaxError: ", "klingon"]),
+    ("file", scene("open('/nowhere/x')"), ["FileNotFoundError", "'/nowhere/x'", "line 5"]),
+    ("own file", scene("import os\nopen(os.path.abspath('x'))"), ["FileNotFoundError", "'x'", "line 6"]),
+    ("image", scene("ImageMobject('missing.png')"), ["could not find missing.png", "line 5"]),
+    ("input", scene("input()"), ["EOFError", "line 5"]),
+    (
+        "bad __str__",
+        scene("class E(Exception):\n    def __str__(self): raise ValueError\nraise E"),
+        ["E\nline 7: raise E"],
+    ),
+    ("endless text", scene("raise ValueError('\\x1b[1m\\r' + 'é' * 10**6)"), ["ValueError:", "line 5"]),
+    (
+        "long line",
+        scene("raise ValueError(" + "1 +" * 500 + "1)"),
+        ["ValueError: 501", "line 5: raise ValueError(1 +"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "parts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_an_error_says_what_is_wrong_and_where(
+    zygote: Zygote, tmp_path: Path, source: str, parts: list[str]
+) -> None:
+    outcome = zygote.run(tmp_path, render_job(source))
+    error = outcome.error
+    for part in parts:
+        assert part in error
+    for secret in (
+        str(tmp_path),
+        "/work",
+        "site-packages",
+        "scene_renderer",
+        "Traceback",
+        "/usr/lib",
+        'File "',
+    ):
+        assert secret not in error
+    assert len(error.encode()) <= 4096
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", error)
+    assert outcome.ended["exitCode"] == 0
+    assert not (tmp_path / "video.mp4").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("class", "Python keyword"),
+        ("Square", "Manim's own class"),
+        ("Scene", "own class"),
+        ("no/../way", "no class"),
+    ],
+)
+def test_a_class_name_that_cannot_be_rendered_is_explained(
+    zygote: Zygote, tmp_path: Path, name: str, part: str
+) -> None:
+    error = zygote.run(tmp_path, render_job(SQUARE, name)).error
+    assert part in error or "not a Scene" in error
+    assert "Scenes in the code: Demo." in error

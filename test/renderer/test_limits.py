@@ -1,0 +1,93 @@
+from pathlib import Path
+
+import pytest
+
+from client import Zygote, children, render_job
+from sources import scene
+
+
+@pytest.mark.parametrize("fps", [36_001, 10**30])
+def test_a_frame_rate_beyond_the_limit_fails_at_once(zygote: Zygote, tmp_path: Path, fps: int) -> None:
+    error = zygote.run(tmp_path, render_job(scene("self.wait()"), fps=fps)).error
+    assert str(fps) in error
+    assert "36000 frames" in error
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.wait(4)",
+        "self.wait(1e15)",
+        "self.wait(float('inf'))",
+        "self.add(Dot().add_updater(lambda m, dt: m.shift(dt * RIGHT)))\nself.wait(1e15)",
+        "self.play(Create(Square(), run_time=1e15))",
+        "for _ in range(4): self.wait()",
+        "for _ in range(4):\n    try: self.play(Create(Square()))\n    except Exception: pass",
+    ],
+)
+def test_a_video_beyond_the_limit_fails(zygote: Zygote, tmp_path: Path, body: str) -> None:
+    error = zygote.run(tmp_path, render_job(scene(body), limits={"frames": 30})).error
+    assert "limit of 30 frames" in error
+
+
+def test_a_video_of_just_the_limit_is_fine(zygote: Zygote, tmp_path: Path) -> None:
+    job = render_job(scene("for _ in range(3): self.wait()"), limits={"frames": 30})
+    assert zygote.run(tmp_path, job).result["frames"] == 30
+
+
+def test_a_generous_wait_that_its_condition_ends_is_fine(zygote: Zygote, tmp_path: Path) -> None:
+    job = render_job(scene("self.wait_until(lambda: self.time > 0.5, max_time=3600)"), limits={"frames": 30})
+    assert zygote.run(tmp_path, job).result["type"] == "done"
+
+
+def test_a_video_of_too_many_bytes_fails(zygote: Zygote, tmp_path: Path) -> None:
+    job = render_job(scene("self.play(Create(NumberPlane()))\nself.wait(10)"), limits={"outputBytes": 2000})
+    assert "limit of 2000 bytes" in zygote.run(tmp_path, job).error
+
+
+def test_too_large_a_file_fails(zygote: Zygote, tmp_path: Path) -> None:
+    body = "file = open('big', 'wb', buffering=0)\nfor _ in range(10): file.write(bytes(500_000))"
+    outcome = zygote.run(tmp_path, render_job(scene(body), limits={"fileSizeBytes": 1_000_000}))
+    assert "limit for files" in outcome.error
+    assert (tmp_path / "big").stat().st_size <= 1_000_000
+
+
+def test_too_much_address_space_is_a_memory_error(zygote: Zygote, tmp_path: Path) -> None:
+    outcome = zygote.run(tmp_path, render_job(scene("bytearray(5 << 30)")))
+    assert (
+        outcome.error
+        == "MemoryError: the scene needs more memory than the limit.\nline 5: bytearray(5 << 30)"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "hoard = []\nwhile True: hoard.append(b'x' * (10 << 20))",
+        "for _ in range(8):\n    if os.fork() == 0: break\nhoard = b'x' * (100 << 20)\nsignal.pause()",
+    ],
+    ids=["one process", "several processes"],
+)
+def test_too_much_memory_ends_the_job(zygote: Zygote, tmp_path: Path, body: str) -> None:
+    source = scene(body, above="import os, signal\n")
+    outcome = zygote.run(tmp_path, render_job(source), memory_bytes=500 << 20)
+    assert outcome.ended["reason"] == "memory"
+    assert outcome.ended["signal"] == "SIGKILL"
+    assert outcome.ended["peakMemoryBytes"] > 500 << 20
+    assert children(zygote.process.pid) == []
+
+
+def test_memory_shared_by_processes_counts_once(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+        shared = b'x' * (100 << 20)
+        for _ in range(8):
+            if os.fork() == 0:
+                time.sleep(30)
+                os._exit(0)
+        time.sleep(0.7)
+        self.wait()
+    """
+    source = scene(body, above="import os, time\n")
+    outcome = zygote.run(tmp_path, render_job(source), memory_bytes=500 << 20)
+    assert outcome.ended["reason"] is None
+    assert outcome.result["type"] == "done"

@@ -1,0 +1,134 @@
+import os
+import signal
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from client import Zygote, children, render_job
+from sources import SQUARE, scene
+
+ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sleep(1)")
+
+
+def test_ready_names_the_versions(zygote: Zygote) -> None:
+    assert zygote.ready["type"] == "ready"
+    assert zygote.ready["pid"] == zygote.process.pid
+    assert zygote.ready["manim"] == version("manim")
+    assert zygote.ready["python"] == sys.version.split()[0]
+    assert isinstance(zygote.ready["pidNamespace"], bool)
+
+
+def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) -> None:
+    outcome = zygote.run(tmp_path, render_job(SQUARE))
+    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}
+    assert outcome.ended.pop("peakMemoryBytes") > 50_000_000
+    assert outcome.ended == {"type": "ended", "job": "job", "exitCode": 0, "signal": None, "reason": None}
+
+
+def test_ping_is_answered_while_a_job_runs(zygote: Zygote, tmp_path: Path) -> None:
+    channel = zygote.start(tmp_path, render_job(ENDLESS))
+    channel.wait_for(type="stage", stage="rendering")
+    zygote.send({"type": "ping"})
+    assert zygote.receive() == {"type": "pong"}
+    zygote.send({"type": "kill", "job": "job"})
+    assert zygote.finish(channel).ended["signal"] == "SIGKILL"
+
+
+def test_a_second_job_at_once_is_refused(zygote: Zygote, tmp_path: Path) -> None:
+    channel = zygote.start(tmp_path, render_job(ENDLESS))
+    zygote.send({"type": "fork", "job": "other", "folder": "/", "socket": "/none", "memoryBytes": 1})
+    assert zygote.receive()["type"] == "error"
+    zygote.send({"type": "kill", "job": "other"})  # not the one that runs
+    zygote.send({"type": "ping"})
+    assert zygote.receive() == {"type": "pong"}
+    zygote.send({"type": "kill", "job": "job"})
+    assert zygote.finish(channel).ended["signal"] == "SIGKILL"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"nonsense",
+        b"[]",
+        b"{}",
+        b'{"type":"sing"}',
+        b'{"type":"fork","job":"a"}',
+        b'{"type":"kill"}',
+        b"\xff",
+    ],
+)
+def test_a_malformed_command_is_answered_by_an_error(zygote: Zygote, line: bytes) -> None:
+    zygote.send(line)
+    assert zygote.receive()["type"] == "error"
+
+
+def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
+    zygote.send(
+        {"type": "fork", "job": "job", "folder": str(tmp_path), "socket": "/none", "memoryBytes": 1 << 30}
+    )
+    assert zygote.receive()["type"] == "forked"
+    assert zygote.receive()["exitCode"] == 70
+
+
+def test_a_job_whose_service_closes_the_socket_ends(zygote: Zygote, tmp_path: Path) -> None:
+    channel = zygote.start(tmp_path, render_job(scene("for _ in range(1000): self.wait()")))
+    channel.wait_for(type="stage", stage="rendering")
+    channel.socket.close()
+    assert zygote.receive()["type"] == "ended"
+
+
+def test_the_end_of_stdin_kills_the_job(tmp_path: Path) -> None:
+    zygote = Zygote()
+    channel = zygote.start(tmp_path, render_job(ENDLESS))
+    channel.wait_for(type="stage", stage="rendering")
+    (job,) = children(zygote.process.pid)
+    assert zygote.close() == 0
+    assert channel.receive() is None
+    assert not Path(f"/proc/{job}").exists()
+
+
+def test_the_death_of_the_zygote_kills_the_job(tmp_path: Path) -> None:
+    zygote = Zygote()
+    channel = zygote.start(tmp_path, render_job(ENDLESS))
+    channel.wait_for(type="stage", stage="rendering")
+    os.kill(zygote.process.pid, signal.SIGKILL)
+    zygote.process.wait()
+    assert channel.receive() is None, "the job's end of the socket must be closed"
+
+
+def test_a_job_starts_with_nothing_of_the_zygote(zygote: Zygote, tmp_path: Path) -> None:
+    source = """
+import os, sys
+standard = [os.readlink(f"/proc/self/fd/{number}") for number in range(3)]
+others = [number for number in range(3, 256) if os.path.exists(f"/proc/self/fd/{number}")]
+raise ValueError(standard, len(others), sorted(os.environ), sys.argv)
+"""
+    error = zygote.run(tmp_path, render_job(source)).error
+    assert "['/dev/null', '/dev/null', '/dev/null'], 1, " in error, "there is only its socket"
+    assert "PYTHONPATH" not in error
+    assert "['scene.py']" in error
+
+
+def test_a_job_sees_nothing_of_the_job_before(zygote: Zygote, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    zygote.run(first, render_job(scene("self.secret = 'xyzzy' * 3\nself.wait()")))
+    body = """
+        import gc
+        found = [o for o in gc.get_objects() if isinstance(o, dict) and o.get("secret") == "xyz" "zy" * 3]
+        raise ValueError(found)
+    """
+    assert zygote.run(second, render_job(scene(body))).error.startswith("ValueError: []")
+
+
+def test_random_numbers_differ_from_job_to_job(zygote: Zygote, tmp_path: Path) -> None:
+    source = (
+        "import random\nimport numpy as np\nfrom manim import *\n"
+        "class Demo(Scene):\n    pass\nraise ValueError(random.random(), np.random.random())\n"
+    )
+    errors = {zygote.run(tmp_path, render_job(source)).error for _ in range(2)}
+    assert len(errors) == 2
