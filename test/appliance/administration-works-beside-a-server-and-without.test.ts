@@ -58,17 +58,13 @@ t.test('errors are the same both ways', async (t) => {
   const dataDir = await temporaryFolder(t);
   const mistakes: [string[], RegExp][] = [
     [['account', 'create', 'no address'], /is not an e-mail address/],
-    [['account', 'create', 'owner@localhost'], /already/],
     [
       ['key', 'create', '--account', 'nobody@example.org', '--name', 'x'],
       /no account with the address nobody/,
     ],
-    [['key', 'create', '--account', 'owner@localhost', '--name', ' '], /needs a name/],
     [['key', 'create', '--account', 'owner@localhost', '--name', 'x', '--webhook-url', 'http://x'], /https:/],
     [['key', 'revoke', 'key_unknown'], /no key key_unknown/],
     [['credits', 'grant', '--account', 'owner@localhost', '--paid', '-5'], /whole number of at least 1/],
-    [['credits', 'grant', '--account', 'owner@localhost', '--paid', '1e3000'], /whole number of at least 1/],
-    [['credits', 'balance', '--account', 'nobody@example.org'], /no account/],
   ];
   const outcomes = async () => {
     const said: string[] = [];
