@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { readLines, withoutControlCharacters } from './line-reader.ts';
 import {
@@ -138,9 +139,12 @@ export class Zygote {
     this.#onLog(line);
   }
 
+  /** Kills what the launcher has started too: as root, bubblewrap has given up the right to take it along. */
   #kill(reason: string): void {
     this.#die(reason);
+    const children = childrenOf(this.#child.pid);
     this.#child.kill('SIGKILL');
+    for (const pid of children) killIfThere(pid);
   }
 
   /** The first reason counts. */
@@ -158,5 +162,22 @@ export class Zygote {
     this.#running?.reject(error);
     this.#running = undefined;
     this.onDeath(error.message);
+  }
+}
+
+function childrenOf(pid: number | undefined): number[] {
+  try {
+    const ids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return ids.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return []; // It has ended.
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
