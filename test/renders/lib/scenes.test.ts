@@ -10,6 +10,7 @@ for (const { className, what, frames } of [
   { className: 'Words', what: 'text', frames: 30 },
   { className: 'Formula', what: 'a formula', frames: 15 },
   { className: 'Graph', what: 'a graph with axes', frames: 15 },
+  { className: 'Picture', what: 'a picture', frames: 1 },
   { className: 'Solid', what: 'a scene in three dimensions', frames: 8 },
 ]) {
   t.test(`${what} can be seen in the video`, async (t) => {

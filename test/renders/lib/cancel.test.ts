@@ -1,0 +1,46 @@
+import t from 'tap';
+import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
+import { drawing, ENDLESS, enqueue, render, startService } from '../../fixtures/renders.ts';
+
+const service = await startService(t, { workers: 1 });
+const CANCELED = { status: 'failed', error: 'Canceled', creditsCost: 0, artifacts: [] };
+
+t.test('a running job that is canceled ends at once, with its processes', async (t) => {
+  const { jobId } = await drawing(service, { code: ENDLESS });
+  const [zygote] = zygotesBelow(process.pid);
+  const scene = processesBelow(zygote?.pid ?? 0);
+  t.ok(scene.length > 0, 'the scene runs');
+  const job = await service.cancel(jobId);
+  t.match(job, { ...CANCELED, attempts: 1 });
+  t.ok(job.durationMs, 'it has taken its time');
+  await ended(scene, 0);
+});
+
+t.test('a queued job that is canceled never starts', async (t) => {
+  const running = await drawing(service, { code: ENDLESS });
+  const { jobId } = await enqueue(service, {});
+  t.match(await service.cancel(jobId), { ...CANCELED, attempts: 0, durationMs: 0 });
+  t.match(service.status(), { queued: 0, running: 1 });
+  await service.cancel(running.jobId);
+  t.match(await service.get(jobId), { ...CANCELED, attempts: 0 });
+});
+
+t.test('a job that is over is not changed by a cancel', async (t) => {
+  const job = await render(service, { className: 'OneFrame' });
+  t.same(await service.cancel(job.jobId), job);
+});
+
+t.test('a job is not there for an owner who is not its own', async (t) => {
+  const { jobId } = await drawing(service, { code: ENDLESS, owner: 'ada' });
+  await t.rejects(service.cancel(jobId, { owner: 'bob' }), { code: 'not_found' });
+  await t.rejects(service.get(jobId, { owner: 'bob' }), { code: 'not_found' });
+  t.match(await service.get(jobId, { owner: 'ada' }), { status: 'running' });
+  t.match(await service.cancel(jobId, { owner: 'ada' }), CANCELED);
+});
+
+t.test('a wait that is given up leaves the job alone', async (t) => {
+  const { jobId } = await drawing(service, { code: ENDLESS });
+  await t.rejects(service.wait(jobId, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  t.match(await service.get(jobId), { status: 'running' });
+  await service.cancel(jobId);
+});

@@ -1,0 +1,97 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import t from 'tap';
+import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
+import { afterOneFrame, drawing, ENDLESS, enqueue, render, startService } from '../../fixtures/renders.ts';
+
+const threads: Worker[] = [];
+process.on('worker', (thread) => threads.push(thread));
+
+const folder = t.testdir();
+const service = await startService(t, { folder, workers: 1, renderer: { silenceTimeoutMs: 1500 } });
+const SLOW = afterOneFrame('time.sleep(1)');
+
+t.test('a job whose renderer is killed is attempted again, and completed', async (t) => {
+  const { jobId } = await drawing(service, { code: SLOW });
+  const before = processesBelow(process.pid);
+  killZygotes('SIGKILL');
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
+  await ended(before);
+});
+
+t.test('a job whose renderer is killed twice fails, and the scene is not blamed', async (t) => {
+  let kills = 0;
+  service.on('progress', (_, { frames }) => {
+    if (frames > 0 && zygotesBelow(process.pid).length > 0 && kills < 2) {
+      kills += 1;
+      killZygotes('SIGKILL');
+    }
+  });
+  const job = await render(service, { code: ENDLESS });
+  service.removeAllListeners('progress');
+  t.match(job, {
+    status: 'failed',
+    attempts: 2,
+    creditsCost: 0,
+    artifacts: [],
+    error:
+      'The renderer failed 2 times while rendering this scene. ' +
+      'That is a fault of the renderer, not of the scene; please tell whoever runs this service.',
+  });
+  t.equal(kills, 2);
+});
+
+t.test('a renderer that is killed between two jobs is replaced before it is missed', async (t) => {
+  const before = processesBelow(process.pid);
+  killZygotes('SIGKILL');
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+  await ended(before);
+});
+
+t.test('a renderer that hangs is replaced, and its job attempted again', async (t) => {
+  const { jobId } = await drawing(service, { code: SLOW });
+  const before = processesBelow(process.pid);
+  killZygotes('SIGSTOP');
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
+  await ended(before);
+});
+
+t.test('a job can be canceled while its renderer hangs', async (t) => {
+  const { jobId } = await drawing(service, { code: ENDLESS });
+  const before = processesBelow(process.pid);
+  killZygotes('SIGSTOP');
+  t.match(await service.cancel(jobId), { status: 'failed', error: 'Canceled', attempts: 1 });
+  await ended(before);
+});
+
+t.test('a worker thread that crashes is replaced, and its job attempted again', async (t) => {
+  const { jobId } = await drawing(service, { code: SLOW });
+  const before = processesBelow(process.pid);
+  const crashed = threads.at(-1);
+  await crashed?.terminate();
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
+  t.not(threads.at(-1), crashed, 'there is a new thread');
+  await ended(before);
+});
+
+t.test('the next jobs wait meanwhile and are completed', async (t) => {
+  const first = await drawing(service, { code: SLOW });
+  const others = await Promise.all([enqueue(service, {}), enqueue(service, { aspectRatio: '9:16' })]);
+  killZygotes('SIGKILL');
+  for (const { jobId } of others) t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+  t.match(await service.get(first.jobId), { status: 'completed', attempts: 2 });
+});
+
+t.test('nothing is left of all the attempts when the service stops', async (t) => {
+  const completed = await service.list({ status: 'completed' });
+  const before = processesBelow(process.pid);
+  await service.stop();
+  await ended(before, 0);
+  t.notOk((await readdir(folder)).includes('work'), 'no work folder');
+  t.equal((await readdir(join(folder, 'assets'))).length, completed.length, 'no other artifacts');
+});
+
+function killZygotes(signal: NodeJS.Signals): void {
+  for (const { pid } of zygotesBelow(process.pid)) process.kill(pid, signal);
+}

@@ -1,0 +1,67 @@
+import t from 'tap';
+import { ended, processesBelow, processesNamed, zygotesBelow } from '../../fixtures/processes.ts';
+import { afterOneFrame, ENDLESS, render, scene, startService } from '../../fixtures/renders.ts';
+
+const MIB = 1024 * 1024;
+const service = await startService(t, {
+  workers: 1,
+  limits: { timeoutMs: 4000, memoryBytes: 600 * MIB, frames: 40, outputBytes: MIB / 4 },
+});
+
+t.test('a render that takes too long is ended with all that it has started', async (t) => {
+  const code = scene("subprocess.Popen(['sleep', '1234567.1'])", 'while True:', '    pass');
+  const job = await render(service, { code });
+  t.match(job, { status: 'failed', error: 'The render took longer than the limit of 4 seconds.' });
+  t.ok(job.durationMs && job.durationMs >= 4000 && job.durationMs < 8000, `${job.durationMs} ms`);
+  t.same(processesNamed('sleep 1234567.1'), []);
+});
+
+t.test('the memory of all processes of a scene together is limited', async (t) => {
+  const code = scene(
+    'for _ in range(4):',
+    '    if os.fork() == 0:',
+    `        much = bytearray(os.urandom(1) * ${200 * MIB})`,
+    '        time.sleep(3600)',
+    'time.sleep(3600)',
+  );
+  const job = await render(service, { code });
+  t.match(job, { status: 'failed', error: 'The scene used more memory than the limit of 600 MiB.' });
+  await ended(
+    zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid)),
+    0,
+  );
+});
+
+t.test('memory that a scene only reads together with its zygote is not counted against it', async (t) => {
+  const code = afterOneFrame(
+    'for _ in range(8):',
+    '    os.fork() or os._exit(time.sleep(1) or 0)',
+    'time.sleep(0.8)',
+  );
+  t.match(await render(service, { code }), { status: 'completed', error: null });
+});
+
+t.test('a video of too many frames ends its render', async (t) => {
+  const code = scene('for _ in range(100):', '    self.play(Create(Square()))');
+  const job = await render(service, { code });
+  t.match(job, {
+    status: 'failed',
+    error: /longer than the limit of 40 frames\.\nline 7: self\.play\(Create\(Square\(\)\)\)$/,
+  });
+});
+
+t.test('a video that is too large ends its render', async (t) => {
+  const code = scene(
+    'for _ in range(30):',
+    '    self.clear()',
+    '    places = np.random.uniform((-7, -4, 0), (7, 4, 0), (100, 3))',
+    '    self.add(*(Square(0.5, color=random_color(), fill_opacity=1).move_to(place) for place in places))',
+    '    self.wait(1 / config.frame_rate)',
+  );
+  const job = await render(service, { code });
+  t.match(job, { status: 'failed', error: /^The video is larger than the limit of / });
+});
+
+t.test('a good scene is rendered after all of them', async (t) => {
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+});

@@ -1,0 +1,56 @@
+import t from 'tap';
+import { processesNamed } from '../../fixtures/processes.ts';
+import { afterOneFrame, drawing, render, scene, startService } from '../../fixtures/renders.ts';
+
+const service = await startService(t, { workers: 1 });
+
+/** A grandchild of the scene in a session of its own, deaf to polite signals and with no tie to its parents. */
+function daemon(seconds: string): string[] {
+  return [
+    'if os.fork() == 0:',
+    '    os.setsid()',
+    '    if os.fork():',
+    '        os._exit(0)',
+    '    os.closerange(0, 256)',
+    '    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):',
+    '        signal.signal(number, signal.SIG_IGN)',
+    `    os.execvp('sleep', ['sleep', '${seconds}'])`,
+    'os.wait()',
+  ];
+}
+
+/** Waits in the scene until its daemon sleeps, then draws a frame. */
+const UNTIL_IT_SLEEPS = [
+  "while not any(b'sleep' in open(f'/proc/{pid}/cmdline', 'rb').read() for pid in os.listdir('/proc') if pid.isdigit()):",
+  '    time.sleep(0.01)',
+  'self.wait(1 / config.frame_rate)',
+];
+
+for (const [name, seconds, ending] of [
+  ['is done', '7654321.1', ['time.sleep(0.5)']],
+  ['fails', '7654321.2', ['time.sleep(0.5)', '1 / 0']],
+  ['ends without a word', '7654321.3', ['time.sleep(0.5)', 'os._exit(3)']],
+] as const) {
+  t.test(`a daemon that a scene leaves behind is dead when the scene ${name}`, async (t) => {
+    const { jobId } = await drawing(service, {
+      code: scene(...daemon(seconds), ...UNTIL_IT_SLEEPS, ...ending),
+    });
+    t.equal(processesNamed(`sleep ${seconds}`).length, 1, 'the daemon is there');
+    const job = await service.wait(jobId);
+    t.ok(job.completedAt);
+    t.same(processesNamed(`sleep ${seconds}`), []);
+  });
+}
+
+t.test('a daemon that a scene leaves behind is dead when its job is canceled', async (t) => {
+  const code = scene(...daemon('7654321.4'), ...UNTIL_IT_SLEEPS, 'time.sleep(3600)');
+  const { jobId } = await drawing(service, { code });
+  t.equal(processesNamed('sleep 7654321.4').length, 1, 'the daemon is there');
+  await service.cancel(jobId);
+  t.same(processesNamed('sleep 7654321.4'), []);
+});
+
+t.test('a scene that comes back from a fork twice is rendered once', async (t) => {
+  const job = await render(service, { code: afterOneFrame('os.fork()') });
+  t.match(job, { status: 'completed', attempts: 1 });
+});
