@@ -24,6 +24,7 @@ from .protocol import Fork, encode_line, parse_fork
 
 _MEMORY_INTERVAL_S = 0.2
 _COMMAND_BYTES_MAX = 1_048_576
+_THREADS_END_S = 10.0
 
 
 def run(*, portrait: bool) -> None:
@@ -32,9 +33,7 @@ def run(*, portrait: bool) -> None:
     kernel.die_with_parent()
     kernel.adopt_orphans()
     _import_manim(portrait)
-    threads = os.listdir("/proc/self/task")
-    if len(threads) != 1:
-        sys.exit(f"scene_renderer: {len(threads)} threads run after the imports; only one can be forked")
+    _await_single_thread()
     # A job is of the same user: it must not be able to read or trace the zygote.
     kernel.set_readable(False)
     zygote = _Zygote()
@@ -61,6 +60,18 @@ def _import_manim(portrait: bool) -> None:
 
     warm_up.run()
     os.chdir("/")
+
+
+def _await_single_thread() -> None:
+    """Exit when threads stay: a fork copies none of them, but the locks that they hold.
+
+    Pango reads the fonts in a thread that ends by itself; nothing tells when.
+    """
+    deadline = time.monotonic() + _THREADS_END_S
+    while len(threads := os.listdir("/proc/self/task")) > 1:
+        if time.monotonic() > deadline:
+            sys.exit(f"scene_renderer: {len(threads)} threads run after the imports; only one can be forked")
+        time.sleep(0.005)
 
 
 def _can_isolate() -> bool:
