@@ -27,7 +27,7 @@ import { type Logger, silentLogger } from './logger.ts';
 import { findLauncher, type RendererOptions } from './render/launcher.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 import { type PooledRender, type RendererVersions, RenderPool } from './render/render-pool.ts';
-import type { RenderProgress, RenderResult } from './render/render-task.ts';
+import type { RenderProgress, RenderResult, StopReason } from './render/render-task.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 
 /** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
@@ -90,7 +90,10 @@ interface RenderServiceEvents {
 }
 
 interface RunningRender {
+  /** Undefined until the attempt is written down and its source read. */
   render: PooledRender | undefined;
+  /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
+  stopReason: StopReason | undefined;
   progress: RenderProgress | undefined;
   /** Resolves when the attempt is written down. */
   ended: Promise<void>;
@@ -211,7 +214,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       timer.abort();
     }
     this.#stopSignal.abort();
-    for (const { render } of this.#running.values()) render?.stop('shutdown');
+    for (const running of this.#running.values()) stopRender(running, 'shutdown');
     await ended();
     await this.#close();
   }
@@ -263,7 +266,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       this.#announce(canceled);
       return present(canceled);
     }
-    this.#running.get(jobId)?.render?.stop('canceled');
+    const running = this.#running.get(jobId);
+    if (running) stopRender(running, 'canceled');
     return this.wait(jobId);
   }
 
@@ -321,7 +325,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     while (this.#running.size < pool.size) {
       const jobId = this.#queue.take();
       if (jobId === undefined) return;
-      const running: RunningRender = { render: undefined, progress: undefined, ended: Promise.resolve() };
+      const running: RunningRender = {
+        render: undefined,
+        stopReason: undefined,
+        progress: undefined,
+        ended: Promise.resolve(),
+      };
       this.#running.set(jobId, running);
       running.ended = this.#attempt(jobId, running, pool)
         .catch((error: unknown) =>
@@ -354,7 +363,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       },
       {
         onStarted: () => {
-          fundsTimer = this.#watchFunds(job, render);
+          fundsTimer = this.#watchFunds(job, running);
         },
         onProgress: ({ type: _, ...progress }) => {
           running.progress = progress;
@@ -364,13 +373,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       },
     );
     running.render = render;
-    if (this.#stopSignal.signal.aborted) render.stop('shutdown');
+    if (this.#stopSignal.signal.aborted) running.stopReason ??= 'shutdown';
+    if (running.stopReason) render.stop(running.stopReason);
     const result = await render.result.finally(() => clearInterval(fundsTimer));
-    await this.#conclude(job, result);
+    await this.#conclude(job, resultOf(result, running.stopReason));
   }
 
   /** Nobody waits for a render that can't be paid: it ends the moment its cost passes reserve and balance. */
-  #watchFunds(job: JobRecord, render: PooledRender): NodeJS.Timeout {
+  #watchFunds(job: JobRecord, running: RunningRender): NodeJS.Timeout {
     const startedAt = performance.now();
     return setInterval(async () => {
       const cost = this.#pricing.costCredits(job.quality, performance.now() - startedAt);
@@ -379,7 +389,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         this.#logger.warn({ err: error, jobId: job.jobId }, 'The ledger did not say what is available.');
         return Number.POSITIVE_INFINITY;
       });
-      if (cost > job.reserveCredits + available) render.stop('funds');
+      if (cost > job.reserveCredits + available) stopRender(running, 'funds');
     }, FUNDS_CHECK_MS);
   }
 
@@ -506,6 +516,17 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.#storage.stop();
     await this.#dataFolder?.stop();
   }
+}
+
+function stopRender(running: RunningRender, reason: StopReason): void {
+  running.stopReason ??= reason;
+  running.render?.stop(running.stopReason);
+}
+
+/** A render that was to be stopped isn't attempted again because its worker died over it. */
+function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
+  if (result.kind !== 'died' || !stopReason) return result;
+  return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }
 
 function present(record: JobRecord): Job {

@@ -160,7 +160,7 @@ export class RenderWorker {
   }
 
   async #fork(folder: string, job: RendererJob, onReport: (report: JobReport) => void): Promise<ForkOutcome> {
-    const { zygote, endReason } = this.#current as { zygote: Zygote; endReason: EndReason | undefined };
+    const current = this.#current as { zygote: Zygote; endReason: EndReason | undefined };
     let verdict: ForkOutcome['verdict'];
     await this.#makeFolder(folder);
     const channel = await JobChannel.open({
@@ -175,13 +175,14 @@ export class RenderWorker {
       },
     });
     try {
-      const running = zygote.run({
+      const running = current.zygote.run({
         job: folder.slice(this.#folder.length + 1),
         folder,
         socket: JobChannel.pathIn(folder),
         memoryBytes: this.#settings.limits.memoryBytes,
       });
-      if (endReason) zygote.killJob();
+      // It may have come while there was nothing to kill yet.
+      if (current.endReason) current.zygote.killJob();
       const end = await running;
       await channel.drained();
       return { end, verdict };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
 import { drawing, ENDLESS, enqueue, render, startService } from '../../fixtures/renders.ts';
@@ -23,6 +24,21 @@ t.test('a queued job that is canceled never starts', async (t) => {
   t.match(service.status(), { queued: 0, running: 1 });
   await service.cancel(running.jobId);
   t.match(await service.get(jobId), { ...CANCELED, attempts: 0 });
+});
+
+t.test('a job can be canceled at any moment of its start', async (t) => {
+  for (let turns = 0; turns < 20; turns += 1) {
+    const { jobId } = await enqueue(service, { code: ENDLESS });
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+    t.match(await service.cancel(jobId), CANCELED, `after ${turns} turns of the event loop`);
+  }
+});
+
+t.test('a job can be canceled when it is announced as running', async (t) => {
+  service.once('job', () => {
+    service.once('job', ({ jobId }) => void service.cancel(jobId));
+  });
+  t.match(await render(service, { code: ENDLESS }), { ...CANCELED, attempts: 1 });
 });
 
 t.test('a job that is over is not changed by a cancel', async (t) => {
