@@ -29,6 +29,7 @@ export {
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyRecord, KeyStore } from './keys/key-store.ts';
 export { loadMasterKey, MasterKey } from './keys/master-key.ts';
+export { type AuditReport, audit } from './ledger/audit.ts';
 export type { Balance, Ledger } from './ledger/ledger.ts';
 export type {
   Grant,

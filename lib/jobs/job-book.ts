@@ -58,7 +58,7 @@ export class JobBook {
       metadataJson,
       webhookUrl,
       keyId,
-      reserveCredits: this.#pricing.reserveCredits(request.quality),
+      reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(request.quality),
       attempts: 0,
       createdAtMs: this.#clock.now(),
       startedAtMs: null,

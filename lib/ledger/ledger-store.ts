@@ -55,6 +55,14 @@ export interface LedgerEntry {
   atMs: number;
 }
 
+/** All that is written of one owner, as of one moment. */
+export interface OwnerBooks {
+  account: LedgerAccount;
+  /** Oldest first. */
+  entries: LedgerEntry[];
+  reserves: Reserve[];
+}
+
 /** Where the stored ledger keeps its books: beside the jobs, in the same transactions. */
 export interface LedgerStore {
   readonly storage: Storage;
@@ -66,4 +74,9 @@ export interface LedgerStore {
   /** Newest first. */
   listEntries(owner: string, limit: number): Promise<LedgerEntry[]>;
   listOwners(): Promise<string[]>;
+  /**
+   * For an audit: everything of an owner as of one moment. With `tx`, also all that was committed before it. Undefined
+   * for an owner without books.
+   */
+  readBooks(owner: string, tx?: Transaction): Promise<OwnerBooks | undefined>;
 }

@@ -23,6 +23,9 @@ export interface Ledger {
   start?(): Promise<void>;
   stop?(): Promise<void>;
 
+  /** True where renders cost nothing: then nothing is reserved for them either. */
+  readonly chargesNothing?: boolean;
+
   /** True when this ledger's calls belong into transactions of that storage. */
   joins(storage: Storage): boolean;
 

@@ -3,6 +3,7 @@ import { DEFAULT_FREE_CREDITS_PER_MONTH } from './stored-ledger.ts';
 
 /** For those who render on their own hardware: everything is granted, nothing is charged. */
 export class UnmeteredLedger implements Ledger {
+  readonly chargesNothing = true;
   readonly #freeCredits: number;
 
   /** `freeCreditsPerMonth`: what `/me` shows as the month's allowance, never spent. */

@@ -163,6 +163,11 @@ export class LowdbDatabase {
     });
   }
 
+  /** Resolves when what was committed so far is on disk, and seen by readers. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
   /** The transaction behind a handle; misuse (another database's handle, a closed one) is an assertion. */
   inside(tx: Transaction): LowdbTransaction {
     assert(tx instanceof LowdbTransaction && tx.store === this, 'a transaction of this database');

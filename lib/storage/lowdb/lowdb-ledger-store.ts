@@ -1,4 +1,10 @@
-import type { LedgerAccount, LedgerEntry, LedgerStore, Reserve } from '../../ledger/ledger-store.ts';
+import type {
+  LedgerAccount,
+  LedgerEntry,
+  LedgerStore,
+  OwnerBooks,
+  Reserve,
+} from '../../ledger/ledger-store.ts';
 import type { Storage, Transaction } from '../storage.ts';
 import type { LowdbDatabase } from './database.ts';
 
@@ -11,10 +17,18 @@ export class LowdbLedgerStore implements LedgerStore {
   readonly storage: Storage;
   readonly #database: LowdbDatabase;
   readonly #entriesByOwner = new Map<string, LedgerEntry[]>();
+  readonly #reservesByOwner = new Map<string, Set<string>>();
 
   constructor(database: LowdbDatabase, storage: Storage) {
     this.storage = storage;
     this.#database = database;
+    database.listen(RESERVES, (jobId, before, after) => {
+      const { owner } = (after ?? before) as Reserve;
+      const jobIds = this.#reservesByOwner.get(owner) ?? new Set();
+      this.#reservesByOwner.set(owner, jobIds);
+      if (after) jobIds.add(jobId);
+      else jobIds.delete(jobId);
+    });
     database.listen(ENTRIES, (_id, _before, after) => {
       if (after) this.#indexEntry(after as LedgerEntry);
       else this.#entriesByOwner.clear(); // Entries are append-only: only closing the database removes them.
@@ -47,6 +61,18 @@ export class LowdbLedgerStore implements LedgerStore {
 
   async listOwners(): Promise<string[]> {
     return [...this.#database.all<LedgerAccount>(ACCOUNTS)].map((account) => account.owner);
+  }
+
+  async readBooks(owner: string, tx?: Transaction): Promise<OwnerBooks | undefined> {
+    if (tx) await this.#database.inside(tx).store.flushed();
+    const account = this.#database.get<LedgerAccount>(ACCOUNTS, owner);
+    if (!account) return undefined;
+    const jobIds = [...(this.#reservesByOwner.get(owner) ?? [])];
+    return {
+      account,
+      entries: [...(this.#entriesByOwner.get(owner) ?? [])],
+      reserves: jobIds.map((jobId) => this.#database.get<Reserve>(RESERVES, jobId) as Reserve),
+    };
   }
 
   #get<Row>(table: string, id: string, tx: Transaction | undefined): Row | undefined {
