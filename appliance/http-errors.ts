@@ -46,6 +46,12 @@ function ofLibrary(code: ErrorCode, message: string): HttpError {
       return { status: 409, headers: {}, body: { error: 'Conflict', message } };
     case 'artifact_gone':
       return { status: 410, headers: {}, body: { error: 'Gone', message } };
+    case 'queue_full':
+      return {
+        status: 503,
+        headers: { 'retry-after': '30' },
+        body: { error: 'Service Unavailable', message },
+      };
     case 'not_running':
     case 'renderer_unavailable':
     case 'storage_failed':

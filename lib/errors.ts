@@ -8,6 +8,7 @@
  * | `not_found` | no such job, key, account or artifact for this owner | - |
  * | `artifact_gone` | the artifact existed and was removed since | render again |
  * | `conflict` | the thing exists already | use the one that exists |
+ * | `queue_full` | as many jobs wait as may | try again later |
  * | `not_running` | the service isn't started, or is stopping | call `start()`, or try later |
  * | `renderer_unavailable` | no worker can render: the message says what is missing | as the message says |
  * | `storage_locked` | another process owns the data folder | stop it, or use another folder |
@@ -21,6 +22,7 @@ export type ErrorCode =
   | 'not_found'
   | 'artifact_gone'
   | 'conflict'
+  | 'queue_full'
   | 'not_running'
   | 'renderer_unavailable'
   | 'storage_locked'

@@ -53,8 +53,9 @@ export type { RenderProgress, RenderStage } from './render/render-task.ts';
 export {
   type EnqueueRequest,
   type JobScope,
+  type QueueOptions,
   RenderService,
   type RenderServiceOptions,
   type ServiceStatus,
 } from './render-service.ts';
-export type { JobQuery, Storage, Transaction } from './storage/storage.ts';
+export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -49,11 +50,28 @@ export interface RenderServiceOptions {
   renderer?: RendererOptions;
   /** Renders at the same time; default: one for each CPU. */
   workers?: number;
+  queue?: Partial<QueueOptions>;
   /** Emits a small picture of a running render at most this often; default 0: never. */
   previewIntervalMs?: number;
   clock?: Clock;
   logger?: Logger;
 }
+
+/** How many jobs may wait and run. */
+export interface QueueOptions {
+  /** Jobs that may wait, of all owners together. Default 10,000. */
+  maxQueued: number;
+  /** Jobs of one owner that may wait. Default 1,000. */
+  maxQueuedPerOwner: number;
+  /** Renders of one owner at the same time. Default: as many as there are workers. */
+  maxRunningPerOwner: number;
+}
+
+const DEFAULT_QUEUE: QueueOptions = {
+  maxQueued: 10_000,
+  maxQueuedPerOwner: 1_000,
+  maxRunningPerOwner: Number.POSITIVE_INFINITY,
+};
 
 /** A render to be made for an owner. */
 export interface EnqueueRequest extends RenderRequest {
@@ -63,6 +81,11 @@ export interface EnqueueRequest extends RenderRequest {
   keyId?: string | null;
   /** The metadata as JSON text, kept exactly so; wins over `metadata`. */
   metadataJson?: string | null;
+  /**
+   * Makes it safe to send the same request again, for a day: the owner's own name for it. `fingerprint` tells whether
+   * it is the same; default: a hash of the request.
+   */
+  idempotency?: { key: string; fingerprint?: string };
 }
 
 /** Limits a look-up to one owner's jobs; another's are as if they weren't there. */
@@ -90,6 +113,7 @@ interface RenderServiceEvents {
 }
 
 interface RunningRender {
+  owner: string;
   /** Undefined until the attempt is written down and its source read. */
   render: PooledRender | undefined;
   /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
@@ -132,6 +156,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #rendererOptions: RendererOptions;
   readonly #workers: number;
   readonly #previewIntervalMs: number;
+  readonly #queueOptions: QueueOptions;
 
   #pool: RenderPool | undefined;
   #accepting = false;
@@ -160,6 +185,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#rendererOptions = options.renderer ?? {};
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
+    this.#queueOptions = { ...DEFAULT_QUEUE, ...options.queue };
     this.#previewIntervalMs = options.previewIntervalMs ?? 0;
     this.#book = new JobBook({ storage, ledger: this.#ledger, pricing: this.#pricing, clock });
   }
@@ -221,20 +247,27 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /**
    * Takes a render on. When it resolves, the job and its reserve survive a power cut.
-   * Errors: `invalid_request`, `insufficient_credits`, `not_running`, `storage_failed`.
+   * Errors: `invalid_request`, `conflict` (idempotency), `queue_full`, `insufficient_credits`, `not_running`,
+   * `storage_failed`.
    */
-  async enqueue({ owner, keyId, metadataJson, ...fields }: EnqueueRequest): Promise<Job> {
+  async enqueue({ owner, keyId, metadataJson, idempotency, ...fields }: EnqueueRequest): Promise<Job> {
     assert(typeof owner === 'string' && owner.length > 0, 'owner is a non-empty string');
     this.#assertAccepting();
     const { metadata, ...rest } = fields;
     const request = parseRenderRequest(rest);
-    const record = await this.#book.open({
+    const newJob = {
       owner,
       request,
       metadataJson: metadataJson ?? JSON.stringify(metadata) ?? null,
       webhookUrl: request.webhookUrl ?? null,
       keyId: keyId ?? null,
-    });
+    };
+    const fingerprint = idempotency?.fingerprint ?? fingerprintOf(newJob);
+    const { job: record, repeated } = await this.#book.open(
+      { ...newJob, idempotency: idempotency ? { key: idempotency.key, fingerprint } : null },
+      () => this.#assertRoom(owner),
+    );
+    if (repeated) return present(record);
     this.#queue.add(owner, record.jobId);
     this.#announce(record);
     this.#dispatch();
@@ -323,9 +356,13 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const pool = this.#pool;
     if (!this.#accepting || !pool) return;
     while (this.#running.size < pool.size) {
-      const jobId = this.#queue.take();
-      if (jobId === undefined) return;
+      const next = this.#queue.take(
+        (owner) => this.#runningOf(owner) < this.#queueOptions.maxRunningPerOwner,
+      );
+      if (!next) return;
+      const { owner, jobId } = next;
       const running: RunningRender = {
+        owner,
         render: undefined,
         stopReason: undefined,
         progress: undefined,
@@ -341,6 +378,18 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
           this.#dispatch();
         });
     }
+  }
+
+  #runningOf(owner: string): number {
+    let count = 0;
+    for (const running of this.#running.values()) if (running.owner === owner) count += 1;
+    return count;
+  }
+
+  #assertRoom(owner: string): void {
+    const { maxQueued, maxQueuedPerOwner } = this.#queueOptions;
+    if (this.#queue.size < maxQueued && this.#queue.sizeOf(owner) < maxQueuedPerOwner) return;
+    throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
   }
 
   /** One try of a worker at a job, from `running` to what comes after it. */
@@ -551,4 +600,9 @@ function present(record: JobRecord): Job {
     createdAt: isoTime(record.createdAtMs),
     completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
   };
+}
+
+/** The same for two requests that ask for the same. */
+function fingerprintOf(newJob: object): string {
+  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
 }

@@ -8,6 +8,11 @@ export class FairQueue {
     return this.#size;
   }
 
+  /** How many jobs of an owner wait. */
+  sizeOf(owner: string): number {
+    return this.#byOwner.get(owner)?.length ?? 0;
+  }
+
   add(owner: string, jobId: string): void {
     const waiting = this.#byOwner.get(owner);
     if (waiting) waiting.push(jobId);
@@ -25,16 +30,17 @@ export class FairQueue {
     this.#size += 1;
   }
 
-  /** The next job to render; undefined when none waits. */
-  take(): string | undefined {
-    const turn = this.#byOwner.entries().next();
-    if (turn.done) return undefined;
-    const [owner, waiting] = turn.value;
-    const jobId = waiting.shift();
-    this.#byOwner.delete(owner);
-    if (waiting.length > 0) this.#byOwner.set(owner, waiting);
-    this.#size -= 1;
-    return jobId;
+  /** The next job to render, of owners whose turn it may be; undefined when none of theirs waits. */
+  take(mayHaveTurn: (owner: string) => boolean = () => true): { owner: string; jobId: string } | undefined {
+    for (const [owner, waiting] of this.#byOwner) {
+      if (!mayHaveTurn(owner)) continue;
+      const jobId = waiting.shift() as string;
+      this.#byOwner.delete(owner);
+      if (waiting.length > 0) this.#byOwner.set(owner, waiting);
+      this.#size -= 1;
+      return { owner, jobId };
+    }
+    return undefined;
   }
 
   /** Takes a job out; false when it isn't waiting. */

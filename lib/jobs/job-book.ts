@@ -19,7 +19,12 @@ export interface NewJob {
   metadataJson: string | null;
   webhookUrl: string | null;
   keyId: string | null;
+  /** Makes a repetition of the same request harmless. */
+  idempotency?: { key: string; fingerprint: string } | null;
 }
+
+/** For how long a request may be repeated under its key. */
+export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
 /**
  * Writes the life of jobs down: every transition of {@link JobPhase} with what the ledger has to do with it.
@@ -45,8 +50,15 @@ export class JobBook {
     this.#joined = options.ledger.joins(options.storage);
   }
 
-  /** Reserves credits and makes the job `queued`; `insufficient_credits` when the balance is below the reserve. */
-  async open({ owner, request, metadataJson, webhookUrl, keyId }: NewJob): Promise<JobRecord> {
+  /**
+   * Reserves credits and makes the job `queued`. A request that was made before is answered with its job, `repeated`.
+   * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the request's key was used
+   * for another request; `queue_full` and the like from `mayEnter`, which is asked before any credits are.
+   */
+  async open(
+    { owner, request, metadataJson, webhookUrl, keyId, idempotency }: NewJob,
+    mayEnter: () => void = () => {},
+  ): Promise<{ job: JobRecord; repeated: boolean }> {
     const job: JobRecord = {
       jobId: this.#ids.next(),
       owner,
@@ -71,14 +83,24 @@ export class JobBook {
     };
     const reserve = { jobId: job.jobId, owner, amountCredits: job.reserveCredits };
     if (this.#joined) {
-      await this.#storage.transaction(async (tx) => {
+      return this.#storage.transaction(async (tx) => {
+        const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+        if (made) return { job: made, repeated: true };
+        mayEnter();
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
-        await this.#storage.insertJob(tx, job, request.code);
+        await this.#insert(tx, job, request.code, idempotency);
+        return { job, repeated: false };
       });
-      return job;
     }
     const reserving: JobRecord = { ...job, phase: 'reserving' };
-    await this.#storage.transaction((tx) => this.#storage.insertJob(tx, reserving, request.code));
+    const made = await this.#storage.transaction(async (tx) => {
+      const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+      if (before) return before;
+      mayEnter();
+      await this.#insert(tx, reserving, request.code, idempotency);
+      return undefined;
+    });
+    if (made) return { job: made, repeated: true };
     const answer = await this.#ledger.reserve(reserve).catch(async (error: unknown) => {
       // Nobody knows whether it reserved; voiding closes the door either way. If that fails too, recovery does it.
       await this.#withdraw(reserving).catch(() => {});
@@ -89,7 +111,13 @@ export class JobBook {
       throw insufficientCredits(reserve);
     }
     await this.#storage.transaction((tx) => this.#storage.updateJob(tx, job));
-    return job;
+    return { job, repeated: false };
+  }
+
+  /** Removes requests that can't be repeated any more. */
+  async forgetOldRequests(): Promise<void> {
+    const before = this.#clock.now() - IDEMPOTENCY_MS;
+    await this.#storage.transaction((tx) => this.#storage.removeIdempotentRequests(tx, before));
   }
 
   /** `queued` to `running`; undefined when the job is no longer queued. */
@@ -168,6 +196,42 @@ export class JobBook {
       }
     }
     return queued;
+  }
+
+  async #insert(
+    tx: Transaction,
+    job: JobRecord,
+    source: string,
+    idempotency: NewJob['idempotency'],
+  ): Promise<void> {
+    await this.#storage.insertJob(tx, job, source);
+    if (!idempotency) return;
+    const { jobId, owner, createdAtMs } = job;
+    await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
+  }
+
+  /** The job that the same request made before; `conflict` when another request had the same key. */
+  async #madeBefore(
+    tx: Transaction,
+    owner: string,
+    { key, fingerprint }: { key: string; fingerprint: string },
+  ): Promise<JobRecord | undefined> {
+    const request = await this.#storage.getIdempotentRequest(owner, key, tx);
+    if (!request || request.createdAtMs < this.#clock.now() - IDEMPOTENCY_MS) return undefined;
+    if (request.fingerprint !== fingerprint) {
+      throw new ScenepressError(
+        'conflict',
+        'This Idempotency-Key was used for another request. Take a new one.',
+      );
+    }
+    const job = await this.#storage.getJob(request.jobId, tx);
+    if (job?.phase === 'reserving') {
+      throw new ScenepressError(
+        'conflict',
+        'The request with this Idempotency-Key is still being taken on. Wait.',
+      );
+    }
+    return job; // Undefined where its reserve was refused: the request may be made again.
   }
 
   async #finishAgain(job: JobRecord): Promise<void> {

@@ -45,7 +45,8 @@ async function problemsOf(store: LedgerStore, books: OwnerBooks, tx?: Transactio
     if (problem) problems.push(problem);
   }
   for await (const job of jobsOf(store, books.account.owner)) {
-    if (job.reserveCredits > 0 && !reserved.has(job.jobId)) problems.push(`job ${job.jobId} was never reserved`);
+    if (job.reserveCredits > 0 && !reserved.has(job.jobId))
+      problems.push(`job ${job.jobId} was never reserved`);
   }
   return problems;
 }

@@ -18,6 +18,18 @@ export interface JobQuery {
   before?: string;
 }
 
+/** A request that may be sent again without making a second job. */
+export interface IdempotentRequest {
+  owner: string;
+  /** The client's own name for the request. */
+  key: string;
+  /** Tells whether another request by that name is the same one. */
+  fingerprint: string;
+  /** The job that it made. */
+  jobId: string;
+  createdAtMs: number;
+}
+
 /**
  * Where jobs live. Implement it to keep them in a database of your own.
  *
@@ -43,6 +55,12 @@ export interface Storage {
   updateJob(tx: Transaction, job: JobRecord): Promise<void>;
   /** Removes a job that never became visible (phase `reserving`), with its source. */
   deleteJob(tx: Transaction, jobId: string): Promise<void>;
+
+  getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
+  /** Adds it, or replaces one of the same owner and key. */
+  putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;
+  /** Removes those that are older. */
+  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void>;
 
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */

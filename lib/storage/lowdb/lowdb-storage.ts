@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { isTerminal, type JobRecord, statusOf } from '../../jobs/job.ts';
-import type { JobQuery, Storage, Transaction } from '../storage.ts';
+import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
 import type { LowdbDatabase, LowdbTransaction } from './database.ts';
 
 const TABLE = 'jobs';
 const SOURCES = 'sources';
+const REQUESTS = 'idempotentRequests';
 const DEFAULT_LIMIT = 50;
 
 /** Jobs in the embedded database; the sources of their scenes are in a table apart, which doesn't stay in memory. */
@@ -59,6 +60,24 @@ export class LowdbStorage implements Storage {
     inside.remove(SOURCES, jobId);
   }
 
+  async getIdempotentRequest(
+    owner: string,
+    key: string,
+    tx: Transaction,
+  ): Promise<IdempotentRequest | undefined> {
+    return this.#database.inside(tx).get(REQUESTS, requestId(owner, key));
+  }
+
+  async putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
+    this.#database.inside(tx).put(REQUESTS, requestId(request.owner, request.key), request);
+  }
+
+  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
+    for (const { owner, key, createdAtMs } of this.#database.all<IdempotentRequest>(REQUESTS)) {
+      if (createdAtMs < createdBeforeMs) this.#database.inside(tx).remove(REQUESTS, requestId(owner, key));
+    }
+  }
+
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
     return tx ? this.#database.inside(tx).get(TABLE, jobId) : this.#database.get(TABLE, jobId);
   }
@@ -100,4 +119,9 @@ export class LowdbStorage implements Storage {
     if (after && !isTerminal(after.phase)) this.#unfinished.add(jobId);
     else this.#unfinished.delete(jobId);
   }
+}
+
+/** JSON, because either part may hold any character. */
+function requestId(owner: string, key: string): string {
+  return JSON.stringify([owner, key]);
 }

@@ -9,7 +9,7 @@ function queueOf(...jobs: string[]): FairQueue {
 
 function drain(queue: FairQueue): string[] {
   const jobs: string[] = [];
-  for (let job = queue.take(); job !== undefined; job = queue.take()) jobs.push(job);
+  for (let next = queue.take(); next; next = queue.take()) jobs.push(next.jobId);
   return jobs;
 }
 
@@ -19,7 +19,7 @@ t.test('owners take turns, and each one’s jobs keep their order', async (t) =>
 
 t.test('an owner who comes late waits one round, not the whole queue', async (t) => {
   const queue = queueOf('a1', 'a2', 'a3');
-  t.equal(queue.take(), 'a1');
+  t.same(queue.take(), { owner: 'a', jobId: 'a1' });
   queue.add('b', 'b1');
   t.same(drain(queue), ['a2', 'b1', 'a3']);
 });
@@ -29,6 +29,20 @@ t.test('a job that had its turn already goes first', async (t) => {
   queue.addFirst('b', 'b0');
   t.equal(queue.size, 4);
   t.same(drain(queue), ['b0', 'a1', 'b1', 'b2']);
+});
+
+t.test('an owner who may not have a turn is passed over, and keeps its place', async (t) => {
+  const queue = queueOf('a1', 'b1', 'a2');
+  t.same(
+    queue.take((owner) => owner !== 'a'),
+    { owner: 'b', jobId: 'b1' },
+  );
+  t.equal(
+    queue.take((owner) => owner !== 'a'),
+    undefined,
+  );
+  t.equal(queue.sizeOf('a'), 2);
+  t.same(drain(queue), ['a1', 'a2']);
 });
 
 t.test('a removed job is not taken', async (t) => {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { DataFolder, type JobOutcome, type Ledger, Pricing, StoredLedger } from '../../../lib/index.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { IDEMPOTENCY_MS, JobBook } from '../../../lib/jobs/job-book.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -96,7 +96,7 @@ for (const [name, open] of [
   t.test(name, async (t) => {
     t.test('holds the reserve, then charges what the render cost', async (t) => {
       const { book, ledger } = await open(t);
-      const { jobId } = await book.open(newJob);
+      const { jobId } = (await book.open(newJob)).job;
       t.equal(await ledger.available('a'), 95);
       t.match(await book.begin(jobId), { phase: 'running', attempts: 1 });
       const job = await book.finish(jobId, completed(3), { durationMs: 2500 });
@@ -106,7 +106,7 @@ for (const [name, open] of [
 
     t.test('gives the whole reserve back for a failed render', async (t) => {
       const { book, ledger } = await open(t);
-      const { jobId } = await book.open(newJob);
+      const { jobId } = (await book.open(newJob)).job;
       t.match(await book.finish(jobId, failed, { durationMs: 0 }), {
         phase: 'failed',
         error: 'no',
@@ -117,7 +117,7 @@ for (const [name, open] of [
 
     t.test('fails a render whose cost nobody covers, and gives the reserve back', async (t) => {
       const { book, ledger } = await open(t);
-      const { jobId } = await book.open(newJob);
+      const { jobId } = (await book.open(newJob)).job;
       const job = await book.finish(jobId, completed(101), { durationMs: 101_000 });
       t.match(job, { phase: 'failed', creditsCost: 0, error: /credits ran out/, artifacts: [] });
       t.equal(await ledger.available('a'), 100);
@@ -130,9 +130,48 @@ for (const [name, open] of [
       t.same(await storage.unfinishedJobs(), []);
     });
 
+    t.test('answers a repeated request with its job, also when no credits are left', async (t) => {
+      const { book, ledger, storage } = await open(t, 5);
+      const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
+      const first = await book.open(request);
+      t.equal(first.repeated, false);
+      t.equal(await ledger.available('a'), 0);
+      const again = await book.open(request, () => t.fail('it doesn’t enter again'));
+      t.match(again, { repeated: true, job: { jobId: first.job.jobId } });
+      t.equal((await storage.listJobs({})).length, 1);
+      const other = { ...request, idempotency: { key: 'k', fingerprint: 'g' } };
+      await t.rejects(book.open(other), { code: 'conflict' });
+    });
+
+    t.test('lets a request’s key be used again after a day, or when its first use was refused', async (t) => {
+      const { book, ledger, storage } = await open(t, 10);
+      const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
+      const { jobId } = (await book.open(request)).job;
+      clock.advance(IDEMPOTENCY_MS + 1);
+      const next = await book.open(request);
+      t.not(next.job.jobId, jobId);
+      t.equal(await ledger.available('a'), 0);
+      const poor = { ...newJob, idempotency: { key: 'k2', fingerprint: 'f' } };
+      await t.rejects(book.open(poor), { code: 'insufficient_credits' });
+      await book.finish(jobId, failed, { durationMs: 0 });
+      t.equal((await book.open(poor)).repeated, false);
+      clock.advance(IDEMPOTENCY_MS + 1);
+      await book.forgetOldRequests();
+      t.equal(await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx)), undefined);
+    });
+
+    t.test('asks whether a job may enter before it takes credits', async (t) => {
+      const { book, ledger } = await open(t);
+      const full = () => {
+        throw new Error('full');
+      };
+      await t.rejects(book.open(newJob, full), { message: 'full' });
+      t.equal(await ledger.available('a'), 100);
+    });
+
     t.test('ends a job once: the first outcome counts', async (t) => {
       const { book, ledger } = await open(t);
-      const { jobId } = await book.open(newJob);
+      const { jobId } = (await book.open(newJob)).job;
       const ends = await Promise.all([
         book.finish(jobId, failed, { durationMs: 1 }),
         book.finish(jobId, completed(3), { durationMs: 1 }),
@@ -147,7 +186,8 @@ for (const [name, open] of [
 t.test('recovery', async (t) => {
   t.test('queues what was queued or running again, oldest first', async (t) => {
     const { book } = await openStored(t);
-    const jobs = [await book.open(newJob), await book.open(newJob), await book.open(newJob)];
+    const jobs = [];
+    for (let i = 0; i < 3; i++) jobs.push((await book.open(newJob)).job);
     await book.begin(jobs[0]?.jobId as string);
     const again = await book.recover();
     t.same(
@@ -158,7 +198,7 @@ t.test('recovery', async (t) => {
 
   t.test('fails what was running for the last time', async (t) => {
     const { book, ledger, storage } = await openStored(t);
-    const { jobId } = await book.open(newJob);
+    const { jobId } = (await book.open(newJob)).job;
     await book.begin(jobId);
     await book.requeue(jobId, { counted: true });
     await book.begin(jobId);
@@ -169,7 +209,7 @@ t.test('recovery', async (t) => {
 
   t.test('an attempt that a shutdown ended is not counted', async (t) => {
     const { book } = await openStored(t);
-    const { jobId } = await book.open(newJob);
+    const { jobId } = (await book.open(newJob)).job;
     for (let i = 0; i < 5; i++) {
       await book.begin(jobId);
       t.match(await book.requeue(jobId, { counted: false }), { phase: 'queued', attempts: 0 });
@@ -191,7 +231,7 @@ t.test('a distant ledger that fails', async (t) => {
       `${fault} it settled: the job is still running for its owner, and asking again charges once`,
       async (t) => {
         const { book, ledger, storage } = await openDistant(t);
-        const { jobId } = await book.open(newJob);
+        const { jobId } = (await book.open(newJob)).job;
         await book.begin(jobId);
         ledger.fault = fault;
         await t.rejects(book.finish(jobId, completed(3), { durationMs: 1 }), { message: /billing system/ });
@@ -206,7 +246,7 @@ t.test('a distant ledger that fails', async (t) => {
 
     t.test(`${fault} it settled, and the service died: recovery asks again`, async (t) => {
       const { book, ledger, storage } = await openDistant(t);
-      const { jobId } = await book.open(newJob);
+      const { jobId } = (await book.open(newJob)).job;
       await book.begin(jobId);
       ledger.fault = fault;
       await t.rejects(book.finish(jobId, completed(3), { durationMs: 77 }));

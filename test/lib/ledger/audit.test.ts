@@ -24,7 +24,9 @@ async function openBooks(t: Test) {
   const ledger = new StoredLedger({ store, clock });
   const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
   await ledger.grantPaid('a', 50);
-  const [open, done, failed] = [await book.open(newJob), await book.open(newJob), await book.open(newJob)];
+  const open = (await book.open(newJob)).job;
+  const done = (await book.open(newJob)).job;
+  const failed = (await book.open(newJob)).job;
   await book.finish(done.jobId, completed, { durationMs: 2500 });
   await book.finish(failed.jobId, { kind: 'failed', error: 'no' }, { durationMs: 0 });
   return { folder, store, ledger, open, done, failed };
@@ -42,7 +44,7 @@ t.test('an audit while jobs come and end finds nothing to complain of', async (t
   const work = Promise.all(
     Array.from({ length: 8 }, async () => {
       while (busy) {
-        const { jobId } = await book.open(newJob);
+        const { jobId } = (await book.open(newJob)).job;
         await book.finish(jobId, completed, { durationMs: 2500 });
       }
     }),
