@@ -3,9 +3,11 @@ import {
   type Account,
   type Accounts,
   type ApiKeys,
+  type AuditReport,
   type Balance,
   isoTime,
   type KeyRecord,
+  type LedgerEntry,
   renderRequestSchema,
   ScenepressError,
   StoredLedger,
@@ -52,6 +54,19 @@ const amount = Joi.number()
   .min(1)
   .required()
   .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
+
+/** One line of an account's history. */
+export interface StatementLine {
+  /** ISO 8601, UTC. */
+  at: string;
+  kind: LedgerEntry['kind'];
+  /** What the balance changed by. */
+  amountCredits: number;
+  jobId: string | null;
+  note: string | null;
+}
+
+const STATEMENT_LINES = 1000;
 
 /** What an operator does with accounts, keys and credits. Requests and answers are plain data. */
 export class Administration {
@@ -114,6 +129,26 @@ export class Administration {
     return this.#ledger.grantPaid(accountId, paid);
   }
 
+  /** Recomputes every balance; where renders cost nothing there are no books. */
+  async auditCredits(): Promise<AuditReport> {
+    if (this.#ledger instanceof StoredLedger) return this.#ledger.audit();
+    throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');
+  }
+
+  /** The account's history, newest first. */
+  async creditStatement(request: { account: string }): Promise<StatementLine[]> {
+    const { accountId } = await this.#accounts.byEmail(request.account);
+    if (!(this.#ledger instanceof StoredLedger)) return [];
+    const entries = await this.#ledger.statement(accountId, STATEMENT_LINES);
+    return entries.map(({ kind, amountCredits, jobId, note, atMs }) => ({
+      at: isoTime(atMs),
+      kind,
+      amountCredits,
+      jobId,
+      note,
+    }));
+  }
+
   async creditBalance(request: { account: string }): Promise<Balance> {
     const { accountId } = await this.#accounts.byEmail(request.account);
     return this.#ledger.balance(accountId);
@@ -129,6 +164,8 @@ export const OPERATIONS: (keyof Administration)[] = [
   'revokeKey',
   'grantCredits',
   'creditBalance',
+  'creditStatement',
+  'auditCredits',
 ];
 
 function check<T>(schema: Joi.Schema<T>, value: unknown): T {

@@ -62,6 +62,7 @@ export class Appliance {
 
   #createService({ folder, ledger }: Installation): RenderService {
     const { creditsPerSecond, reserveSeconds, python, workers } = this.#config;
+    const { maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = this.#config;
     return new RenderService({
       dataFolder: folder,
       ledger,
@@ -69,6 +70,11 @@ export class Appliance {
       limits: limitsOf(this.#config),
       renderer: { ...(python !== undefined && { python }) },
       ...(workers !== undefined && { workers }),
+      queue: {
+        maxQueued,
+        maxQueuedPerOwner: maxQueuedPerAccount,
+        ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
+      },
       logger: this.#logger,
     });
   }

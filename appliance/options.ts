@@ -16,6 +16,9 @@ export interface Config {
   masterKey?: string;
   masterKeyFile?: string;
   workers?: number;
+  maxQueued: number;
+  maxQueuedPerAccount: number;
+  maxRunningPerAccount?: number;
   python?: string;
   renderTimeoutSeconds: number;
   renderMemoryMb: number;
@@ -144,6 +147,25 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(),
     value: 'number',
     defaultText: 'the number of CPUs',
+  },
+  maxQueued: {
+    description: 'Jobs that may wait; beyond that, requests are answered with 503',
+    allowed: 'a whole number of at least 1',
+    schema: count(10_000),
+    value: 'number',
+  },
+  maxQueuedPerAccount: {
+    description: 'Jobs of one account that may wait',
+    allowed: 'a whole number of at least 1',
+    schema: count(1_000),
+    value: 'number',
+  },
+  maxRunningPerAccount: {
+    description: 'Scenes of one account rendered at the same time',
+    allowed: 'a whole number of at least 1',
+    schema: count(),
+    value: 'number',
+    defaultText: 'the number of workers',
   },
   python: {
     description: 'Python interpreter that has Manim',

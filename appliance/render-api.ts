@@ -6,7 +6,7 @@ import { answerErrors } from './http-errors.ts';
 import { type Authenticate, bearerScheme, type Caller, callerOf } from './render-api/bearer.ts';
 import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
 import { jobJson } from './render-api/job-json.ts';
-import { discardBody, receiveRenderRequest } from './render-api/request-body.ts';
+import { discardBody, idempotencyKeyOf, receiveRenderRequest } from './render-api/request-body.ts';
 
 export { type ArtifactsOptions, artifacts } from './artifacts.ts';
 export type { Authenticate, Caller } from './render-api/bearer.ts';
@@ -64,8 +64,17 @@ export const renderApi: Plugin<RenderApiOptions> = {
       options: { ...ROUTE, payload: BODY_UNREAD },
       async handler(request, h) {
         const { owner, keyId, webhookUrl } = authenticated(request);
-        const { request: render, metadataJson } = await receiveRenderRequest(request.raw.req);
-        const job = await service.enqueue({ webhookUrl, ...render, owner, keyId, metadataJson });
+        const { request: render, metadataJson, fingerprint } = await receiveRenderRequest(request.raw.req);
+        const key = idempotencyKeyOf(request.raw.req);
+        const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint } };
+        const job = await service.enqueue({
+          webhookUrl,
+          ...render,
+          owner,
+          keyId,
+          metadataJson,
+          ...idempotency,
+        });
         return h.response({ jobId: job.jobId, status: 'queued', endpoint: 'render' }).code(202);
       },
     });

@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
@@ -123,6 +124,8 @@ interface RunningRender {
   ended: Promise<void>;
 }
 
+/** At a quiet hour, UTC. */
+const NIGHTLY = '30 3 * * *';
 const FUNDS_CHECK_MS = 1_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
@@ -160,6 +163,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   #pool: RenderPool | undefined;
   #accepting = false;
+  #nightly: ScheduledTask | undefined;
   #queue = new FairQueue();
   readonly #running = new Map<string, RunningRender>();
   /** Emits the id of a job that became terminal. */
@@ -224,6 +228,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       throw error;
     }
     this.#accepting = true;
+    this.#nightly = cron.schedule(NIGHTLY, () => this.#maintain(), { timezone: 'UTC' });
+    void this.#maintain();
     this.#dispatch();
   }
 
@@ -233,6 +239,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     this.#accepting = false;
+    await this.#nightly?.destroy();
+    this.#nightly = undefined;
     const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
     if (graceMs > 0) {
       const timer = new AbortController();
@@ -535,6 +543,19 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
         if (stopped) return undefined;
       }
+    }
+  }
+
+  /** What is done after the start and each night. */
+  async #maintain(): Promise<void> {
+    try {
+      await this.#book.forgetOldRequests();
+      const report = await this.#ledger.audit?.();
+      if (!report) return;
+      if (report.problems.length === 0) this.#logger.info(report, 'The books are in order.');
+      else this.#logger.error(report, 'The books are not in order.');
+    } catch (error) {
+      if (this.#accepting) this.#logger.error({ err: error }, 'Maintenance failed.');
     }
   }
 

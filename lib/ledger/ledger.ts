@@ -1,4 +1,5 @@
 import type { Storage, Transaction } from '../storage/storage.ts';
+import type { AuditReport } from './audit.ts';
 
 /** What an account can spend now: open reserves are already taken off. Integers. */
 export interface Balance {
@@ -50,6 +51,9 @@ export interface Ledger {
 
   /** What the owner can spend now. */
   balance(owner: string): Promise<Balance>;
+
+  /** Looks whether the books add up and say the same as the jobs; called after the start and each night. */
+  audit?(): Promise<AuditReport>;
 
   /** Credits that a running job may still take beyond its reserve; `Infinity` where renders cost nothing. */
   available(owner: string): Promise<number>;

@@ -3,6 +3,7 @@ import cron, { type ScheduledTask } from 'node-cron';
 import { type Clock, monthOf, systemClock } from '../clock.ts';
 import { SortableIds } from '../ids.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
+import { type AuditReport, audit } from './audit.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type { Grant, GrantPart, LedgerAccount, LedgerEntry, LedgerStore } from './ledger-store.ts';
 
@@ -86,6 +87,10 @@ export class StoredLedger implements Ledger {
   /** The account's history, newest first. */
   async statement(owner: string, limit = 100): Promise<LedgerEntry[]> {
     return this.#store.listEntries(owner, limit);
+  }
+
+  audit(): Promise<AuditReport> {
+    return audit(this.#store);
   }
 
   async reserve(

@@ -58,7 +58,7 @@ const ROOT_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 /** Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all. */
 export async function findLauncher(options: RendererOptions): Promise<Launcher> {
   const root = packageRoot();
-  const python = options.python ?? process.env['SCENEPRESS_PYTHON'] ?? join(root, '.venv', 'bin', 'python');
+  const python = options.python ?? (process.env['SCENEPRESS_PYTHON'] || join(root, '.venv', 'bin', 'python'));
   if (!existsSync(python)) {
     throw new ScenepressError(
       'renderer_unavailable',
