@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from client import Zygote, render_job
+from client import RENDERER, Zygote, render_job
 from sources import SQUARE, scene
 
 MANY = "class A(Scene): pass\nclass B(ThreeDScene): pass\nx = 1\n"
@@ -82,7 +82,7 @@ def test_an_error_says_what_is_wrong_and_where(
         assert part in error
     for secret in (
         str(tmp_path),
-        "/work",
+        str(RENDERER.parent),
         "site-packages",
         "scene_renderer",
         "Traceback",
