@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
@@ -43,10 +44,12 @@ t.test('a job whose renderer is killed twice fails, and the scene is not blamed'
 });
 
 t.test('a renderer that is killed between two jobs is replaced before it is missed', async (t) => {
+  await render(service, { className: 'OneFrame' });
   const before = processesBelow(process.pid);
   killZygotes('SIGKILL');
-  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
   await ended(before);
+  while (zygotesBelow(process.pid).length === 0) await delay(20);
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
 });
 
 t.test('a renderer that hangs is replaced, and its job attempted again', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ended, processesBelow, processesNamed, zygotesBelow } from '../../fixtures/processes.ts';
-import { afterOneFrame, ENDLESS, render, scene, startService } from '../../fixtures/renders.ts';
+import { afterOneFrame, render, scene, startService } from '../../fixtures/renders.ts';
 
 const MIB = 1024 * 1024;
 const service = await startService(t, {

@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { DataFolder, StoredLedger } from '../../../lib/index.ts';
+import {
+  afterOneFrame,
+  drawing,
+  ENDLESS,
+  enqueue,
+  render,
+  scene,
+  startService,
+} from '../../fixtures/renders.ts';
+
+// A reserve is the price of one second. Every account has 1,000 credits.
+const dataFolder = new DataFolder(t.testdir());
+const ledger = new StoredLedger({ store: dataFolder.ledgerStore });
+const service = await startService(t, {
+  dataFolder,
+  ledger,
+  workers: 1,
+  pricing: {
+    creditsPerSecond: { low: 100, medium: 600, high: 900, twok: 1001, fourk: 1 },
+    reserveSeconds: 1,
+  },
+});
+const RAN_OUT = 'The credits ran out: the render cost more than the reserve and the balance cover.';
+
+/** What happened to an account after its grant, oldest first. */
+async function history(owner: string): Promise<string[]> {
+  const entries = (await ledger.statement(owner)).toReversed();
+  return entries.map(({ kind, amountCredits }) => `${kind} ${amountCredits}`).slice(1);
+}
+
+t.test('a render costs what it took, and the rest of the reserve comes back', async (t) => {
+  const owner = 'frugal';
+  const running = await drawing(service, { owner, code: afterOneFrame('time.sleep(0.2)') });
+  t.same(await service.balance(owner), { free: 900, paid: 0, total: 900 });
+  t.equal(running.creditsCost, 0);
+  const { status, creditsCost, durationMs } = await service.wait(running.jobId);
+  t.equal(status, 'completed');
+  t.equal(creditsCost, Math.ceil(((durationMs ?? 0) * 100) / 1000));
+  t.same(await service.balance(owner), { free: 1000 - creditsCost, paid: 0, total: 1000 - creditsCost });
+  t.same(await history(owner), ['reserve -100', `settle ${100 - creditsCost}`]);
+});
+
+t.test('a render that costs more than its reserve is charged in full', async (t) => {
+  const owner = 'generous';
+  const { status, creditsCost } = await render(service, { owner, code: afterOneFrame('time.sleep(1.2)') });
+  t.equal(status, 'completed');
+  t.ok(creditsCost > 120, `${creditsCost} credits`);
+  t.equal((await service.balance(owner)).total, 1000 - creditsCost);
+  t.same(await history(owner), ['reserve -100', `settle ${100 - creditsCost}`]);
+});
+
+t.test('a render of no time costs one credit', async (t) => {
+  const owner = 'quick';
+  const job = await render(service, { owner, className: 'OneFrame', quality: 'fourk', fps: 1 });
+  t.match(job, { status: 'completed', creditsCost: Math.max(1, Math.ceil((job.durationMs ?? 0) / 1000)) });
+});
+
+t.test('free credits are spent before paid ones', async (t) => {
+  const owner = 'mixed';
+  await ledger.grantPaid(owner, 500);
+  const { creditsCost } = await render(service, { owner });
+  t.same(await service.balance(owner), { free: 1000 - creditsCost, paid: 500, total: 1500 - creditsCost });
+});
+
+t.test('a scene that fails costs nothing', async (t) => {
+  const owner = 'unlucky';
+  t.match(await render(service, { owner, code: scene('1 / 0') }), { status: 'failed', creditsCost: 0 });
+  t.same(await history(owner), ['reserve -100', 'void 100']);
+  t.equal((await service.balance(owner)).total, 1000);
+});
+
+t.test('a canceled job costs nothing', async (t) => {
+  const owner = 'hesitant';
+  const { jobId } = await drawing(service, { owner, code: ENDLESS });
+  const waiting = await enqueue(service, { owner });
+  t.equal((await service.balance(owner)).total, 800);
+  await service.cancel(waiting.jobId);
+  await service.cancel(jobId);
+  t.equal((await service.balance(owner)).total, 1000);
+});
+
+t.test('a render is stopped when it has cost all that there is', async (t) => {
+  const owner = 'endless';
+  const job = await render(service, { owner, code: ENDLESS, quality: 'medium' });
+  t.match(job, { status: 'failed', error: RAN_OUT, creditsCost: 0, attempts: 1 });
+  t.ok((job.durationMs ?? 0) > 1666 && (job.durationMs ?? 0) < 10_000, `${job.durationMs} ms`);
+  t.same(await history(owner), ['reserve -600', 'void 600']);
+  t.equal((await service.balance(owner)).total, 1000);
+});
+
+t.test('a finished render that cannot be paid fails, and its video is not kept', async (t) => {
+  const owner = 'short';
+  // 1,000 credits are spent after 1.11 s; the running cost is looked at every second.
+  const code = afterOneFrame('time.sleep(1.15)');
+  const job = await render(service, { owner, code, quality: 'high', fps: 1 });
+  t.match(job, { status: 'failed', error: RAN_OUT, creditsCost: 0, artifacts: [] });
+  t.notOk(existsSync(join(dataFolder.path, 'assets', job.jobId)));
+  t.equal((await service.balance(owner)).total, 1000);
+});
+
+t.test('a job that the balance does not reserve for is not made', async (t) => {
+  const owner = 'poor';
+  await t.rejects(enqueue(service, { owner, quality: 'twok' }), { code: 'insufficient_credits' });
+  t.same(await service.list({ owner }), []);
+  t.same(await history(owner), []);
+  t.equal((await service.balance(owner)).total, 1000);
+});
+
+t.test('jobs of one account cannot reserve the same credits', async (t) => {
+  const owner = 'greedy';
+  const blocker = await drawing(service, { code: ENDLESS });
+  const answers = await Promise.allSettled(
+    [1, 2, 3].map(() => enqueue(service, { owner, quality: 'medium' })),
+  );
+  t.equal(answers.filter(({ status }) => status === 'fulfilled').length, 1);
+  t.equal((await service.balance(owner)).total, 400);
+  for (const { jobId } of await service.list({ owner })) await service.cancel(jobId);
+  await service.cancel(blocker.jobId);
+  t.equal((await service.balance(owner)).total, 1000);
+});

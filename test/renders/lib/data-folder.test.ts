@@ -1,0 +1,37 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { RenderService } from '../../../lib/index.ts';
+import { render, scene, startService } from '../../fixtures/renders.ts';
+
+t.test('a data folder may lie deeper than a socket’s name is long', async (t) => {
+  const folder = join(t.testdir(), 'a-long-name-of-a-folder/'.repeat(8));
+  const service = await startService(t, { folder, workers: 1 });
+  t.match(await render(service, {}), { status: 'completed', error: null });
+});
+
+t.test('a data folder may have a name that no shell likes', async (t) => {
+  const folder = join(t.testdir(), "ünï & 'quoted' $HOME\n-x");
+  const service = await startService(t, { folder, workers: 1 });
+  t.match(await render(service, {}), { status: 'completed', error: null });
+  t.match(await render(service, { code: scene('1 / 0') }), {
+    error: 'ZeroDivisionError: division by zero\nline 6: 1 / 0',
+  });
+});
+
+t.test('a data folder may lie below one that only its owner can enter', async (t) => {
+  const closed = join(t.testdir(), 'closed');
+  await mkdir(closed, { mode: 0o700 });
+  const service = await startService(t, { folder: join(closed, 'data'), workers: 1 });
+  t.match(await render(service, {}), { status: 'completed', error: null });
+});
+
+t.test('a service that cannot start leaves nothing running and says what is missing', async (t) => {
+  const folder = t.testdir();
+  const service = new RenderService({ folder, renderer: { python: join(folder, 'no-python') } });
+  await t.rejects(service.start(), { code: 'renderer_unavailable', message: /no-python.*SCENEPRESS_PYTHON/ });
+  t.match(service.status(), { ready: false, workers: 0 });
+  const another = await startService(t, { folder, workers: 1 });
+  t.match(await render(another, { className: 'OneFrame' }), { status: 'completed' });
+  t.same((await readdir(folder)).includes('work'), true);
+});

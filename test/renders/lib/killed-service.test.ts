@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { RenderService } from '../../../lib/index.ts';
+import { ended, processesBelow } from '../../fixtures/processes.ts';
+
+const folder = t.testdir();
+const program = join(import.meta.dirname, '../../fixtures/serving-program.ts');
+const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+t.teardown(() => child.kill('SIGKILL'));
+await once(child.stdout, 'data');
+
+t.test('a second service is refused the folder', async (t) => {
+  const second = new RenderService({ folder });
+  await t.rejects(second.start(), { code: 'storage_locked', message: new RegExp(`\\b${child.pid}\\b`) });
+});
+
+t.test('nothing survives the SIGKILL of a service that renders', async () => {
+  const below = processesBelow(child.pid ?? 0);
+  t.ok(below.length >= 4, 'two zygotes and two scenes');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  await ended(below);
+});
+
+t.test(
+  'the next start completes what was running and what was queued, and leaves nothing over',
+  async (t) => {
+    const service = new RenderService({ folder, workers: 2 });
+    t.teardown(() => service.stop());
+    await service.start();
+    const jobs = await service.list();
+    t.equal(jobs.length, 3);
+    const attempts: Record<string, number> = {};
+    for (const { jobId } of jobs) {
+      const job = await service.wait(jobId);
+      t.match(job, { status: 'completed', error: null });
+      attempts[job.owner] = job.attempts;
+    }
+    t.same(attempts, { ada: 2, bob: 2, eve: 1 });
+    const workers = await readdir(join(folder, 'work'));
+    for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), [], worker);
+    t.same((await readdir(join(folder, 'assets'))).toSorted(), jobs.map(({ jobId }) => jobId).toSorted());
+  },
+);
