@@ -39,6 +39,8 @@ type EndReason = StopReason | 'timeout';
 /** What one fork did. */
 interface ForkOutcome {
   end: JobEnded;
+  /** It came as far as hostile bytes: a render says something before it reads the scene. */
+  begun: boolean;
   /** Its last word: the first `done`, `inspected` or `failed` that it said. */
   verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'failed' }> | undefined;
 }
@@ -162,12 +164,14 @@ export class RenderWorker {
   async #fork(folder: string, job: RendererJob, onReport: (report: JobReport) => void): Promise<ForkOutcome> {
     const current = this.#current as { zygote: Zygote; endReason: EndReason | undefined };
     let verdict: ForkOutcome['verdict'];
+    let begun = job.kind === 'inspect';
     await this.#makeFolder(folder);
     const channel = await JobChannel.open({
       folder,
       uid: uidOf(this.#settings.launcher, this.#settings.index),
       job,
       onReport: (report) => {
+        begun = true;
         if (verdict) return;
         if (report.type === 'done' || report.type === 'inspected' || report.type === 'failed')
           verdict = report;
@@ -185,7 +189,7 @@ export class RenderWorker {
       if (current.endReason) current.zygote.killJob();
       const end = await running;
       await channel.drained();
-      return { end, verdict };
+      return { end, begun, verdict };
     } finally {
       channel.close();
     }
@@ -202,6 +206,11 @@ export class RenderWorker {
     if (outcome.verdict) return undefined;
     if (endReason === 'timeout') return { kind: 'failed', durationMs, error: this.#timeoutMessage() };
     if (endReason) return { kind: 'stopped', durationMs, reason: endReason };
+    if (!outcome.begun && outcome.end.reason === null) {
+      const { signal, exitCode } = outcome.end;
+      const message = `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
+      return { kind: 'died', durationMs, message };
+    }
     return { kind: 'failed', durationMs, error: silentEnd(outcome.end, this.#settings.limits) };
   }
 
