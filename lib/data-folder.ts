@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
 import type { KeyStore } from './keys/key-store.ts';
@@ -24,6 +24,7 @@ import type { Storage } from './storage/storage.ts';
  * ```
  */
 export class DataFolder {
+  /** Absolute: it stays the same folder when the program goes elsewhere. */
   readonly path: string;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
@@ -31,7 +32,8 @@ export class DataFolder {
   readonly keyStore: KeyStore;
   readonly assets: FileAssetStore;
 
-  constructor(path: string, options: LowdbDatabaseOptions = {}) {
+  constructor(folder: string, options: LowdbDatabaseOptions = {}) {
+    const path = resolve(folder);
     const database = new LowdbDatabase(path, options);
     this.path = path;
     this.storage = new LowdbStorage(database);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
@@ -181,7 +182,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#dataFolder = dataFolder;
     this.#storage = storage;
     this.#assets = assets;
-    this.#workFolder = workFolder;
+    this.#workFolder = resolve(workFolder);
     this.#ledger = options.ledger ?? new UnmeteredLedger();
     this.#pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
