@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
-import { render, scene, startService } from '../../fixtures/renders.ts';
+import { artifactPath, render, scene, startService } from '../../fixtures/renders.ts';
 
 t.test('a data folder may lie deeper than a socket’s name is long', async (t) => {
   const folder = join(t.testdir(), 'a-long-name-of-a-folder/'.repeat(8));
@@ -34,4 +34,15 @@ t.test('a service that cannot start leaves nothing running and says what is miss
   const another = await startService(t, { folder, workers: 1 });
   t.match(await render(another, { className: 'OneFrame' }), { status: 'completed' });
   t.same((await readdir(folder)).includes('work'), true);
+});
+
+t.test('a data folder may be named relative to where the program is', async (t) => {
+  const before = process.cwd();
+  t.teardown(() => process.chdir(before));
+  process.chdir(t.testdir());
+  const service = await startService(t, { folder: './renders', workers: 1 });
+  process.chdir(before);
+  const job = await render(service, { className: 'OneFrame' });
+  t.match(job, { status: 'completed' });
+  t.match(await artifactPath(service, job, 'video.mp4'), /^\/.*\/renders\/assets\//);
 });
