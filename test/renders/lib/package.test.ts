@@ -24,7 +24,7 @@ t.test('a program of ten lines renders a scene with the package that npm would p
   const env = { ...process.env, SCENEPRESS_PYTHON: join(checkout, '.venv/bin/python') };
   const { stdout, stderr } = await run(process.execPath, ['program.mjs'], { cwd: app, env, timeout: 60_000 });
   t.equal(stderr, '');
-  const video = await inspectVideo(join(app, stdout.trim()));
+  const video = await inspectVideo(stdout.trim());
   t.match(video, { widthPx: 854, heightPx: 480, fps: 15, codec: 'h264' });
   t.ok(video.frames > 10);
 });
