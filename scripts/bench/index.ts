@@ -1,0 +1,15 @@
+/** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. Run nothing else on the machine meanwhile. */
+import { bench as render } from './render.ts';
+
+const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
+  render: { about: 'POST to `completed` on a warm service, against `manim render`', bench: render },
+};
+
+const [name, ...args] = process.argv.slice(2);
+const chosen = name !== undefined && Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
+if (chosen) await chosen.bench(args);
+else {
+  console.log('npm run bench -- NAME\n');
+  for (const [name, { about }] of Object.entries(BENCHMARKS)) console.log(`  ${name.padEnd(12)}${about}`);
+  if (name !== undefined) process.exitCode = 2;
+}
