@@ -12,18 +12,8 @@ const pythonSources = ['.', '../test/renderer'];
 const checks: [name: string, cwd: string, command: string, ...args: string[]][] = [
   ['TypeScript types', root, join(bin, 'tsc')],
   ['TypeScript lint and format', root, join(bin, 'biome'), 'check', '--error-on-warnings'],
-  ['Python lint', renderer, python, '-m', 'ruff', 'check', '--config=pyproject.toml', ...pythonSources],
-  [
-    'Python format',
-    renderer,
-    python,
-    '-m',
-    'ruff',
-    'format',
-    '--check',
-    '--config=pyproject.toml',
-    ...pythonSources,
-  ],
+  ['Python lint', renderer, python, '-m', 'ruff', 'check', ...pythonSources],
+  ['Python format', renderer, python, '-m', 'ruff', 'format', '--check', ...pythonSources],
   ['Python types', renderer, python, '-m', 'mypy', '--strict', ...pythonSources],
 ];
 
