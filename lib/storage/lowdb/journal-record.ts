@@ -68,7 +68,7 @@ export interface JournalContent {
   goodBytes: number;
   end:
     | 'clean'
-    /** The last record was never completely written, so nobody was told of it. */
+    /** The last record was never completely written, so nobody was told of it; or it is there a second time. */
     | 'torn'
     /** The last record is complete but its checksum is wrong: it may have been acknowledged. */
     | 'doubtful'
@@ -92,7 +92,7 @@ export function readRecords(bytes: Buffer, start: number, after: Mark): JournalC
     const end = newline < 0 ? bytes.length : newline;
     const record = decodeRecord(bytes.subarray(at, end));
     if (record?.sequence !== last.sequence + 1 || record.previous !== last.checksum) {
-      return { records, goodBytes: at, end: judgeTail(bytes.subarray(at)) };
+      return { records, goodBytes: at, end: judgeTail(bytes.subarray(at), records) };
     }
     records.push(record);
     last = record;
@@ -101,17 +101,28 @@ export function readRecords(bytes: Buffer, start: number, after: Mark): JournalC
   return { records, goodBytes: at, end: 'clean' };
 }
 
-/** What a bad record at the beginning of `tail` means. */
-function judgeTail(tail: Buffer): JournalContent['end'] {
-  for (let at = tail.indexOf(NEWLINE) + 1; at > 0 && at < tail.length; at = tail.indexOf(NEWLINE, at) + 1) {
-    const newline = tail.indexOf(NEWLINE, at);
-    if (decodeRecord(tail.subarray(at, newline < 0 ? tail.length : newline))) return 'damaged';
-    if (newline < 0) break;
-  }
-  const first = tail.indexOf(NEWLINE);
-  if (decodeRecord(first < 0 ? tail : tail.subarray(0, first))) return 'damaged'; // Good in itself, but out of its order.
-  if (tail.at(-1) !== NEWLINE || tail.includes(0)) return 'torn';
+/** What a bad record at the beginning of `tail` means; `before` are the good ones in front of it. */
+function judgeTail(tail: Buffer, before: JournalRecord[]): JournalContent['end'] {
+  const known = new Set(before.map((record) => record.checksum));
+  const lines = linesOf(tail);
+  const decoded = lines.map(decodeRecord);
+  // Good in itself, but out of its order. One that repeats what was read already says nothing new.
+  if (decoded.some((record) => record && !known.has(record.checksum))) return 'damaged';
+  const doubtful = lines.filter((_, i) => !decoded[i]);
+  if (doubtful.length === 0 || tail.at(-1) !== NEWLINE || doubtful.some((line) => line.includes(0)))
+    return 'torn';
   return 'doubtful';
+}
+
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, at);
+    const end = newline < 0 ? bytes.length : newline;
+    lines.push(bytes.subarray(at, end));
+    at = end + 1;
+  }
+  return lines;
 }
 
 function checksumOf(previous: string, sequence: number, payload: string): string {
