@@ -10,24 +10,24 @@ const checkout = join(import.meta.dirname, '../../..');
 const folder = t.testdir();
 const program = join(checkout, 'test/fixtures/ten-lines.mjs');
 
-// Without what tap makes Node load first; Python comes from the environment that the set-up made in the checkout.
-const { NODE_OPTIONS: _, ...inherited } = process.env;
-const env = { ...inherited, SCENEPRESS_PYTHON: join(checkout, '.venv/bin/python') };
+/** Runs a program without the modules that tap has every Node process load. */
+const runClean = (command: string[], cwd: string, env: NodeJS.ProcessEnv = {}) =>
+  run('env', ['-u', 'NODE_OPTIONS', ...command], { cwd, env: { ...process.env, ...env }, timeout: 60_000 });
 
 t.test('a program of ten lines renders a scene with the package that npm would publish', async (t) => {
   const app = join(folder, 'app');
   const installed = join(app, 'node_modules/scenepress');
   await mkdir(installed, { recursive: true });
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', app], {
-    cwd: checkout,
-    env,
-  });
+  const packed = await runClean(['npm', 'pack', '--silent', '--pack-destination', app], checkout);
   const archive = join(app, packed.stdout.trim().split('\n').at(-1) ?? '');
   await run('tar', ['--extract', '--file', archive, '--directory', installed, '--strip-components=1']);
   await symlink(join(checkout, 'node_modules'), join(installed, 'node_modules'));
   await copyFile(program, join(app, 'program.mjs'));
 
-  const { stdout, stderr } = await run(process.execPath, ['program.mjs'], { cwd: app, env, timeout: 60_000 });
+  // Python comes from the environment that the set-up made in the checkout.
+  const { stdout, stderr } = await runClean([process.execPath, 'program.mjs'], app, {
+    SCENEPRESS_PYTHON: join(checkout, '.venv/bin/python'),
+  });
   t.equal(stderr, '');
   const video = await inspectVideo(stdout.trim());
   t.match(video, { widthPx: 854, heightPx: 480, fps: 15, codec: 'h264' });
