@@ -130,13 +130,15 @@ export class JobBook {
     }));
   }
 
-  /** `running` back to `queued`. An attempt that ended for no fault of anyone's is not counted. */
+  /**
+   * `running` back to `queued`; undefined when the job is no longer running, or had its last attempt. An attempt that
+   * ended for no fault of anyone's is not counted.
+   */
   requeue(jobId: string, { counted }: { counted: boolean }): Promise<JobRecord | undefined> {
-    return this.#change(jobId, 'running', (job) => ({
-      ...job,
-      phase: 'queued',
-      attempts: counted ? job.attempts : job.attempts - 1,
-    }));
+    return this.#change(jobId, 'running', (job) => {
+      if (counted && job.attempts >= MOST_ATTEMPTS) return undefined;
+      return { ...job, phase: 'queued', attempts: counted ? job.attempts : job.attempts - 1 };
+    });
   }
 
   /**
@@ -269,13 +271,13 @@ export class JobBook {
   #change(
     jobId: string,
     from: JobRecord['phase'],
-    change: (job: JobRecord) => JobRecord,
+    change: (job: JobRecord) => JobRecord | undefined,
   ): Promise<JobRecord | undefined> {
     return this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
       if (job?.phase !== from) return undefined;
       const changed = change(job);
-      await this.#storage.updateJob(tx, changed);
+      if (changed) await this.#storage.updateJob(tx, changed);
       return changed;
     });
   }

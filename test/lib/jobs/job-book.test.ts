@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { DataFolder, type JobOutcome, type Ledger, Pricing, StoredLedger } from '../../../lib/index.ts';
 import { IDEMPOTENCY_MS, JobBook } from '../../../lib/jobs/job-book.ts';
+import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -8,73 +9,6 @@ const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9'
 const newJob = { owner: 'a', request, metadataJson: null, webhookUrl: null, keyId: null };
 const completed = (costCredits: number): JobOutcome => ({ kind: 'completed', artifacts: [], costCredits });
 const failed: JobOutcome = { kind: 'failed', error: 'no' };
-
-/** A billing system of somebody else's: no transaction of ours, and it can fail before or after it acted. */
-class DistantLedger implements Ledger {
-  balanceCredits: number;
-  readonly jobs = new Map<string, { state: 'open' | 'settled' | 'voided'; amount: number }>();
-  /** What goes wrong at the next call. */
-  fault: 'before' | 'after' | undefined;
-  calls = 0;
-
-  constructor(balanceCredits: number) {
-    this.balanceCredits = balanceCredits;
-  }
-
-  joins(): boolean {
-    return false;
-  }
-
-  async reserve({ jobId, amountCredits }: { jobId: string; amountCredits: number }) {
-    return this.#act(() => {
-      const job = this.jobs.get(jobId);
-      if (job) return job.state === 'voided' ? ('insufficient' as const) : ('reserved' as const);
-      if (amountCredits > this.balanceCredits) return 'insufficient' as const;
-      this.balanceCredits -= amountCredits;
-      this.jobs.set(jobId, { state: 'open', amount: amountCredits });
-      return 'reserved' as const;
-    });
-  }
-
-  async settle({ jobId, amountCredits }: { jobId: string; amountCredits: number }) {
-    return this.#act(() => {
-      const job = this.jobs.get(jobId);
-      if (job?.state === 'settled') return { kind: 'settled' as const, chargedCredits: job.amount };
-      if (job?.state !== 'open' || amountCredits > job.amount + this.balanceCredits) {
-        return { kind: 'insufficient' as const };
-      }
-      this.balanceCredits += job.amount - amountCredits;
-      this.jobs.set(jobId, { state: 'settled', amount: amountCredits });
-      return { kind: 'settled' as const, chargedCredits: amountCredits };
-    });
-  }
-
-  async void({ jobId }: { jobId: string }) {
-    await this.#act(() => {
-      const job = this.jobs.get(jobId);
-      if (job?.state === 'open') this.balanceCredits += job.amount;
-      this.jobs.set(jobId, { state: 'voided', amount: 0 });
-    });
-  }
-
-  async balance() {
-    return { paid: this.balanceCredits, free: 0, total: this.balanceCredits };
-  }
-
-  async available() {
-    return this.balanceCredits;
-  }
-
-  #act<T>(work: () => T): T {
-    this.calls += 1;
-    const fault = this.fault;
-    this.fault = undefined;
-    if (fault === 'before') throw new Error('the billing system does not answer');
-    const answer = work();
-    if (fault === 'after') throw new Error('the answer of the billing system was lost');
-    return answer;
-  }
-}
 
 async function openBook<L extends Ledger>(t: Test, makeLedger: (folder: DataFolder) => L) {
   const folder = new DataFolder(t.testdir());

@@ -1,0 +1,242 @@
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import {
+  audit,
+  DataFolder,
+  type JobOutcome,
+  type JobRecord,
+  type Ledger,
+  Pricing,
+  StoredLedger,
+} from '../../../lib/index.ts';
+import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
+import { DistantLedger } from '../../fixtures/distant-ledger.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
+
+// Histories of the service's core against a simple model: jobs are opened, begun, given back, ended and cancelled,
+// credits granted, days pass, the disk is full or loses power at any call. FC_SEED=… runs the same histories again.
+
+const pick = fc.nat({ max: 20 });
+const action = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('open' as const),
+      owner: fc.nat({ max: 2 }),
+      key: fc.nat({ max: 9 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('begin' as const), pick }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('complete' as const),
+      pick,
+      cost: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('giveBack' as const), pick, counted: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('grant' as const),
+      owner: fc.nat({ max: 2 }),
+      amount: fc.nat({ max: 40 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('pass' as const), days: fc.integer({ min: -5, max: 40 }) }),
+  },
+);
+type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
+
+/** One life of the service: some actions at a time, until the power goes at some call to the disk, or never. */
+const life = fc.record({
+  actions: fc.array(fc.array(action, { minLength: 1, maxLength: 4 }), { maxLength: 12 }),
+  callsLeft: fc.option(fc.nat({ max: 120 }), { nil: Number.POSITIVE_INFINITY }),
+  fullness: fc.constantFrom(0, 0, 0.1),
+});
+const history = fc.record({ lives: fc.array(life, { minLength: 1, maxLength: 4 }), disk: fc.nat() });
+
+type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
+
+/** What was acknowledged. */
+interface Model {
+  jobs: Map<string, JobRecord>;
+  grantedCredits: Map<string, number>;
+}
+
+interface World {
+  clock: FakeClock;
+  disk: SimulatedDisk;
+  folder: DataFolder;
+  ledger: Ledger;
+  book: JobBook;
+  model: Model;
+}
+
+async function carryOut(world: World, action: Action): Promise<void> {
+  const { book, model, clock, ledger } = world;
+  const jobs = [...model.jobs.values()].filter((job) => job.phase !== 'completed' && job.phase !== 'failed');
+  const chosen = 'pick' in action ? jobs[action.pick % Math.max(1, jobs.length)] : undefined;
+  const told = (job: JobRecord | undefined) => job && model.jobs.set(job.jobId, job);
+  switch (action.do) {
+    case 'open': {
+      const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+      const idempotency = action.key < 3 ? { key: String(action.key), fingerprint: 'f' } : null;
+      const newJob = {
+        owner: `owner-${action.owner}`,
+        request,
+        metadataJson: null,
+        webhookUrl: null,
+        keyId: null,
+      };
+      const { job, repeated } = await book.open({ ...newJob, idempotency });
+      if (!repeated) told(job);
+      return;
+    }
+    case 'begin':
+      if (chosen) told(await book.begin(chosen.jobId));
+      return;
+    case 'giveBack':
+      if (chosen) told(await book.requeue(chosen.jobId, { counted: action.counted }));
+      return;
+    case 'complete':
+    case 'fail': {
+      if (!chosen) return;
+      const outcome: JobOutcome =
+        action.do === 'fail'
+          ? { kind: 'failed', error: 'no' }
+          : { kind: 'completed', artifacts: [], costCredits: action.cost };
+      told(await book.finish(chosen.jobId, outcome, { durationMs: 1000 }));
+      return;
+    }
+    case 'grant': {
+      if (!(ledger instanceof StoredLedger)) return;
+      const owner = `owner-${action.owner}`;
+      await ledger.grantPaid(owner, action.amount);
+      model.grantedCredits.set(owner, (model.grantedCredits.get(owner) ?? 0) + action.amount);
+      return;
+    }
+    case 'pass':
+      clock.advance(action.days * 86_400_000);
+  }
+}
+
+/** Throws where what was acknowledged isn't there, or what is there doesn't add up. */
+async function inspect({ folder, model, book }: World): Promise<void> {
+  for (const { phase } of await book.recover())
+    if (phase !== 'queued') throw new Error(`recovered as ${phase}`);
+  for (const [jobId, told] of model.jobs) {
+    const job = await folder.storage.getJob(jobId);
+    if (!job) throw new Error(`job ${jobId}, which was acknowledged, is gone`);
+    const over = told.phase === 'completed' || told.phase === 'failed';
+    if (over && JSON.stringify(job) !== JSON.stringify(told))
+      throw new Error(`job ${jobId} changed after its end`);
+    if (job.attempts > MOST_ATTEMPTS && !over) throw new Error(`job ${jobId} is attempted again and again`);
+    model.jobs.set(jobId, job);
+  }
+  for (const job of await folder.storage.unfinishedJobs()) {
+    if (job.phase !== 'queued') throw new Error(`job ${job.jobId} is still ${job.phase} after recovery`);
+  }
+}
+
+async function live(
+  t: Test,
+  { lives, disk: seed }: History,
+  makeLedger: (world: Omit<World, 'ledger' | 'book'>) => Ledger,
+) {
+  const disk = new SimulatedDisk(seededRandom(seed));
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const model: Model = { jobs: new Map(), grantedCredits: new Map() };
+  const path = t.testdir();
+  for (const { actions, callsLeft, fullness } of [
+    ...lives,
+    { actions: [], callsLeft: Number.POSITIVE_INFINITY, fullness: 0 },
+  ]) {
+    const folder = new DataFolder(path, { disk, snapshotAfterBytes: 3000, onFatal: () => {} });
+    const ledger = makeLedger({ clock, disk, folder, model });
+    const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
+    const world = { clock, disk, folder, ledger, book, model };
+    disk.fullness = 0;
+    await folder.start();
+    if (ledger instanceof DistantLedger) ledger.faults = undefined;
+    await inspect(world);
+    await check(world);
+    disk.callsLeft = callsLeft;
+    disk.fullness = fullness;
+    if (ledger instanceof DistantLedger) ledger.faults = faultsFrom(seededRandom(seed + 1));
+    for (const together of actions)
+      await Promise.allSettled(together.map((action) => carryOut(world, action)));
+    if (callsLeft === Number.POSITIVE_INFINITY) await folder.stop();
+    else {
+      disk.callsLeft = 0;
+      await folder.stop().catch(() => {});
+      disk.cutPower();
+    }
+  }
+}
+
+function faultsFrom(random: () => number): DistantLedger['faults'] {
+  return () => {
+    const dice = random();
+    return dice < 0.1 ? 'before' : dice < 0.2 ? 'after' : undefined;
+  };
+}
+
+/** The books themselves. */
+async function check({ folder, ledger, model }: World): Promise<void> {
+  if (ledger instanceof DistantLedger) {
+    let [charged, held] = [0, 0];
+    for (const [jobId, { state, amount }] of ledger.jobs) {
+      const phase = (await folder.storage.getJob(jobId))?.phase ?? 'absent';
+      const expected =
+        state === 'open' ? ['queued'] : state === 'settled' ? ['completed'] : ['failed', 'absent'];
+      if (!expected.includes(phase))
+        throw new Error(`job ${jobId} is ${phase}, but ${state} in the distant ledger`);
+      if (state === 'open') held += amount;
+      if (state === 'settled') charged += amount;
+    }
+    if (ledger.balanceCredits !== 200 - charged - held || ledger.balanceCredits < 0)
+      throw new Error('the balance is wrong');
+    return;
+  }
+  const { problems } = await audit(folder.ledgerStore);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  for (const [owner, granted] of model.grantedCredits) {
+    const entries = await folder.ledgerStore.listEntries(owner, Number.MAX_SAFE_INTEGER);
+    const found = entries.filter(({ kind, parts }) => kind === 'grant' && parts[0]?.source === 'paid');
+    const sum = found.reduce((sum, { amountCredits }) => sum + amountCredits, 0);
+    if (sum < granted) throw new Error(`${owner} was granted ${granted}, the books have ${sum}`);
+  }
+}
+
+const RUNS = Number(process.env['RUNS'] ?? 1000);
+const seed = process.env['FC_SEED'] ? { seed: Number(process.env['FC_SEED']) } : {};
+
+t.test('with a ledger in the same transactions, no history breaks the books', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(history, (history) =>
+      live(
+        t,
+        history,
+        ({ folder, clock }) =>
+          new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth: 60, clock }),
+      ),
+    ),
+    { numRuns: RUNS, ...seed },
+  );
+});
+
+t.test('with a ledger that lives elsewhere and fails, no history breaks the books', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(history, (history) => {
+      const distant = new DistantLedger(200);
+      return live(t, history, () => distant);
+    }),
+    { numRuns: RUNS, ...seed },
+  );
+});
