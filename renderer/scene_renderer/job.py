@@ -1,8 +1,9 @@
 """The life of a forked job: outside, between zygote and scene, and inside, where the scene runs.
 
-The outer process stays in the zygote's process-id namespace and does nothing but wait; the inner
-one is the first of a fresh namespace, so that its end is the end of everything that the scene has
-started. Where the kernel doesn't permit that, there is one process, and the zygote kills the rest.
+The outer process stays in the zygote's process-id namespace and does nothing but wait. It starts the
+first process of a fresh namespace, whose end is the end of everything in it, and then the inner one,
+where the scene runs; when that has ended, it ends the first. Where the kernel doesn't permit a
+namespace, the outer process is the inner one, and the zygote kills whatever is left behind.
 """
 
 import os
@@ -49,6 +50,9 @@ def _outer(fork: Fork, zygote: int) -> int:
         return _EXIT_BROKEN  # it died before the line above
     if not isolated:
         return _inner(fork.folder, channel)
+    init = os.fork()
+    if init == 0:
+        _be_first(channel)
     inner = os.fork()
     if inner == 0:
         code = _EXIT_BROKEN
@@ -61,10 +65,25 @@ def _outer(fork: Fork, zygote: int) -> int:
     kernel.set_readable(False)
     channel.close()
     code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+    os.kill(init, signal.SIGKILL)
+    os.waitpid(init, 0)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)
     return code
+
+
+def _be_first(channel: JobChannel) -> NoReturn:
+    """Be the first process of a namespace: the kernel shields it from signals, which a scene must not be."""
+    try:
+        kernel.die_with_parent()
+        kernel.set_readable(False)
+        channel.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps what it adopts
+        while True:
+            signal.pause()
+    finally:
+        os._exit(_EXIT_BROKEN)
 
 
 def _forget_zygote() -> None:

@@ -5,6 +5,7 @@ Units stand in the names; names on the wire are those of the fields, in camel ca
 
 import base64
 import json
+import os
 import socket
 import threading
 import time
@@ -106,7 +107,10 @@ class JobChannel:
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.connect(path)
+        # A socket's path has at most 107 bytes, and a data folder may be deep: go by the folder.
+        folder, name = os.path.split(path)
+        os.chdir(folder)
+        self._socket.connect(name)
         self._lock = threading.Lock()
         self._progress_due = 0.0
 
