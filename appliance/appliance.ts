@@ -62,7 +62,7 @@ export class Appliance {
 
   #createService({ folder, ledger }: Installation): RenderService {
     const { creditsPerSecond, reserveSeconds, python, workers } = this.#config;
-    const { maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = this.#config;
+    const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = this.#config;
     return new RenderService({
       dataFolder: folder,
       ledger,
@@ -70,6 +70,10 @@ export class Appliance {
       limits: limitsOf(this.#config),
       renderer: { ...(python !== undefined && { python }) },
       ...(workers !== undefined && { workers }),
+      retention: {
+        ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),
+        ...(retentionGb !== undefined && { maxTotalBytes: retentionGb * 1024 * MIB }),
+      },
       queue: {
         maxQueued,
         maxQueuedPerOwner: maxQueuedPerAccount,

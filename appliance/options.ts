@@ -16,6 +16,8 @@ export interface Config {
   masterKey?: string;
   masterKeyFile?: string;
   workers?: number;
+  retentionDays?: number;
+  retentionGb?: number;
   maxQueued: number;
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
@@ -147,6 +149,20 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(),
     value: 'number',
     defaultText: 'the number of CPUs',
+  },
+  retentionDays: {
+    description: 'Days after which the artifacts of a job are removed; the job stays',
+    allowed: 'a number above 0',
+    schema: Joi.number().greater(0),
+    value: 'days',
+    defaultText: 'never',
+  },
+  retentionGb: {
+    description: 'Size of all artifacts together, beyond which the oldest are removed',
+    allowed: 'a number above 0',
+    schema: Joi.number().greater(0),
+    value: 'GiB',
+    defaultText: 'no limit',
   },
   maxQueued: {
     description: 'Jobs that may wait; beyond that, requests are answered with 503',

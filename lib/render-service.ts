@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
+import { KEEP_ALL, type RetentionOptions, retain } from './assets/retention.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
@@ -53,6 +54,8 @@ export interface RenderServiceOptions {
   /** Renders at the same time; default: one for each CPU. */
   workers?: number;
   queue?: Partial<QueueOptions>;
+  /** How long artifacts are kept; default: for good. */
+  retention?: Partial<RetentionOptions>;
   /** Emits a small picture of a running render at most this often; default 0: never. */
   previewIntervalMs?: number;
   clock?: Clock;
@@ -127,6 +130,7 @@ interface RunningRender {
 
 /** At a quiet hour, UTC. */
 const NIGHTLY = '30 3 * * *';
+const HOURLY = '17 * * * *';
 const FUNDS_CHECK_MS = 1_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
@@ -161,10 +165,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #workers: number;
   readonly #previewIntervalMs: number;
   readonly #queueOptions: QueueOptions;
+  readonly #retention: RetentionOptions;
+  readonly #clock: Clock;
 
   #pool: RenderPool | undefined;
   #accepting = false;
-  #nightly: ScheduledTask | undefined;
+  #tasks: ScheduledTask[] = [];
   #queue = new FairQueue();
   readonly #running = new Map<string, RunningRender>();
   /** Emits the id of a job that became terminal. */
@@ -190,6 +196,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#rendererOptions = options.renderer ?? {};
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
+    this.#retention = { ...KEEP_ALL, ...options.retention };
+    this.#clock = clock;
     this.#queueOptions = { ...DEFAULT_QUEUE, ...options.queue };
     this.#previewIntervalMs = options.previewIntervalMs ?? 0;
     this.#book = new JobBook({ storage, ledger: this.#ledger, pricing: this.#pricing, clock });
@@ -229,8 +237,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       throw error;
     }
     this.#accepting = true;
-    this.#nightly = cron.schedule(NIGHTLY, () => this.#maintain(), { timezone: 'UTC' });
+    this.#tasks = [
+      cron.schedule(NIGHTLY, () => this.#maintain(), { timezone: 'UTC' }),
+      cron.schedule(HOURLY, () => this.#retain(), { timezone: 'UTC' }),
+    ];
     void this.#maintain();
+    void this.#retain();
     this.#dispatch();
   }
 
@@ -240,8 +252,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     this.#accepting = false;
-    await this.#nightly?.destroy();
-    this.#nightly = undefined;
+    for (const task of this.#tasks) await task.destroy();
+    this.#tasks = [];
     const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
     if (graceMs > 0) {
       const timer = new AbortController();
@@ -558,6 +570,17 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     } catch (error) {
       if (this.#accepting) this.#logger.error({ err: error }, 'Maintenance failed.');
     }
+  }
+
+  /** Removes artifacts that are too old or too many. */
+  async #retain(): Promise<void> {
+    if (Object.values(this.#retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return;
+    const world = { storage: this.#storage, assets: this.#assets, clock: this.#clock };
+    const jobs = await retain(world, this.#retention).catch((error: unknown) => {
+      if (this.#accepting) this.#logger.error({ err: error }, 'Artifacts could not be removed.');
+      return 0;
+    });
+    if (jobs > 0) this.#logger.info({ jobs }, 'Artifacts of old jobs were removed.');
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {

@@ -67,6 +67,11 @@ export interface Storage {
   listJobs(query: JobQuery): Promise<JobRecord[]>;
   /** Every job that isn't terminal, oldest first: what recovery has to look at. */
   unfinishedJobs(): Promise<JobRecord[]>;
+  /** Completed jobs whose artifacts have not been removed, oldest first. */
+  jobsWithArtifacts(): AsyncIterable<JobRecord>;
+  /** Notes that a job's artifacts are removed; the job itself doesn't change. */
+  noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
+
   /** The scene's source code exactly as it was inserted. */
   readSource(jobId: string): Promise<string | undefined>;
 }

@@ -6,6 +6,7 @@ import type { LowdbDatabase, LowdbTransaction } from './database.ts';
 const TABLE = 'jobs';
 const SOURCES = 'sources';
 const REQUESTS = 'idempotentRequests';
+const REMOVALS = 'artifactRemovals';
 const DEFAULT_LIMIT = 50;
 
 /** Jobs in the embedded database; the sources of their scenes are in a table apart, which doesn't stay in memory. */
@@ -94,6 +95,18 @@ export class LowdbStorage implements Storage {
 
   async unfinishedJobs(): Promise<JobRecord[]> {
     return [...this.#unfinished].sort().map((id) => this.#database.get<JobRecord>(TABLE, id) as JobRecord);
+  }
+
+  async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
+    // Ids sort by time. A list of its own, because jobs come and go while somebody looks at each.
+    const jobs = [...this.#database.all<JobRecord>(TABLE)].filter(({ artifacts }) => artifacts.length > 0);
+    for (const job of jobs.sort((a, b) => (a.jobId < b.jobId ? -1 : 1))) {
+      if (!this.#database.get(REMOVALS, job.jobId)) yield job;
+    }
+  }
+
+  async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {
+    this.#database.inside(tx).put(REMOVALS, jobId, { atMs });
   }
 
   async readSource(jobId: string): Promise<string | undefined> {

@@ -5,32 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type JobRecord } from '../../../lib/index.ts';
 import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
-
-function jobRecord(jobId: string, change: Partial<JobRecord> = {}): JobRecord {
-  return {
-    jobId,
-    owner: 'a',
-    phase: 'queued',
-    className: 'A',
-    quality: 'low',
-    aspectRatio: '16:9',
-    fps: 15,
-    metadataJson: null,
-    webhookUrl: null,
-    keyId: null,
-    reserveCredits: 5,
-    attempts: 0,
-    createdAtMs: 0,
-    startedAtMs: null,
-    completedAtMs: null,
-    durationMs: null,
-    creditsCost: 0,
-    outcome: null,
-    artifacts: [],
-    error: null,
-    ...change,
-  };
-}
+import { jobRecord } from '../../fixtures/job-record.ts';
 
 async function openFolder(t: Test, path = t.testdir()): Promise<DataFolder> {
   const folder = new DataFolder(path);

@@ -1,0 +1,57 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { KEEP_ALL, retain } from '../../../lib/assets/retention.ts';
+import { DataFolder, type JobRecord } from '../../../lib/index.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Completed jobs, one a day, with a video of 100 bytes each. */
+async function folderWithJobs(t: Test, count: number) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const jobs: JobRecord[] = [];
+  for (let number = 1; number <= count; number++) {
+    const jobId = `job${number}`;
+    const assetKey = `${jobId}/video.mp4`;
+    const path = join(folder.path, 'a-video');
+    writeFileSync(path, 'v'.repeat(100));
+    await folder.assets.put(assetKey, { path });
+    const job = jobRecord(jobId, {
+      phase: 'completed',
+      completedAtMs: clock.now() - (count - number) * DAY_MS,
+      artifacts: [{ name: 'video.mp4', assetKey, sizeBytes: 100 }],
+    });
+    await folder.storage.transaction((tx) => folder.storage.insertJob(tx, job, 'x'));
+    jobs.push(job);
+  }
+  const left = () =>
+    jobs.filter(({ jobId }) => existsSync(folder.assets.path(`${jobId}/video.mp4`))).map((job) => job.jobId);
+  return { folder, clock, left, world: { storage: folder.storage, assets: folder.assets, clock } };
+}
+
+t.test('by default everything stays', async (t) => {
+  const { world, left } = await folderWithJobs(t, 3);
+  t.equal(await retain(world, KEEP_ALL), 0);
+  t.same(left(), ['job1', 'job2', 'job3']);
+});
+
+t.test('artifacts go by age, job records stay', async (t) => {
+  const { world, left, folder, clock } = await folderWithJobs(t, 4);
+  t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), 2);
+  t.same(left(), ['job3', 'job4']);
+  t.match(await folder.storage.getJob('job1'), { phase: 'completed', artifacts: [{ name: 'video.mp4' }] });
+  clock.advance(DAY_MS);
+  t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), 1);
+});
+
+t.test('artifacts go by total size, the oldest first', async (t) => {
+  const { world, left } = await folderWithJobs(t, 4);
+  t.equal(await retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), 2);
+  t.same(left(), ['job3', 'job4']);
+  t.equal(await retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), 0);
+});
