@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { KEEP_ALL, retain } from '../../../lib/assets/retention.ts';
 import { DataFolder, type JobRecord } from '../../../lib/index.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { jobRecord } from '../../fixtures/job-record.ts';
 
 const DAY_MS = 86_400_000;
 

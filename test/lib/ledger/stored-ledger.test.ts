@@ -49,52 +49,11 @@ t.test('free credits go before paid ones', async (t) => {
   t.same(await ledger.balance('a'), { paid: 100, free: 10, total: 110 });
 });
 
-t.test('a cost above the reserve takes the difference from the balance', async (t) => {
-  const { ledger } = await openBooks(t, 30);
-  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
-  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 30 }), {
-    kind: 'settled',
-    chargedCredits: 30,
-  });
-  t.same(await ledger.balance('a'), { paid: 0, free: 0, total: 0 });
-});
-
-t.test('a cost that nothing covers changes nothing', async (t) => {
-  const { ledger } = await openBooks(t, 30);
-  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
-  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 31 }), { kind: 'insufficient' });
-  t.equal((await ledger.balance('a')).total, 20);
-  await ledger.void({ jobId: 'j1', owner: 'a' });
-  t.equal((await ledger.balance('a')).total, 30);
-});
-
 t.test('a reserve above the balance is refused and leaves no trace', async (t) => {
   const { ledger } = await openBooks(t, 30);
   t.equal(await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 31 }), 'insufficient');
   t.equal((await ledger.balance('a')).total, 30);
   t.notMatch(await ledger.statement('a'), [{ kind: 'reserve' }]);
-});
-
-t.test('every call can be repeated without effect', async (t) => {
-  const { ledger } = await openBooks(t, 100);
-  const reserve = { jobId: 'j1', owner: 'a', amountCredits: 40 };
-  t.equal(await ledger.reserve(reserve), 'reserved');
-  t.equal(await ledger.reserve(reserve), 'reserved');
-  t.equal((await ledger.balance('a')).total, 60);
-  const settle = { jobId: 'j1', owner: 'a', amountCredits: 15 };
-  t.same(await ledger.settle(settle), await ledger.settle(settle));
-  t.equal((await ledger.balance('a')).total, 85);
-  await ledger.reserve({ ...reserve, jobId: 'j2' });
-  await ledger.void({ jobId: 'j2', owner: 'a' });
-  await ledger.void({ jobId: 'j2', owner: 'a' });
-  t.equal((await ledger.balance('a')).total, 85);
-});
-
-t.test('a reserve that arrives after its void is refused', async (t) => {
-  const { ledger } = await openBooks(t, 100);
-  await ledger.void({ jobId: 'j1', owner: 'a' });
-  t.equal(await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 }), 'insufficient');
-  t.equal((await ledger.balance('a')).total, 100);
 });
 
 t.test('free credits end with their month (UTC), paid ones stay', async (t) => {
@@ -140,15 +99,6 @@ t.test('the month’s start grants every known account, and use grants nothing m
     const grants = (await ledger.statement(owner)).filter(({ kind }) => kind === 'grant');
     t.equal(grants.length, 2);
   }
-});
-
-t.test('calls at once never spend the same credits twice', async (t) => {
-  const { ledger } = await openBooks(t, 100);
-  const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, i) => ledger.reserve({ jobId: `j${i}`, owner: 'a', amountCredits: 10 })),
-  );
-  t.equal(answers.filter((answer) => answer === 'reserved').length, 10);
-  t.equal((await ledger.balance('a')).total, 0);
 });
 
 t.test('any history adds up: the balance is what the entries say, and never negative', async (t) => {

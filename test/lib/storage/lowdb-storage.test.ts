@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type JobRecord } from '../../../lib/index.ts';
 import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
-import { jobRecord } from '../../fixtures/job-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 async function openFolder(t: Test, path = t.testdir()): Promise<DataFolder> {
   const folder = new DataFolder(path);
@@ -37,56 +37,6 @@ function contents(path: string): Record<string, string> {
 
 const insert = ({ storage }: DataFolder, job: JobRecord, source = 'x') =>
   storage.transaction((tx) => storage.insertJob(tx, job, source));
-
-t.test('what was committed is there after the next start', async (t) => {
-  const folder = await openFolder(t);
-  await insert(folder, jobRecord('1', { metadataJson: '{"a":1e400}' }), 'source');
-  await folder.stop();
-  await folder.start();
-  t.same(await folder.storage.getJob('1'), jobRecord('1', { metadataJson: '{"a":1e400}' }));
-  t.equal(await folder.storage.readSource('1'), 'source');
-});
-
-t.test('source code is kept to the last code unit', async (t) => {
-  const folder = await openFolder(t);
-  const source = 'x = "\0 \ud800 数学 \u2028"\r\n';
-  await insert(folder, jobRecord('1'), source);
-  t.equal(await folder.storage.readSource('1'), source);
-});
-
-t.test('a transaction that throws leaves no trace', async (t) => {
-  const { storage } = await openFolder(t);
-  const failing = storage.transaction(async (tx) => {
-    await storage.insertJob(tx, jobRecord('1'), 'x');
-    throw new Error('no');
-  });
-  await t.rejects(failing, { message: 'no' });
-  t.equal(await storage.getJob('1'), undefined);
-});
-
-t.test('a transaction sees its own writes, others see them once they are durable', async (t) => {
-  const { storage } = await openFolder(t);
-  await storage.transaction(async (tx) => {
-    await storage.insertJob(tx, jobRecord('1'), 'x');
-    t.match(await storage.getJob('1', tx), { jobId: '1' });
-    t.equal(await storage.getJob('1'), undefined);
-  });
-  t.match(await storage.getJob('1'), { jobId: '1' });
-});
-
-t.test('each transaction sees what those before it wrote, though it isn’t durable yet', async (t) => {
-  const folder = await openFolder(t);
-  await insert(folder, jobRecord('1'));
-  const { storage } = folder;
-  const increments = Array.from({ length: 50 }, () =>
-    storage.transaction(async (tx) => {
-      const job = (await storage.getJob('1', tx)) as JobRecord;
-      await storage.updateJob(tx, { ...job, attempts: job.attempts + 1 });
-    }),
-  );
-  await Promise.all(increments);
-  t.equal((await storage.getJob('1'))?.attempts, 50);
-});
 
 t.test('a write that fails leaves everything as it was, on disk and in memory', async (t) => {
   let full = false;
@@ -121,38 +71,6 @@ t.test('a write that fails leaves everything as it was, on disk and in memory', 
   full = false;
   await change(4);
   t.equal((await storage.getJob('1'))?.attempts, 4, 'it goes on when there is room again');
-});
-
-t.test('jobs are listed newest first, in pages, by owner and by status', async (t) => {
-  const folder = await openFolder(t);
-  for (const id of ['1', '2', '3', '4'])
-    await insert(folder, jobRecord(id, { owner: id === '2' ? 'b' : 'a' }));
-  await insert(folder, jobRecord('5', { phase: 'reserving' }));
-  await insert(folder, jobRecord('6', { phase: 'settling' }));
-  const list = async (query: object) => (await folder.storage.listJobs(query)).map((job) => job.jobId);
-  t.same(await list({}), ['6', '4', '3', '2', '1']);
-  t.same(await list({ owner: 'a', limit: 2 }), ['6', '4']);
-  t.same(await list({ owner: 'a', limit: 2, before: '4' }), ['3', '1']);
-  t.same(await list({ status: 'running' }), ['6']);
-  t.same(await list({ owner: 'nobody' }), []);
-});
-
-t.test('unfinished jobs come oldest first', async (t) => {
-  const folder = await openFolder(t);
-  await insert(folder, jobRecord('2', { phase: 'running' }));
-  await insert(folder, jobRecord('1'));
-  await insert(folder, jobRecord('3', { phase: 'failed' }));
-  t.same(
-    (await folder.storage.unfinishedJobs()).map((job) => job.jobId),
-    ['1', '2'],
-  );
-});
-
-t.test('a terminal job can’t be changed', async (t) => {
-  const folder = await openFolder(t);
-  await insert(folder, jobRecord('1', { phase: 'completed' }));
-  const { storage } = folder;
-  await t.rejects(storage.transaction((tx) => storage.updateJob(tx, jobRecord('1'))));
 });
 
 t.test('a handle is good for its own transaction only', async (t) => {

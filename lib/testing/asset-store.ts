@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { AssetStore, ByteRange } from '../assets/asset-store.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+const KEY = 'job/video.mp4';
+
+/** How an {@link AssetStore} behaves. `open` gives an empty, started one each time. */
+export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behaviour[] {
+  return behaviours(open, {
+    async 'gives back what was put, as a whole and in part'(store) {
+      await withFile('0123456789', async (path) => {
+        assert.deepEqual(await store.put(KEY, { path, contentType: 'video/mp4' }), { sizeBytes: 10 });
+      });
+      assert.deepEqual(await read(store), { content: '0123456789', sizeBytes: 10 });
+      assert.deepEqual(await read(store, { start: 2, end: 4 }), { content: '234', sizeBytes: 10 });
+      assert.deepEqual(await read(store, { start: 9, end: 9 }), { content: '9', sizeBytes: 10 });
+    },
+
+    async 'replaces what is put again'(store) {
+      for (const content of ['old', 'newer']) {
+        await withFile(content, (path) => store.put(KEY, { path, contentType: 'video/mp4' }));
+      }
+      assert.deepEqual(await read(store), { content: 'newer', sizeBytes: 5 });
+    },
+
+    async 'follows no link'(store) {
+      await withFile('secret', async (path) => {
+        await symlink(path, `${path}.link`);
+        await assert.rejects(store.put(KEY, { path: `${path}.link`, contentType: 'video/mp4' }));
+      });
+      assert.equal(await store.open(KEY), undefined);
+    },
+
+    async 'has nothing where nothing was put, and deletes it without complaint'(store) {
+      assert.equal(await store.open(KEY), undefined);
+      await store.delete(KEY);
+      await withFile('x', (path) => store.put(KEY, { path, contentType: 'video/mp4' }));
+      await store.delete(KEY);
+      assert.equal(await store.open(KEY), undefined);
+    },
+  });
+}
+
+async function withFile<T>(content: string, work: (path: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'scenepress-suite-'));
+  try {
+    await writeFile(join(folder, 'file'), content);
+    return await work(join(folder, 'file'));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function read(store: AssetStore, range?: ByteRange): Promise<{ content: string; sizeBytes: number }> {
+  const opened = await store.open(KEY, range);
+  assert(opened, 'the asset is there');
+  return { content: await text(opened.stream), sizeBytes: opened.sizeBytes };
+}

@@ -1,0 +1,5 @@
+/** Suites that show whether a store or a ledger of yours behaves as the service needs it to. */
+export { assetStoreSuite } from './asset-store.ts';
+export { ledgerSuite } from './ledger.ts';
+export { storageSuite } from './storage.ts';
+export type { Behaviour, Opened } from './suite.ts';

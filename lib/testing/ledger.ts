@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+const owner = 'a';
+
+/** How a {@link Ledger} that charges behaves. `open` gives one in which owner `a` has just 100 credits. */
+export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
+  return behaviours(open, {
+    async 'holds a reserve and charges what the job cost'(ledger) {
+      assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'reserved');
+      assert.equal(await ledger.available(owner), 60);
+      const settled = await ledger.settle({ jobId: '1', owner, amountCredits: 15 });
+      assert.deepEqual(settled, { kind: 'settled', chargedCredits: 15 });
+      assert.equal(await ledger.available(owner), 85);
+    },
+
+    async 'takes a cost above the reserve from the balance'(ledger) {
+      await ledger.reserve({ jobId: '1', owner, amountCredits: 10 });
+      const settled = await ledger.settle({ jobId: '1', owner, amountCredits: 100 });
+      assert.deepEqual(settled, { kind: 'settled', chargedCredits: 100 });
+      assert.equal(await ledger.available(owner), 0);
+    },
+
+    async 'changes nothing for a cost that nothing covers'(ledger) {
+      await ledger.reserve({ jobId: '1', owner, amountCredits: 10 });
+      assert.deepEqual(await ledger.settle({ jobId: '1', owner, amountCredits: 101 }), {
+        kind: 'insufficient',
+      });
+      assert.equal(await ledger.available(owner), 90);
+      await ledger.void({ jobId: '1', owner });
+      assert.equal(await ledger.available(owner), 100);
+    },
+
+    async 'refuses a reserve above the balance'(ledger) {
+      assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 101 }), 'insufficient');
+      assert.equal(await ledger.available(owner), 100);
+    },
+
+    async 'gives the whole reserve back when it is voided'(ledger) {
+      await ledger.reserve({ jobId: '1', owner, amountCredits: 40 });
+      await ledger.void({ jobId: '1', owner });
+      assert.equal(await ledger.available(owner), 100);
+    },
+
+    async 'takes every call a second time without effect'(ledger) {
+      for (let i = 0; i < 3; i++) {
+        assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'reserved');
+      }
+      assert.equal(await ledger.available(owner), 60);
+      for (let i = 0; i < 3; i++) {
+        const settled = await ledger.settle({ jobId: '1', owner, amountCredits: 15 });
+        assert.deepEqual(settled, { kind: 'settled', chargedCredits: 15 });
+      }
+      assert.equal(await ledger.available(owner), 85);
+      await ledger.reserve({ jobId: '2', owner, amountCredits: 40 });
+      for (let i = 0; i < 3; i++) await ledger.void({ jobId: '2', owner });
+      assert.equal(await ledger.available(owner), 85);
+    },
+
+    async 'refuses a reserve that arrives after its void'(ledger) {
+      await ledger.void({ jobId: '1', owner });
+      assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 10 }), 'insufficient');
+      assert.equal(await ledger.available(owner), 100);
+    },
+
+    async 'never spends the same credits twice, however many ask at once'(ledger) {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => ledger.reserve({ jobId: `${i}`, owner, amountCredits: 10 })),
+      );
+      assert.equal(answers.filter((answer) => answer === 'reserved').length, 10);
+      assert.equal(await ledger.available(owner), 0);
+    },
+
+    async 'splits the balance into parts that add up'(ledger) {
+      const { paid, free, total } = await ledger.balance(owner);
+      assert.equal(total, 100);
+      assert.equal(paid + free, total);
+    },
+  });
+}

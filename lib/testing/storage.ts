@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import type { JobRecord } from '../jobs/job.ts';
+import type { JobQuery, Storage } from '../storage/storage.ts';
+import { jobRecord } from './job-record.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+/** How a {@link Storage} behaves. `open` gives an empty, started one each time. */
+export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
+  return behaviours(open, {
+    async 'keeps a job and its source to the last code unit'(storage) {
+      const job = jobRecord('1', { metadataJson: '{"a":1e400}' });
+      const source = 'x = "\0 \ud800 数学 \u2028"\r\n';
+      await insert(storage, job, source);
+      assert.deepEqual(await storage.getJob('1'), job);
+      assert.equal(await storage.readSource('1'), source);
+    },
+
+    async 'has no job that was never inserted'(storage) {
+      assert.equal(await storage.getJob('1'), undefined);
+      assert.equal(await storage.readSource('1'), undefined);
+    },
+
+    async 'leaves no trace of a transaction that throws'(storage) {
+      const failing = storage.transaction(async (tx) => {
+        await storage.insertJob(tx, jobRecord('1'), 'x');
+        throw new Error('no');
+      });
+      await assert.rejects(failing, { message: 'no' });
+      assert.equal(await storage.getJob('1'), undefined);
+      assert.equal(await storage.readSource('1'), undefined);
+    },
+
+    async 'shows a transaction its own writes, and others none of them before the commit'(storage) {
+      await storage.transaction(async (tx) => {
+        await storage.insertJob(tx, jobRecord('1'), 'x');
+        assert.equal((await storage.getJob('1', tx))?.jobId, '1');
+        assert.equal(await storage.getJob('1'), undefined);
+      });
+      assert.equal((await storage.getJob('1'))?.jobId, '1');
+    },
+
+    async 'runs transactions as if one after the other'(storage) {
+      await insert(storage, jobRecord('1'));
+      const increments = Array.from({ length: 30 }, () =>
+        storage.transaction(async (tx) => {
+          const job = (await storage.getJob('1', tx)) as JobRecord;
+          await storage.updateJob(tx, { ...job, attempts: job.attempts + 1 });
+        }),
+      );
+      await Promise.all(increments);
+      assert.equal((await storage.getJob('1'))?.attempts, 30);
+    },
+
+    async 'gives records that a caller can’t change behind its back'(storage) {
+      const job = jobRecord('1', {
+        artifacts: [{ name: 'video.mp4', assetKey: '1/video.mp4', sizeBytes: 1 }],
+      });
+      await insert(storage, job);
+      job.artifacts.pop();
+      assert.equal((await storage.getJob('1'))?.artifacts.length, 1);
+    },
+
+    async 'lists jobs newest first, in pages, by owner and by status'(storage) {
+      for (const id of ['1', '2', '3', '4']) {
+        await insert(storage, jobRecord(id, { owner: id === '2' ? 'b' : 'a' }));
+      }
+      await insert(storage, jobRecord('5', { phase: 'reserving' }));
+      await insert(storage, jobRecord('6', { phase: 'settling' }));
+      const list = async (query: JobQuery) => (await storage.listJobs(query)).map((job) => job.jobId);
+      assert.deepEqual(await list({}), ['6', '4', '3', '2', '1']);
+      assert.deepEqual(await list({ owner: 'a', limit: 2 }), ['6', '4']);
+      assert.deepEqual(await list({ owner: 'a', limit: 2, before: '4' }), ['3', '1']);
+      assert.deepEqual(await list({ status: 'running' }), ['6']);
+      assert.deepEqual(await list({ owner: 'nobody' }), []);
+      assert.deepEqual(await list({ owner: '__proto__' }), []);
+    },
+
+    async 'gives unfinished jobs oldest first, those that nobody sees too'(storage) {
+      await insert(storage, jobRecord('2', { phase: 'running' }));
+      await insert(storage, jobRecord('1'));
+      await insert(storage, jobRecord('3', { phase: 'failed' }));
+      await insert(storage, jobRecord('4', { phase: 'reserving' }));
+      const ids = (await storage.unfinishedJobs()).map((job) => job.jobId);
+      assert.deepEqual(ids, ['1', '2', '4']);
+    },
+
+    async 'refuses to change a terminal job'(storage) {
+      await insert(storage, jobRecord('1', { phase: 'completed' }));
+      await assert.rejects(storage.transaction((tx) => storage.updateJob(tx, jobRecord('1'))));
+      assert.equal((await storage.getJob('1'))?.phase, 'completed');
+    },
+
+    async 'removes a job that nobody saw, with its source'(storage) {
+      await insert(storage, jobRecord('1', { phase: 'reserving' }));
+      await storage.transaction((tx) => storage.deleteJob(tx, '1'));
+      assert.equal(await storage.getJob('1'), undefined);
+      assert.equal(await storage.readSource('1'), undefined);
+    },
+
+    async 'remembers idempotent requests by owner and key, until they are old'(storage) {
+      const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
+      await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));
+      const find = (owner: string, key: string) =>
+        storage.transaction((tx) => storage.getIdempotentRequest(owner, key, tx));
+      assert.deepEqual(await find('a', 'k'), request);
+      assert.equal(await find('b', 'k'), undefined);
+      await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 1000));
+      assert.deepEqual(await find('a', 'k'), request);
+      await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 1001));
+      assert.equal(await find('a', 'k'), undefined);
+    },
+
+    async 'gives jobs with artifacts oldest first, without those that lost them'(storage) {
+      const artifacts: JobRecord['artifacts'] = [{ name: 'video.mp4', assetKey: 'k', sizeBytes: 1 }];
+      for (const id of ['2', '1', '3'])
+        await insert(storage, jobRecord(id, { phase: 'completed', artifacts }));
+      await insert(storage, jobRecord('4'));
+      await storage.transaction((tx) => storage.noteArtifactsRemoved(tx, '2', 0));
+      const ids: string[] = [];
+      for await (const { jobId } of storage.jobsWithArtifacts()) ids.push(jobId);
+      assert.deepEqual(ids, ['1', '3']);
+      assert.equal((await storage.getJob('2'))?.artifacts.length, 1);
+    },
+
+    async 'keeps everything over a stop and a start'(storage) {
+      await insert(storage, jobRecord('1'), 'source');
+      await storage.stop();
+      await storage.start();
+      assert.deepEqual(await storage.getJob('1'), jobRecord('1'));
+      assert.equal(await storage.readSource('1'), 'source');
+      assert.equal((await storage.listJobs({ owner: 'a' })).length, 1);
+    },
+  });
+}
+
+function insert(storage: Storage, job: JobRecord, source = 'x'): Promise<void> {
+  return storage.transaction((tx) => storage.insertJob(tx, job, source));
+}

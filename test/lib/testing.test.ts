@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { DataFolder, FileAssetStore, StoredLedger } from '../../lib/index.ts';
+import { assetStoreSuite, type Behaviour, ledgerSuite, storageSuite } from '../../lib/testing/index.ts';
+import { DistantLedger } from '../fixtures/distant-ledger.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
+
+const clock = new FakeClock('2026-11-21T10:00:00Z');
+let folders = 0;
+
+async function openFolder(t: Test): Promise<DataFolder> {
+  const folder = new DataFolder(join(t.testdirName, String(folders++)));
+  await folder.start();
+  return folder;
+}
+
+const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
+  [
+    'the lowdb storage',
+    (t) =>
+      storageSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the stored ledger',
+    (t) =>
+      ledgerSuite(async () => {
+        const folder = await openFolder(t);
+        const subject = new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth: 100, clock });
+        return { subject, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the tests’ own ledger that lives elsewhere',
+    () => ledgerSuite(async () => ({ subject: new DistantLedger(100), close: async () => {} })),
+  ],
+  [
+    'the file asset store',
+    (t) =>
+      assetStoreSuite(async () => {
+        const subject = new FileAssetStore(join(t.testdirName, String(folders++)));
+        await subject.start();
+        return { subject, close: async () => {} };
+      }),
+  ],
+];
+for (const [name, behaviours] of suites) {
+  t.test(name, async (t) => {
+    t.testdir();
+    for (const { title, run } of behaviours(t)) await t.test(title, run);
+  });
+}
+
+t.test('a suite fails where the behaviour is missing', async (t) => {
+  const forgetful = new DistantLedger(100);
+  forgetful.void = async () => {};
+  const failing = ledgerSuite(async () => ({ subject: forgetful, close: async () => {} }));
+  const voiding = failing.find(({ title }) => title.startsWith('gives the whole reserve back'));
+  await t.rejects(voiding?.run() as Promise<void>);
+});
