@@ -4,7 +4,10 @@ import {
   type Accounts,
   type ApiKeys,
   type AuditReport,
+  type BackupReport,
   type Balance,
+  backUp,
+  type DataFolder,
   isoTime,
   type KeyRecord,
   type LedgerEntry,
@@ -73,8 +76,15 @@ export class Administration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
   readonly #ledger: StoredLedger | UnmeteredLedger;
+  readonly #folder: DataFolder;
 
-  constructor(options: { accounts: Accounts; keys: ApiKeys; ledger: StoredLedger | UnmeteredLedger }) {
+  constructor(options: {
+    accounts: Accounts;
+    keys: ApiKeys;
+    ledger: StoredLedger | UnmeteredLedger;
+    folder: DataFolder;
+  }) {
+    this.#folder = options.folder;
     this.#accounts = options.accounts;
     this.#keys = options.keys;
     this.#ledger = options.ledger;
@@ -129,6 +139,11 @@ export class Administration {
     return this.#ledger.grantPaid(accountId, paid);
   }
 
+  /** Copies everything into a new folder of this machine. */
+  backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
+    return backUp(this.#folder, folder, { withMasterKey });
+  }
+
   /** Recomputes every balance; where renders cost nothing there are no books. */
   async auditCredits(): Promise<AuditReport> {
     if (this.#ledger instanceof StoredLedger) return this.#ledger.audit();
@@ -166,6 +181,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'creditBalance',
   'creditStatement',
   'auditCredits',
+  'backUp',
 ];
 
 function check<T>(schema: Joi.Schema<T>, value: unknown): T {

@@ -35,7 +35,7 @@ export async function openInstallation(config: InstallationConfig): Promise<Inst
       config.creditsMode === 'metered'
         ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
         : new UnmeteredLedger({ freeCreditsPerMonth });
-    const administration = new Administration({ accounts, keys, ledger });
+    const administration = new Administration({ accounts, keys, ledger, folder });
     return { folder, accounts, keys, ledger, administration, close: () => folder.stop() };
   } catch (error) {
     await folder.stop();

@@ -26,6 +26,7 @@ import type { Storage } from './storage/storage.ts';
 export class DataFolder {
   /** Absolute: it stays the same folder when the program goes elsewhere. */
   readonly path: string;
+  readonly #database: LowdbDatabase;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
@@ -36,6 +37,7 @@ export class DataFolder {
     const path = resolve(folder);
     const database = new LowdbDatabase(path, options);
     this.path = path;
+    this.#database = database;
     this.storage = new LowdbStorage(database);
     this.ledgerStore = new LowdbLedgerStore(database, this.storage);
     this.accountStore = new LowdbAccountStore(database);
@@ -52,6 +54,11 @@ export class DataFolder {
   async start(): Promise<void> {
     await this.storage.start();
     await this.assets.start();
+  }
+
+  /** Writes jobs, accounts, keys and books into another folder, as of one moment, while the service goes on. */
+  copyDatabase(folder: string): Promise<void> {
+    return this.#database.copyTo(folder);
   }
 
   async stop(): Promise<void> {

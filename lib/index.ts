@@ -4,6 +4,7 @@ export { Accounts } from './accounts/accounts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
+export { type BackupReport, backUp, restore } from './backup.ts';
 export { type Clock, isoTime, systemClock } from './clock.ts';
 export { DataFolder } from './data-folder.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';

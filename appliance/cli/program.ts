@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { accountCommand } from './account.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { creditsCommand } from './credits.ts';
 import { keyCommand } from './key.ts';
 import { openApiCommand } from './openapi.ts';
@@ -17,6 +18,8 @@ export function createProgram(): Command {
     .addCommand(accountCommand())
     .addCommand(keyCommand())
     .addCommand(creditsCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
     .addCommand(openApiCommand())
     .addHelpText(
       'after',

@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { scenepress, serve } from './command.ts';
@@ -52,6 +52,32 @@ t.test('beside a server it works through the server, which knows at once', async
   t.match(me.json, { keyPrefix: key.slice(0, 16), credits: { paid: 25, free: 1000, total: 1025 } });
   await administrate(dataDir, 'key', 'revoke', String(me.json['keyId']));
   t.equal((await send(port, '/api/v2/me', { headers })).status, 401);
+});
+
+t.test('a backup beside a server restores to the same, and audits clean', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await serve(t, ['--data-dir', dataDir]);
+  await everyOperation(t, dataDir);
+  const [backup, restored] = [join(dataDir, '../backup-of-a-test'), join(dataDir, 'restored')];
+  t.teardown(() => rm(backup, { recursive: true, force: true }));
+  t.match(await administrate(dataDir, 'backup', backup), { folder: backup, jobs: 0 });
+  t.match(await administrate(restored, 'restore', backup), { folder: restored });
+  t.match(await administrate(dataDir, 'credits', 'audit'), { problems: [] });
+  const { stderr, code } = await scenepress(['restore', backup, '--data-dir', restored]);
+  t.match(stderr, /exists and isn't empty/);
+  t.equal(code, 1);
+  // Its master key stayed behind, on purpose.
+  const { stderr: lost } = await scenepress(['account', 'list', '--data-dir', restored]);
+  t.match(lost, /master\.key is missing/);
+  const { stdout } = await scenepress([
+    'credits',
+    'statement',
+    '--account',
+    'ada@example.org',
+    '--data-dir',
+    dataDir,
+  ]);
+  t.match(stdout, /grant +25/);
 });
 
 t.test('errors are the same both ways', async (t) => {

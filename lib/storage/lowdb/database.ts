@@ -163,6 +163,15 @@ export class LowdbDatabase {
     });
   }
 
+  /** Writes all that is committed into another folder, as a database of its own; commits wait only for the moment. */
+  async copyTo(folder: string): Promise<void> {
+    const copying = await this.transaction(async () => {
+      await this.flushed(); // And nothing else is committed before this transaction ends.
+      return { done: this.#adapter.copyTo(folder, this.#low.data) };
+    });
+    await copying.done;
+  }
+
   /** Resolves when what was committed so far is on disk, and seen by readers. */
   async flushed(): Promise<void> {
     await this.#flushing;

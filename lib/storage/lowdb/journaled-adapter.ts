@@ -129,7 +129,7 @@ export class JournaledAdapter implements Adapter<Tables> {
 
   /** Writes a snapshot of the rows as they are at the call; commits go on meanwhile, into a new journal. */
   async write(tables: Tables): Promise<void> {
-    const copy: Tables = new Map([...tables].map(([name, rows]) => [name, new Map(rows)]));
+    const copy = copyOf(tables);
     const mark = this.#mark;
     this.#turning = this.#turn(mark);
     await this.#turning;
@@ -144,6 +144,19 @@ export class JournaledAdapter implements Adapter<Tables> {
     for (const name of this.#journals.filter((name) => name < current))
       await this.#disk.remove(this.#path(name));
     this.#journals = this.#journals.filter((name) => name >= current);
+  }
+
+  /** Writes the rows as they are at the call into another folder: a snapshot, an empty journal and copied packs. */
+  async copyTo(folder: string, tables: Tables): Promise<void> {
+    const copy = copyOf(tables);
+    const mark = this.#mark;
+    for (const pack of new Set(this.#packsOf(copy))) {
+      const bytes = await this.#disk.read(this.#path(pack));
+      if (!bytes) throw this.#damaged(`${pack} is missing`);
+      await replaceFile(this.#disk, folder, pack, [bytes]);
+    }
+    await (await this.#disk.open(`${folder}/${journalName(mark.sequence + 1)}`, 'create')).close();
+    await replaceFile(this.#disk, folder, SNAPSHOT, snapshotPieces(copy, mark));
   }
 
   /** A row of a cold table, from memory or from its pack. */
@@ -316,6 +329,10 @@ export class JournaledAdapter implements Adapter<Tables> {
   #path(name: string): string {
     return `${this.#folder}/${name}`;
   }
+}
+
+function copyOf(tables: Tables): Tables {
+  return new Map([...tables].map(([name, rows]) => [name, new Map(rows)]));
 }
 
 function journalName(firstSequence: number): string {

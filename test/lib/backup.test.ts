@@ -1,0 +1,113 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { ApiKeys, backUp, DataFolder, loadMasterKey, restore, StoredLedger } from '../../lib/index.ts';
+import { jobRecord } from '../../lib/testing/job-record.ts';
+
+/** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
+async function openFolder(t: Test) {
+  const root = t.testdir({ 'a-video': 'the video' });
+  const folder = new DataFolder(join(root, 'data'), { snapshotAfterBytes: 5000 });
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  for (let number = 1; number <= 20; number++) {
+    const jobId = `job${number}`;
+    const assetKey = `${jobId}/video.mp4`;
+    const { sizeBytes } = await folder.assets.put(assetKey, { path: join(root, 'a-video') });
+    const job = jobRecord(jobId, {
+      phase: 'completed',
+      artifacts: [{ name: 'video.mp4', assetKey, sizeBytes }],
+    });
+    await storage.transaction((tx) => storage.insertJob(tx, job, `source ${number} ${'x'.repeat(500)}`));
+  }
+  const ledger = new StoredLedger({ store: folder.ledgerStore });
+  await ledger.grantPaid('a', 7);
+  const masterKey = await loadMasterKey(folder.path);
+  const { key } = await new ApiKeys({ storage, store: folder.keyStore, masterKey }).mint({
+    accountId: 'a',
+    name: 'n',
+  });
+  return { root, folder, key, backup: join(root, 'backup'), restored: join(root, 'restored') };
+}
+
+t.test('a backup of a running folder restores to the same', async (t) => {
+  const { folder, key, backup, restored } = await openFolder(t);
+  const made = await backUp(folder, backup, { withMasterKey: true });
+  t.match(made, { folder: backup, jobs: 20 });
+  t.match(await restore(backup, restored), { folder: restored, jobs: 20, files: made.files });
+
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const { storage } = folder;
+  t.same(await copy.storage.listJobs({}), await storage.listJobs({}));
+  for (let number = 1; number <= 20; number++) {
+    t.equal(await copy.storage.readSource(`job${number}`), await storage.readSource(`job${number}`));
+  }
+  const opened = await copy.assets.open('job7/video.mp4');
+  t.equal(opened && (await text(opened.stream)), 'the video');
+  t.match(await new StoredLedger({ store: copy.ledgerStore }).balance('a'), { paid: 7 });
+  const masterKey = await loadMasterKey(restored);
+  const keys = new ApiKeys({ storage: copy.storage, store: copy.keyStore, masterKey });
+  t.match(await keys.verify(key), { accountId: 'a' });
+  t.equal(statSync(restored).mode & 0o777, 0o700);
+});
+
+t.test('a backup is of one moment, whatever is committed meanwhile', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  const { storage } = folder;
+  let busy = true;
+  const work = (async () => {
+    for (let number = 0; busy; number++) {
+      // Both or neither are in the backup.
+      await storage.transaction(async (tx) => {
+        await storage.insertJob(tx, jobRecord(`left${number}`), 'x');
+        await storage.insertJob(tx, jobRecord(`right${number}`), 'x');
+      });
+    }
+  })();
+  await backUp(folder, backup);
+  busy = false;
+  await work;
+  await restore(backup, restored);
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const ids = new Set((await copy.storage.listJobs({ limit: 100_000 })).map(({ jobId }) => jobId));
+  for (const id of ids) if (id.startsWith('left')) t.ok(ids.has(id.replace('left', 'right')));
+  t.ok(ids.size >= 20);
+});
+
+t.test('the master key stays behind unless asked for, and its absence is explained', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  t.notOk(existsSync(join(backup, 'master.key')));
+  await restore(backup, restored);
+  await t.rejects(loadMasterKey(restored), { code: 'master_key', message: /Put it back/ });
+});
+
+t.test('nothing is overwritten, neither by a backup nor by a restore', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  await t.rejects(backUp(folder, backup), { code: 'conflict' });
+  mkdirSync(restored);
+  await restore(backup, restored);
+  await t.rejects(restore(backup, restored), { code: 'conflict' });
+});
+
+t.test('a damaged or incomplete backup is refused before anything is written', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  const video = join(backup, 'assets/job3/video.mp4');
+  const good = readFileSync(video);
+  writeFileSync(video, 'the vidEo');
+  await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: /job3.*is altered/ });
+  rmSync(video);
+  await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: /job3.*is missing/ });
+  writeFileSync(video, good);
+  rmSync(join(backup, 'backup.json'));
+  await t.rejects(restore(backup, restored), { code: 'not_found', message: /no complete backup/ });
+  t.notOk(existsSync(restored));
+});
