@@ -17,15 +17,15 @@ export function createLogger(level: string): Logger {
 /** One line per request, without headers, query and bodies: those hold keys and scenes. */
 export function logRequests(server: Server, logger: Logger, trustProxy: boolean): void {
   server.events.on('response', (request) => {
-    const { method, path, info, response } = request;
+    const { method, path, info, raw } = request;
     const level = path.startsWith('/health/') ? 'debug' : 'info';
     logger[level](
       {
         requestId: requestIdOf(request),
         method: method.toUpperCase(),
         path,
-        // A client that left before its answer gets none; 499 is what proxies log for that.
-        status: response && 'statusCode' in response ? response.statusCode : 499,
+        // A client that left before its answer began gets none; 499 is what proxies log for that.
+        status: raw.res.headersSent ? raw.res.statusCode : 499,
         ms: (info.responded || Date.now()) - info.received,
         remoteAddress: remoteAddressOf(request, trustProxy),
         keyPrefix: callerOf(request)?.keyPrefix,
