@@ -6,7 +6,7 @@ import { type Disk, realDisk } from '../disk.ts';
 import type { Transaction } from '../storage.ts';
 import { FolderLock } from './folder-lock.ts';
 import { type ColdRow, JournaledAdapter, type OnFatal } from './journaled-adapter.ts';
-import { applyTo, type Operation, type Tables, tableIn } from './tables.ts';
+import { applyTo, type Operation, put, removal, type Tables, tableIn } from './tables.ts';
 
 /** Told of every change once it is on disk; keeps an index. */
 type Listener = (id: string, before: unknown, after: unknown) => void;
@@ -301,7 +301,7 @@ export class LowdbTransaction implements Transaction {
   }
 
   put(table: string, id: string, row: object): void {
-    this.#written.set(key(table, id), { table, id, row: Object.freeze(structuredClone(row)) });
+    this.#written.set(key(table, id), put(table, id, row));
   }
 
   putCold(table: string, id: string, value: unknown): void {
@@ -309,7 +309,7 @@ export class LowdbTransaction implements Transaction {
   }
 
   remove(table: string, id: string): void {
-    this.#written.set(key(table, id), { table, id, row: undefined });
+    this.#written.set(key(table, id), removal(table, id));
   }
 
   operations(): Operation[] {

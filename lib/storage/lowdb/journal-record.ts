@@ -16,7 +16,7 @@ export interface JournalRecord {
   sequence: number;
   previous: string;
   checksum: string;
-  operations: Operation[];
+  operations: Pick<Operation, 'table' | 'id' | 'row'>[];
 }
 
 /** A point of the journal: the last record before it. */
@@ -31,9 +31,11 @@ const NEWLINE = 10;
 
 /** The bytes of the record that follows `after`, and the mark behind it. */
 export function encodeRecord(after: Mark, operations: Operation[]): { bytes: Buffer; mark: Mark } {
-  const payload = JSON.stringify(
-    operations.map(({ table, id, row }) => (row === undefined ? [table, id] : [table, id, row])),
-  );
+  const rows = operations.map(({ table, id, json }) => {
+    const place = `${JSON.stringify(table)},${JSON.stringify(id)}`;
+    return json === undefined ? `[${place}]` : `[${place},${json}]`;
+  });
+  const payload = `[${rows.join(',')}]`;
   const sequence = after.sequence + 1;
   const checksum = checksumOf(after.checksum, sequence, payload);
   const line = `${sequence} ${Buffer.byteLength(payload)} ${after.checksum} ${checksum} ${payload}\n`;
