@@ -1,11 +1,10 @@
 import { notFound } from '@hapi/boom';
 import type { Plugin, Request } from '@hapi/hapi';
-import type { Logger, RenderService } from '../lib/index.ts';
+import { jobJson, type Logger, type RenderService } from '../lib/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
 import { type Authenticate, bearerScheme, type Caller, callerOf } from './render-api/bearer.ts';
 import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
-import { jobJson } from './render-api/job-json.ts';
 import { discardBody, idempotencyKeyOf, receiveRenderRequest } from './render-api/request-body.ts';
 
 export { type ArtifactsOptions, artifacts } from './artifacts.ts';

@@ -22,6 +22,7 @@ export {
   QUALITIES,
   type Quality,
 } from './jobs/job.ts';
+export { jobJson } from './jobs/job-json.ts';
 export {
   parseRenderRequest,
   type RenderRequest,
@@ -61,3 +62,23 @@ export {
   type ServiceStatus,
 } from './render-service.ts';
 export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';
+export { assertNetworks } from './webhooks/address-rules.ts';
+export { Deliveries } from './webhooks/deliveries.ts';
+export type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryDetails,
+  DeliveryRecord,
+  DeliveryStatus,
+  FailureReason,
+} from './webhooks/delivery.ts';
+export type { DeliveryQuery, DeliveryStore, DueQuery } from './webhooks/delivery-store.ts';
+export {
+  DEFAULT_TOLERANCE_SECONDS,
+  signWebhook,
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookFlaw,
+  type WebhookVerdict,
+} from './webhooks/signature.ts';
+export type { WebhookJob, WebhookOptions } from './webhooks/webhook-secrets.ts';

@@ -7,8 +7,10 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
+
 import { KEEP_ALL, type RetentionOptions, retain } from './assets/retention.ts';
-import { type Clock, isoTime, systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
+
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
 import { FairQueue } from './jobs/fair-queue.ts';
@@ -19,7 +21,7 @@ import {
   type Job,
   type JobOutcome,
   type JobRecord,
-  statusOf,
+  jobOf,
 } from './jobs/job.ts';
 import { CREDITS_RAN_OUT, JobBook, MOST_ATTEMPTS, RENDERER_FAILED } from './jobs/job-book.ts';
 import { sizeOf } from './jobs/qualities.ts';
@@ -33,6 +35,11 @@ import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 import { type PooledRender, type RendererVersions, RenderPool } from './render/render-pool.ts';
 import type { RenderProgress, RenderResult, StopReason } from './render/render-task.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
+import { Deliveries } from './webhooks/deliveries.ts';
+import { DeliveryBook } from './webhooks/delivery-book.ts';
+import { DeliverySender } from './webhooks/delivery-sender.ts';
+import { Outbound } from './webhooks/outbound.ts';
+import { type WebhookOptions, WebhookSecrets } from './webhooks/webhook-secrets.ts';
 
 /** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
 export interface RenderServiceOptions {
@@ -56,6 +63,9 @@ export interface RenderServiceOptions {
   queue?: Partial<QueueOptions>;
   /** How long artifacts are kept; default: for good. */
   retention?: Partial<RetentionOptions>;
+  /** What links to artifacts in webhooks begin with, without a slash at the end. Needed where there are webhooks. */
+  assetUrl?: string | (() => string);
+  webhooks?: WebhookOptions;
   /** Emits a small picture of a running render at most this often; default 0: never. */
   previewIntervalMs?: number;
   clock?: Clock;
@@ -82,8 +92,10 @@ const DEFAULT_QUEUE: QueueOptions = {
 export interface EnqueueRequest extends RenderRequest {
   /** Whose job it is: an account of yours, opaque to the service. */
   owner: string;
-  /** The API key it came with. */
+  /** The API key it came with. Its secret signs what is sent to `webhookUrl` ({@link WebhookOptions.secretOf}). */
   keyId?: string | null;
+  /** Where the outcome is sent, without keys: a URL with the secret that signs it. Wins over `webhookUrl`. */
+  webhook?: { url: string; secret: string };
   /** The metadata as JSON text, kept exactly so; wins over `metadata`. */
   metadataJson?: string | null;
   /**
@@ -167,7 +179,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #queueOptions: QueueOptions;
   readonly #retention: RetentionOptions;
   readonly #clock: Clock;
+  readonly #assetUrl: string | (() => string) | undefined;
+  readonly #webhookOptions: WebhookOptions;
+  readonly #webhookSecrets: WebhookSecrets;
+  readonly #deliveryBook: DeliveryBook;
+  /** What was sent to webhooks, and how it went. */
+  readonly deliveries: Deliveries;
 
+  #sender: DeliverySender | undefined;
   #pool: RenderPool | undefined;
   #accepting = false;
   #tasks: ScheduledTask[] = [];
@@ -197,10 +216,21 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
     this.#retention = { ...KEEP_ALL, ...options.retention };
-    this.#clock = clock;
     this.#queueOptions = { ...DEFAULT_QUEUE, ...options.queue };
     this.#previewIntervalMs = options.previewIntervalMs ?? 0;
-    this.#book = new JobBook({ storage, ledger: this.#ledger, pricing: this.#pricing, clock });
+    this.#clock = clock;
+    this.#assetUrl = options.assetUrl;
+    this.#webhookOptions = options.webhooks ?? {};
+    this.#webhookSecrets = new WebhookSecrets(this.#webhookOptions, dataFolder?.path);
+    this.#deliveryBook = new DeliveryBook({ storage, clock, assetUrl: () => this.#linkStart() });
+    this.deliveries = new Deliveries({ storage, clock });
+    this.#book = new JobBook({
+      storage,
+      ledger: this.#ledger,
+      pricing: this.#pricing,
+      clock,
+      onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
+    });
   }
 
   /**
@@ -215,6 +245,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await this.#storage.start();
       await this.#assets.start?.();
       await this.#ledger.start?.();
+      // Made here, so that what is wrong with its options stops the start.
+      const outbound = new Outbound(this.#webhookOptions);
       const launcher = await findLauncher(this.#rendererOptions);
       if (launcher.isolation === 'none') {
         this.#logger.warn(
@@ -232,6 +264,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await this.#pool.start();
       this.#queue = new FairQueue();
       for (const job of await this.#book.recover()) this.#queue.add(job.owner, job.jobId);
+      this.#sender = this.#createSender(outbound);
+      this.#sender.start();
     } catch (error) {
       await this.#close();
       throw error;
@@ -248,12 +282,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /**
    * Takes no more jobs; running renders may go on for `graceMs` (default 0), then they are ended and attempted again
-   * after the next start. Queued jobs stay queued. Resolves when no process is left.
+   * after the next start. Queued jobs stay queued. Requests to webhooks get what is left of that time, and those that
+   * are then cut off are recorded. Resolves when no process is left.
    */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     this.#accepting = false;
     for (const task of this.#tasks) await task.destroy();
     this.#tasks = [];
+    const until = performance.now() + graceMs;
     const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
     if (graceMs > 0) {
       const timer = new AbortController();
@@ -263,6 +299,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#stopSignal.abort();
     for (const running of this.#running.values()) stopRender(running, 'shutdown');
     await ended();
+    await this.#sender?.stop({ graceMs: Math.max(0, until - performance.now()) });
+    this.#sender = undefined;
     await this.#close();
   }
 
@@ -271,11 +309,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    * Errors: `invalid_request`, `conflict` (idempotency), `queue_full`, `insufficient_credits`, `not_running`,
    * `storage_failed`.
    */
-  async enqueue({ owner, keyId, metadataJson, idempotency, ...fields }: EnqueueRequest): Promise<Job> {
+  async enqueue(enqueued: EnqueueRequest): Promise<Job> {
+    const { owner, keyId, metadataJson, idempotency, webhook, ...fields } = enqueued;
     assert(typeof owner === 'string' && owner.length > 0, 'owner is a non-empty string');
     this.#assertAccepting();
     const { metadata, ...rest } = fields;
-    const request = parseRenderRequest(rest);
+    const request = parseRenderRequest(webhook ? { ...rest, webhookUrl: webhook.url } : rest);
     const newJob = {
       owner,
       request,
@@ -284,31 +323,36 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       keyId: keyId ?? null,
     };
     const fingerprint = idempotency?.fingerprint ?? fingerprintOf(newJob);
+    const webhookSecretSealed = await this.#sealSecret(newJob.webhookUrl, webhook?.secret);
     const { job: record, repeated } = await this.#book.open(
-      { ...newJob, idempotency: idempotency ? { key: idempotency.key, fingerprint } : null },
+      {
+        ...newJob,
+        ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
+        idempotency: idempotency ? { key: idempotency.key, fingerprint } : null,
+      },
       () => this.#assertRoom(owner),
     );
-    if (repeated) return present(record);
+    if (repeated) return jobOf(record);
     this.#queue.add(owner, record.jobId);
     this.#announce(record);
     this.#dispatch();
-    return present(record);
+    return jobOf(record);
   }
 
   /** The job; `not_found` when there is none, or none of that owner. */
   async get(jobId: string, { owner }: JobScope = {}): Promise<Job> {
-    return present(await this.#record(jobId, owner));
+    return jobOf(await this.#record(jobId, owner));
   }
 
   /** Jobs, newest first. */
   async list(query: JobQuery = {}): Promise<Job[]> {
-    return (await this.#storage.listJobs(query)).map(present);
+    return (await this.#storage.listJobs(query)).map(jobOf);
   }
 
   /** Ends a job that isn't over: it fails with "Canceled". A terminal job stays as it is. */
   async cancel(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     const job = await this.#record(jobId, owner);
-    if (isTerminal(job.phase)) return present(job);
+    if (isTerminal(job.phase)) return jobOf(job);
     this.#assertAccepting();
     this.#queue.remove(job.owner, jobId);
     const canceled = await this.#book.finish(
@@ -318,7 +362,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     );
     if (canceled) {
       this.#announce(canceled);
-      return present(canceled);
+      return jobOf(canceled);
     }
     const running = this.#running.get(jobId);
     if (running) stopRender(running, 'canceled');
@@ -399,6 +443,37 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
           this.#dispatch();
         });
     }
+  }
+
+  #createSender(outbound: Outbound): DeliverySender {
+    const { concurrency = 256, concurrencyPerHost = 8 } = this.#webhookOptions;
+    return new DeliverySender({
+      store: this.#storage.deliveries,
+      book: this.#deliveryBook,
+      outbound,
+      secretOf: (delivery) => this.#webhookSecrets.of(delivery),
+      clock: this.#clock,
+      logger: this.#logger,
+      concurrency,
+      concurrencyPerHost,
+    });
+  }
+
+  /** Sees to it that what is promised to a webhook can be kept; the sealed secret, where the job has its own. */
+  async #sealSecret(url: string | null, secret: string | undefined): Promise<string | undefined> {
+    if (url === null) return undefined;
+    if (this.#assetUrl === undefined) {
+      throw new ScenepressError(
+        'invalid_request',
+        'Webhooks are not set up here: RenderService was given no `assetUrl`.',
+      );
+    }
+    return this.#webhookSecrets.seal(secret);
+  }
+
+  #linkStart(): string {
+    const assetUrl = this.#assetUrl ?? '';
+    return typeof assetUrl === 'string' ? assetUrl : assetUrl();
   }
 
   #runningOf(owner: string): number {
@@ -592,9 +667,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   #announce(record: JobRecord): void {
-    const job = present(record);
+    const job = jobOf(record);
     this.emit('job', job);
-    if (isTerminal(record.phase)) this.#ends.emit(record.jobId);
+    if (!isTerminal(record.phase)) return;
+    this.#ends.emit(record.jobId);
+    if (job.webhookUrl !== null) this.#sender?.wake();
   }
 
   #assertAccepting(): void {
@@ -621,30 +698,6 @@ function stopRender(running: RunningRender, reason: StopReason): void {
 function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
   if (result.kind !== 'died' || !stopReason) return result;
   return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
-}
-
-function present(record: JobRecord): Job {
-  assert(record.phase !== 'reserving');
-  const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
-  const { creditsCost, artifacts, error, attempts } = record;
-  return {
-    jobId,
-    owner,
-    status: statusOf(record.phase),
-    className,
-    quality,
-    aspectRatio,
-    fps,
-    metadataJson,
-    webhookUrl,
-    creditsCost,
-    durationMs: isTerminal(record.phase) ? record.durationMs : null,
-    artifacts,
-    error,
-    attempts,
-    createdAt: isoTime(record.createdAtMs),
-    completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
-  };
 }
 
 /** The same for two requests that ask for the same. */

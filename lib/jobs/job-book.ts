@@ -19,9 +19,13 @@ export interface NewJob {
   metadataJson: string | null;
   webhookUrl: string | null;
   keyId: string | null;
+  webhookSecretSealed?: string;
   /** Makes a repetition of the same request harmless. */
   idempotency?: { key: string; fingerprint: string } | null;
 }
+
+/** Called in the transaction that makes a job terminal. What it throws undoes that. */
+export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
 
 /** For how long a request may be repeated under its key. */
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
@@ -40,8 +44,16 @@ export class JobBook {
   readonly #clock: Clock;
   readonly #ids: SortableIds;
   readonly #joined: boolean;
+  readonly #onEnd: OnEnd;
 
-  constructor(options: { storage: Storage; ledger: Ledger; pricing: Pricing; clock: Clock }) {
+  constructor(options: {
+    storage: Storage;
+    ledger: Ledger;
+    pricing: Pricing;
+    clock: Clock;
+    onEnd?: OnEnd;
+  }) {
+    this.#onEnd = options.onEnd ?? (async () => {});
     this.#storage = options.storage;
     this.#ledger = options.ledger;
     this.#pricing = options.pricing;
@@ -56,7 +68,7 @@ export class JobBook {
    * for another request; `queue_full` and the like from `mayEnter`, which is asked before any credits are.
    */
   async open(
-    { owner, request, metadataJson, webhookUrl, keyId, idempotency }: NewJob,
+    { owner, request, metadataJson, webhookUrl, keyId, webhookSecretSealed, idempotency }: NewJob,
     mayEnter: () => void = () => {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
     const job: JobRecord = {
@@ -70,6 +82,7 @@ export class JobBook {
       metadataJson,
       webhookUrl,
       keyId,
+      ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
       reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(request.quality),
       attempts: 0,
       createdAtMs: this.#clock.now(),
@@ -158,7 +171,7 @@ export class JobBook {
         const job = await this.#storage.getJob(jobId, tx);
         if (!job || !mayEnd(job)) return undefined;
         const ended = await this.#settle(settling(job), tx);
-        await this.#storage.updateJob(tx, ended);
+        await this.#end(tx, ended);
         return ended;
       });
     }
@@ -175,7 +188,7 @@ export class JobBook {
       // Two who settle at once get the same answer from the ledger; the second finds the job ended.
       const job = await this.#storage.getJob(jobId, tx);
       if (job && isTerminal(job.phase)) return job;
-      await this.#storage.updateJob(tx, ended);
+      await this.#end(tx, ended);
       return ended;
     });
   }
@@ -260,6 +273,11 @@ export class JobBook {
     await this.#ledger.void({ jobId, owner }, tx);
     const error = outcome.kind === 'failed' ? outcome.error : CREDITS_RAN_OUT;
     return { ...ended, phase: 'failed', error };
+  }
+
+  async #end(tx: Transaction, ended: JobRecord): Promise<void> {
+    await this.#storage.updateJob(tx, ended);
+    await this.#onEnd(tx, ended);
   }
 
   /** Undoes a job that nobody saw. */

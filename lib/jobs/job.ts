@@ -1,3 +1,6 @@
+import assert from 'node:assert/strict';
+import { isoTime } from '../clock.ts';
+
 /**
  * One render request and its life.
  *
@@ -18,7 +21,7 @@
  * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
  * | queued | running | the dispatcher found a free worker | attempts + 1 |
  * | running | queued | the worker died or the service was killed, attempts left | |
- * | running | completed, failed | the render ended | settle or void in the same commit |
+ * | running | completed, failed | the render ended | settle or void in the same commit, and the webhook due |
  * | queued | failed | `cancel` | void in the same commit |
  * | running, queued | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
  * | settling | completed, failed | the ledger's `settle` or `void` answered | |
@@ -70,6 +73,8 @@ export interface JobRecord {
   webhookUrl: string | null;
   /** The key that the job was enqueued with, whose secret signs its webhook; null without keys. */
   keyId: string | null;
+  /** A secret of the job's own that signs its webhook, encrypted with the master key; absent in most. */
+  webhookSecretSealed?: string;
   reserveCredits: number;
   /** How many times a worker began to render it. */
   attempts: number;
@@ -119,4 +124,29 @@ export function isTerminal(phase: JobPhase): phase is 'completed' | 'failed' {
 /** The status that a client sees; a job that is being settled still counts as running. */
 export function statusOf(phase: Exclude<JobPhase, 'reserving'>): JobStatus {
   return phase === 'settling' ? 'running' : phase;
+}
+
+/** A job as the library shows it. */
+export function jobOf(record: JobRecord): Job {
+  assert(record.phase !== 'reserving');
+  const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
+  const { creditsCost, artifacts, error, attempts } = record;
+  return {
+    jobId,
+    owner,
+    status: statusOf(record.phase),
+    className,
+    quality,
+    aspectRatio,
+    fps,
+    metadataJson,
+    webhookUrl,
+    creditsCost,
+    durationMs: isTerminal(record.phase) ? record.durationMs : null,
+    artifacts,
+    error,
+    attempts,
+    createdAt: isoTime(record.createdAtMs),
+    completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
+  };
 }

@@ -36,7 +36,7 @@ export class ApiKeys {
   /** A new key of an account. `webhookUrl`: default for its jobs, `https://` or null. */
   async mint(request: { accountId: string; name: string; webhookUrl?: string | null }): Promise<MintedKey> {
     const key = LIVE_PREFIX + randomBytes(24).toString('hex');
-    const webhookSecret = `whsec_${randomBytes(24).toString('hex')}`;
+    const webhookSecret = newSecret();
     const record: KeyRecord = {
       keyId: randomId('key'),
       accountId: request.accountId,
@@ -62,20 +62,49 @@ export class ApiKeys {
 
   /** Revokes a key, for good; doing so again changes nothing. */
   async revoke(keyId: string): Promise<KeyRecord> {
-    return this.#storage.transaction(async (tx) => {
-      const record = await this.#store.getKey(keyId, tx);
-      if (!record) throw new ScenepressError('not_found', `There is no key ${keyId}.`);
-      if (record.revokedAtMs !== null) return record;
-      const revoked = { ...record, revokedAtMs: this.#clock.now() };
-      await this.#store.updateKey(tx, revoked);
-      return revoked;
-    });
+    return this.#change(keyId, (record) => ({
+      ...record,
+      revokedAtMs: record.revokedAtMs ?? this.#clock.now(),
+    }));
+  }
+
+  /** Replaces the webhook secret, at once: what is sent from now on is signed with the new one. The key stays. */
+  async rotateSecret(keyId: string): Promise<{ record: KeyRecord; webhookSecret: string }> {
+    const webhookSecret = newSecret();
+    const webhookSecretSealed = this.#masterKey.seal(webhookSecret);
+    const record = await this.#change(keyId, (record) => ({ ...record, webhookSecretSealed }));
+    return { record, webhookSecret };
+  }
+
+  /** Sets the default webhook of jobs to come: `https://…`, or null for none. */
+  async setWebhookUrl(keyId: string, webhookUrl: string | null): Promise<KeyRecord> {
+    return this.#change(keyId, (record) => ({ ...record, webhookUrl }));
+  }
+
+  /** The secret that webhooks of this key are signed with now, also when it is revoked; null without such a key. */
+  async webhookSecretOf(keyId: string): Promise<string | null> {
+    const record = await this.#store.getKey(keyId);
+    return record ? this.#masterKey.open(record.webhookSecretSealed) : null;
   }
 
   /** Oldest first; of one account, or all. */
   list(accountId?: string): Promise<KeyRecord[]> {
     return this.#store.listKeys(accountId);
   }
+
+  #change(keyId: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyRecord> {
+    return this.#storage.transaction(async (tx) => {
+      const record = await this.#store.getKey(keyId, tx);
+      if (!record) throw new ScenepressError('not_found', `There is no key ${keyId}.`);
+      const changed = change(record);
+      await this.#store.updateKey(tx, changed);
+      return changed;
+    });
+  }
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString('hex')}`;
 }
 
 function hashOf(key: string): string {

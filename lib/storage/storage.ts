@@ -1,4 +1,5 @@
 import type { JobRecord, JobStatus } from '../jobs/job.ts';
+import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
  * A handle on one open transaction, opaque to everyone but the store that made it. It is passed along so that
@@ -41,6 +42,9 @@ export interface IdempotentRequest {
  *   committed, reads with it also what the transaction itself wrote.
  */
 export interface Storage {
+  /** The sendings of outcomes to webhooks. They commit together with the jobs. */
+  readonly deliveries: DeliveryStore;
+
   /** Opens the store; calling it again while open does nothing. */
   start(): Promise<void>;
   /** Waits for running transactions, then closes. The store can be started again. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isTerminal, type JobRecord, statusOf } from '../../jobs/job.ts';
 import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
 import type { LowdbDatabase, LowdbTransaction } from './database.ts';
+import { LowdbDeliveryStore } from './lowdb-delivery-store.ts';
 
 const TABLE = 'jobs';
 const SOURCES = 'sources';
@@ -11,6 +12,7 @@ const DEFAULT_LIMIT = 50;
 
 /** Jobs in the embedded database; the sources of their scenes are in a table apart, which doesn't stay in memory. */
 export class LowdbStorage implements Storage {
+  readonly deliveries: LowdbDeliveryStore;
   readonly #database: LowdbDatabase;
   /** Ids of each owner's jobs; ids sort by time, and rows come in that order. */
   readonly #byOwner = new Map<string, Set<string>>();
@@ -18,6 +20,7 @@ export class LowdbStorage implements Storage {
 
   constructor(database: LowdbDatabase) {
     this.#database = database;
+    this.deliveries = new LowdbDeliveryStore(database);
     database.keepCold(SOURCES);
     database.listen(TABLE, (id, before, after) =>
       this.#index(id, before as JobRecord | undefined, after as JobRecord | undefined),

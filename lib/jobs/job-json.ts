@@ -1,4 +1,4 @@
-import type { ArtifactName, Job } from '../../lib/index.ts';
+import type { ArtifactName, Job } from './job.ts';
 
 /** The fields of `result`, and the artifacts they link to (contract §2.3). */
 const RESULT_FIELDS: Record<string, ArtifactName> = {
@@ -8,8 +8,8 @@ const RESULT_FIELDS: Record<string, ArtifactName> = {
 };
 
 /**
- * A job as JSON text (contract §2.3). Text, not an object, because the metadata goes in as the text it was
- * received as.
+ * A job as JSON text (contract §2.3): what `GET` answers, and what a webhook carries. Text, not an object, because the
+ * metadata goes in as the text it was received as. `assetUrl`: what links begin with, without a slash at the end.
  */
 export function jobJson(job: Job, assetUrl: string): string {
   const { jobId, status, creditsCost, durationMs, error, createdAt, completedAt } = job;

@@ -1,0 +1,77 @@
+import { type Clock, isoTime, systemClock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
+import { DeliveryBook } from './delivery-book.ts';
+import type { DeliveryQuery } from './delivery-store.ts';
+
+/** Shows what was sent to webhooks and how it went, and has things sent again. */
+export class Deliveries {
+  readonly #storage: Storage;
+  readonly #book: DeliveryBook;
+
+  constructor({ storage, clock = systemClock }: { storage: Storage; clock?: Clock }) {
+    this.#storage = storage;
+    this.#book = new DeliveryBook({ storage, clock });
+  }
+
+  /** Deliveries, newest first. */
+  async list(query: DeliveryQuery = {}): Promise<Delivery[]> {
+    return (await this.#storage.deliveries.list(query)).map(deliveryOf);
+  }
+
+  /** A delivery with its body and the last answer; `not_found` when there is none, or none of that owner. */
+  async get(deliveryId: string, { owner }: { owner?: string } = {}): Promise<DeliveryDetails> {
+    const record = await this.#record(deliveryId, owner);
+    const { deliveries } = this.#storage;
+    const body = (await deliveries.readBody(deliveryId)) ?? '';
+    return { ...deliveryOf(record), body, answer: (await deliveries.readAnswer(deliveryId)) ?? null };
+  }
+
+  /**
+   * Sends the same body once more, to the same URL, as a delivery of its own with one attempt, marked by the header
+   * `svc-redelivery`. A service that runs on this storage sends it within a second.
+   */
+  async sendAgain(deliveryId: string, { owner }: { owner?: string } = {}): Promise<Delivery> {
+    return deliveryOf(await this.#book.openAgain(await this.#record(deliveryId, owner)));
+  }
+
+  async #record(deliveryId: string, owner: string | undefined): Promise<DeliveryRecord> {
+    const delivery = await this.#storage.deliveries.get(deliveryId);
+    if (!delivery || (owner !== undefined && delivery.owner !== owner)) {
+      throw new ScenepressError('not_found', `There is no delivery ${deliveryId.slice(0, 80)}.`);
+    }
+    return delivery;
+  }
+}
+
+function deliveryOf(record: DeliveryRecord): Delivery {
+  const { deliveryId, jobId, owner, event, url, attempts, repeats, dueAtMs } = record;
+  const status = statusOf(record);
+  const ended = attempts.filter(({ endedAtMs }) => endedAtMs !== null);
+  return {
+    deliveryId,
+    jobId,
+    owner,
+    event,
+    url,
+    status,
+    lastStatus: ended.at(-1)?.status ?? null,
+    attempts: attempts.map(({ startedAtMs, endedAtMs, status, reason, detail }) => ({
+      startedAt: isoTime(startedAtMs),
+      endedAt: endedAtMs === null ? null : isoTime(endedAtMs),
+      status,
+      reason,
+      detail,
+    })),
+    nextAttemptAt: status === 'waiting' && dueAtMs !== null ? isoTime(dueAtMs) : null,
+    repeats,
+    createdAt: isoTime(record.createdAtMs),
+  };
+}
+
+function statusOf({ deliveredAtMs, dueAtMs, attempts }: DeliveryRecord): DeliveryStatus {
+  if (deliveredAtMs !== null) return 'delivered';
+  if (dueAtMs === null) return 'failed';
+  return attempts.at(-1)?.endedAtMs === null ? 'sending' : 'waiting';
+}

@@ -1,0 +1,195 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import type { DeliveryRecord } from './delivery.ts';
+import type { DeliveryBook } from './delivery-book.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import { HostLanes, type LaneOptions } from './host-lanes.ts';
+import type { ExchangeResult, Outbound } from './outbound.ts';
+import { signWebhook } from './signature.ts';
+
+/** The secret that a delivery is signed with now; null when there is none. */
+export type SecretOf = (delivery: DeliveryRecord) => Promise<string | null>;
+
+/** How often the store is asked what is due. */
+const POLL_MS = 1_000;
+const RETRY_FIRST_MS = 500;
+const RETRY_LONGEST_MS = 30_000;
+
+export interface DeliverySenderOptions extends LaneOptions {
+  store: DeliveryStore;
+  book: DeliveryBook;
+  outbound: Outbound;
+  secretOf: SecretOf;
+  clock: Clock;
+  logger: Logger;
+}
+
+interface Sending {
+  cutOff: AbortController;
+  ended: Promise<void>;
+}
+
+/**
+ * Makes the attempts that are due. It holds no more of them in memory than are under way: all others are in the
+ * store, and survive there whatever happens to the process.
+ */
+export class DeliverySender {
+  readonly #store: DeliveryStore;
+  readonly #book: DeliveryBook;
+  readonly #outbound: Outbound;
+  readonly #secretOf: SecretOf;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #lanes: HostLanes;
+  readonly #sending = new Map<string, Sending>();
+  #poll: NodeJS.Timeout | undefined;
+  #filling: Promise<void> | undefined;
+  #fillAgain = false;
+  #stopSignal = new AbortController();
+
+  constructor(options: DeliverySenderOptions) {
+    this.#store = options.store;
+    this.#book = options.book;
+    this.#outbound = options.outbound;
+    this.#secretOf = options.secretOf;
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#lanes = new HostLanes(options);
+  }
+
+  start(): void {
+    this.#stopSignal = new AbortController();
+    this.#poll ??= setInterval(() => this.wake(), POLL_MS);
+    this.wake();
+  }
+
+  /** Begins no more attempts; those under way may go on for `graceMs`, then they are cut off and written down so. */
+  async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+    await this.#filling;
+    const ended = Promise.all([...this.#sending.values()].map((sending) => sending.ended));
+    const timer = new AbortController();
+    await Promise.race([ended, delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
+    timer.abort();
+    this.#stopSignal.abort();
+    for (const { cutOff } of this.#sending.values()) cutOff.abort();
+    await ended;
+  }
+
+  /** Looks what is due; called when something was added, too. */
+  wake(): void {
+    if (!this.#poll) return;
+    this.#fillAgain = true;
+    this.#filling ??= this.#fill()
+      .catch((error: unknown) => {
+        this.#logger.error({ err: error }, 'What is due to webhooks could not be looked up; trying again.');
+      })
+      .finally(() => {
+        this.#filling = undefined;
+      });
+  }
+
+  /** Begins attempts until nothing is due or no more may be under way. */
+  async #fill(): Promise<void> {
+    while (this.#fillAgain && this.#poll) {
+      this.#fillAgain = false;
+      while (this.#poll && (await this.#beginSome())) {}
+    }
+  }
+
+  async #beginSome(): Promise<boolean> {
+    const limit = this.#lanes.free;
+    if (limit <= 0) return false;
+    const due = await this.#store.due({
+      dueByMs: this.#clock.now(),
+      limit,
+      limitPerHost: this.#lanes.perHost,
+      exceptHosts: this.#lanes.full(),
+    });
+    const leave = new Map<string, (tookMs: number | undefined) => void>();
+    for (const { deliveryId, host } of due) {
+      const entered = !this.#sending.has(deliveryId) && this.#lanes.enter(host);
+      if (entered) leave.set(deliveryId, entered);
+    }
+    if (leave.size === 0) return false;
+    try {
+      for (const delivery of await this.#book.begin([...leave.keys()])) {
+        const left = leave.get(delivery.deliveryId) as (tookMs: number | undefined) => void;
+        leave.delete(delivery.deliveryId);
+        this.#send(delivery, left);
+      }
+    } finally {
+      for (const left of leave.values()) left(undefined);
+    }
+    return true;
+  }
+
+  #send(delivery: DeliveryRecord, left: (tookMs: number | undefined) => void): void {
+    const { deliveryId } = delivery;
+    const cutOff = new AbortController();
+    const ended = this.#attempt(delivery, cutOff.signal, left)
+      .catch((error: unknown) =>
+        this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
+      )
+      .finally(() => {
+        this.#sending.delete(deliveryId);
+        this.wake();
+      });
+    this.#sending.set(deliveryId, { cutOff, ended });
+  }
+
+  async #attempt(
+    delivery: DeliveryRecord,
+    cutOff: AbortSignal,
+    left: (tookMs: number | undefined) => void,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    const result = await this.#exchange(delivery, cutOff).finally(() => left(performance.now() - startedAt));
+    await this.#conclude(delivery, result);
+    const { deliveryId, jobId, host, attempts } = delivery;
+    const { status, reason, detail } = result;
+    const details = { deliveryId, jobId, host, attempt: attempts.length, status, reason, detail };
+    this.#logger.info({ ...details, ms: Math.round(performance.now() - startedAt) }, 'webhook');
+  }
+
+  async #exchange(delivery: DeliveryRecord, cutOff: AbortSignal): Promise<ExchangeResult> {
+    const { deliveryId, event, url, repeats } = delivery;
+    const secret = await this.#secretOf(delivery).catch((error: unknown) => {
+      this.#logger.error({ err: error, deliveryId }, 'A webhook secret could not be read.');
+      return null;
+    });
+    if (!secret) return notMade('secret', 'there is no secret to sign it with');
+    const body = await this.#store.readBody(deliveryId);
+    if (body === undefined) throw new Error('a delivery has its body');
+    const bytes = Buffer.from(body);
+    const headers = {
+      'content-type': 'application/json',
+      'svc-event': event,
+      'svc-signature': signWebhook(bytes, secret, { now: this.#clock.now() }),
+      ...(repeats !== null && { 'svc-redelivery': repeats }),
+      'user-agent': 'scenepress',
+    };
+    return this.#outbound.post({ url, headers, body: bytes }, cutOff);
+  }
+
+  /** Until it is written down. If it never is, the attempt counts as interrupted when the next one is due. */
+  async #conclude(delivery: DeliveryRecord, result: ExchangeResult): Promise<void> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
+      try {
+        await this.#book.conclude(delivery, result);
+        return;
+      } catch (error) {
+        const { deliveryId } = delivery;
+        this.#logger.error({ err: error, deliveryId }, 'An attempt could not be written down; trying again.');
+        const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
+        if (stopped) return;
+      }
+    }
+  }
+}
+
+function notMade(reason: 'secret', detail: string): ExchangeResult {
+  return { status: 0, reason, detail, answer: null, sent: false };
+}

@@ -1,0 +1,333 @@
+import { X509Certificate } from 'node:crypto';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import {
+  connect as connectTls,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import { ScenepressError } from '../errors.ts';
+import { AddressRules } from './address-rules.ts';
+import type { FailureReason } from './delivery.ts';
+import { type Resolve, resolveName } from './resolver.ts';
+
+/** For the whole exchange, from the name's look-up to the answer's last byte (contract §6.4). */
+export const EXCHANGE_TIMEOUT_MS = 10_000;
+
+/** What is kept of an answer. */
+export const ANSWER_BYTES = 1024;
+/** An answer that goes on beyond this is hung up on: its status is known, and nobody reads the rest. */
+const LONGEST_ANSWER_BYTES = 1024 * 1024;
+const LONGEST_HEADERS_BYTES = 16 * 1024;
+const LONGEST_DETAIL = 200;
+/** Where a name has several addresses, one that doesn't answer is left for the next after this. */
+const NEXT_ADDRESS_MS = 2_500;
+
+export interface OutboundOptions {
+  /** CIDRs of private networks that may be reached, as `10.1.0.0/16`. Default: none. */
+  allowNetworks?: readonly string[];
+  /** Certificate authorities (PEM) to trust besides the well-known ones. */
+  ca?: string | readonly string[];
+  /** How names become addresses; default: the hosts file, then the name servers. */
+  resolve?: Resolve;
+  /** Default {@link EXCHANGE_TIMEOUT_MS}. */
+  timeoutMs?: number;
+}
+
+/** How an exchange ended. It succeeded when the status is 2xx and there is no reason. */
+export interface ExchangeResult {
+  /** The HTTP code, whenever a status line arrived; else 0. */
+  status: number;
+  /** What kept the exchange from coming to its end; null when it came to it. */
+  reason: FailureReason | null;
+  /** The same in words, for the operator: it may tell of the network that the service stands in. */
+  detail: string | null;
+  /** The first {@link ANSWER_BYTES} of the answer's body; null where no status line arrived. */
+  answer: string | null;
+  /** False when the receiver can't have seen anything of the request. */
+  sent: boolean;
+}
+
+/**
+ * Sends one HTTP request to an address that a client chose, so that it can't be turned against the network that the
+ * service stands in: `https:` only; the name is looked up once, all its addresses must be allowed, and one of those
+ * is dialled; certificates are checked against the name; no redirect is followed; no proxy is asked, whatever the
+ * environment says.
+ */
+export class Outbound {
+  readonly #rules: AddressRules;
+  readonly #secureContext: SecureContext;
+  readonly #resolve: Resolve;
+  readonly timeoutMs: number;
+
+  constructor({
+    allowNetworks = [],
+    ca,
+    resolve = resolveName,
+    timeoutMs = EXCHANGE_TIMEOUT_MS,
+  }: OutboundOptions = {}) {
+    this.#rules = new AddressRules(allowNetworks);
+    // Made once: to read some 150 certificates for each connection would cost more than everything else.
+    this.#secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...authorities(ca)] });
+    this.#resolve = resolve;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** POSTs `body`. Never rejects; `signal` cuts the exchange off. */
+  async post(
+    { url, headers, body }: { url: string; headers: Record<string, string>; body: Buffer },
+    signal: AbortSignal,
+  ): Promise<ExchangeResult> {
+    const cut = new AbortController();
+    const timer = setTimeout(() => cut.abort('timeout'), this.timeoutMs);
+    const stop = () => cut.abort('stopped');
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    const state: Progress = { status: 0, answer: [], sent: false, sockets: [] };
+    try {
+      const { hostname, port, target, host } = partsOf(url);
+      const addresses = await this.#addressesOf(hostname, cut.signal);
+      const tcp = await dial(addresses, port, state, cut.signal);
+      const tls = await this.#secure(tcp, hostname, state, cut.signal);
+      await exchange(tls, { target, headers: { host, ...headers }, body }, state, cut.signal);
+      return result(state, null, null);
+    } catch (error) {
+      if (cut.signal.reason === 'timeout') {
+        return result(state, 'timeout', `not done within ${this.timeoutMs / 1000} s`);
+      }
+      if (cut.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
+      const failure =
+        error instanceof Failure ? error : new Failure(reasonOf(error), (error as Error).message);
+      return result(state, failure.reason, failure.message);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      for (const socket of state.sockets) socket.destroy();
+    }
+  }
+
+  /** All addresses of a host, if all of them may be dialled: a name with one foot in here is a trap. */
+  async #addressesOf(hostname: string, cutOff: AbortSignal): Promise<string[]> {
+    const addresses = isIP(hostname)
+      ? [hostname]
+      : await within(this.#resolve(hostname, cutOff), cutOff).catch((error: NodeJS.ErrnoException) => {
+          throw new Failure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
+        });
+    if (addresses.length === 0) throw new Failure('dns', `${hostname} has no address`);
+    for (const address of addresses) {
+      const kind = this.#rules.objection(address);
+      if (kind) throw new Failure('blocked', `${address} (${kind}) is not in an allowed network`);
+    }
+    // IPv4 first: machines without IPv6 are more common than those without IPv4.
+    return addresses.toSorted((a, b) => isIP(a) - isIP(b));
+  }
+
+  async #secure(socket: Socket, hostname: string, state: Progress, cutOff: AbortSignal): Promise<TLSSocket> {
+    const tls = connectTls({
+      socket,
+      // Certificates are made out to the name, whatever address it was dialled at.
+      host: hostname,
+      ...(isIP(hostname) === 0 && { servername: hostname }),
+      secureContext: this.#secureContext,
+      ALPNProtocols: ['http/1.1'],
+      // Said outright, or NODE_TLS_REJECT_UNAUTHORIZED=0 would switch it off.
+      rejectUnauthorized: true,
+    });
+    state.sockets.push(tls);
+    await happened(tls, 'secureConnect', cutOff).catch(
+      (error: NodeJS.ErrnoException & { reason?: string }) => {
+        // OpenSSL's messages begin with places in its source; its reasons don't.
+        throw new Failure(error.code === 'ECONNRESET' ? 'reset' : 'tls', error.reason ?? error.message);
+      },
+    );
+    return tls;
+  }
+}
+
+/** What of an exchange has happened so far, so that it can be told however it ends. */
+interface Progress {
+  status: number;
+  answer: Buffer[];
+  sent: boolean;
+  /** Hung up on at the end. */
+  sockets: Socket[];
+}
+
+class Failure extends Error {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+function result(
+  { status, answer, sent }: Progress,
+  reason: FailureReason | null,
+  detail: string | null,
+): ExchangeResult {
+  return {
+    status,
+    reason,
+    detail: detail?.slice(0, LONGEST_DETAIL) ?? null,
+    answer: status === 0 ? null : Buffer.concat(answer).subarray(0, ANSWER_BYTES).toString('utf8'),
+    sent,
+  };
+}
+
+function partsOf(text: string): { hostname: string; port: number; host: string; target: string } {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'https:' || !url.hostname || url.username || url.password) {
+    throw new Failure('blocked', 'only https:// URLs without credentials are called');
+  }
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { hostname, port: Number(url.port || 443), host: url.host, target: `${url.pathname}${url.search}` };
+}
+
+/** Connects to the first address that answers. */
+async function dial(
+  addresses: string[],
+  port: number,
+  state: Progress,
+  cutOff: AbortSignal,
+): Promise<Socket> {
+  for (const [i, host] of addresses.entries()) {
+    const isLast = i === addresses.length - 1;
+    const patience = isLast ? cutOff : AbortSignal.any([cutOff, AbortSignal.timeout(NEXT_ADDRESS_MS)]);
+    const socket = connectTcp({ host, port, noDelay: true });
+    state.sockets.push(socket);
+    try {
+      await happened(socket, 'connect', patience);
+      return socket;
+    } catch (error) {
+      if (isLast || cutOff.aborted)
+        throw new Failure(reasonOf(error), `${host}: ${(error as Error).message}`);
+    }
+  }
+  throw new Failure('dns', 'no address'); // Not reached: there is at least one.
+}
+
+/** Sends the request and reads the answer to its end. */
+async function exchange(
+  socket: TLSSocket,
+  { target, headers, body }: { target: string; headers: Record<string, string>; body: Buffer },
+  state: Progress,
+  cutOff: AbortSignal,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  cutOff.throwIfAborted();
+  const giveUp = () => reject(cutOff.reason);
+  cutOff.addEventListener('abort', giveUp, { once: true });
+  // Without an agent: nothing is shared with other requests, nor asked of a proxy.
+  const request = httpRequest({
+    createConnection: () => socket,
+    method: 'POST',
+    path: target,
+    headers: { ...headers, 'content-length': String(body.length), connection: 'close' },
+    setHost: false,
+    maxHeaderSize: LONGEST_HEADERS_BYTES,
+  });
+  request.once('socket', () => watchStatusLine(socket, state));
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    reject(error.code?.startsWith('HPE_') ? new Failure('protocol', error.message) : error);
+  });
+  request.once('upgrade', () => reject(new Failure('protocol', 'it wants another protocol')));
+  request.once('response', (response: IncomingMessage) => {
+    state.status = response.statusCode ?? 0;
+    let sizeBytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      if (sizeBytes < ANSWER_BYTES)
+        state.answer.push(Buffer.from(chunk.subarray(0, ANSWER_BYTES - sizeBytes)));
+      sizeBytes += chunk.length;
+      if (sizeBytes > LONGEST_ANSWER_BYTES) resolve();
+    });
+    response.once('error', reject);
+    response.once('close', () => {
+      if (response.complete) resolve();
+      else reject(new Failure('reset', 'the answer was broken off'));
+    });
+  });
+  state.sent = true;
+  request.end(body);
+  try {
+    await promise;
+  } finally {
+    cutOff.removeEventListener('abort', giveUp);
+    request.destroy();
+  }
+}
+
+/** A status counts from its line on, also when the headers after it never end. */
+function watchStatusLine(socket: TLSSocket, state: Progress): void {
+  let head = '';
+  const read = (chunk: Buffer) => {
+    head += chunk.toString('latin1', 0, 64);
+    const status = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(head)?.[1];
+    if (status) state.status = Number(status);
+    if (status || head.length >= 64) socket.off('data', read);
+  };
+  socket.on('data', read);
+}
+
+/** Resolves on an event of a socket; rejects when it fails, closes or is given up first. */
+async function happened(socket: Socket, event: string, cutOff: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const closed = () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
+  socket.once(event, resolve).once('error', reject).once('close', closed);
+  try {
+    await within(promise, cutOff);
+  } finally {
+    socket.off(event, resolve).off('close', closed);
+    // A failure that comes later is seen by whoever uses the socket then; it must not end the process.
+    socket.on('error', () => {});
+  }
+}
+
+/** The promise, or a rejection when `cutOff` aborts first. */
+async function within<T>(promise: Promise<T>, cutOff: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));
+  promise.catch(() => {});
+  if (cutOff.aborted) giveUp();
+  cutOff.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    cutOff.removeEventListener('abort', giveUp);
+  }
+}
+
+const REASONS: Record<string, FailureReason | undefined> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  ETIMEDOUT: 'timeout',
+};
+
+function reasonOf(error: unknown): FailureReason {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (/^ERR_(SSL|TLS)/.test(code)) return 'tls';
+  return REASONS[code] ?? 'unreachable';
+}
+
+/** Checked, because OpenSSL would pass over what it can't read. */
+function authorities(ca: OutboundOptions['ca']): string[] {
+  const all = ca === undefined ? [] : [ca].flat();
+  for (const pem of all) {
+    try {
+      new X509Certificate(pem);
+    } catch (cause) {
+      throw new ScenepressError(
+        'invalid_request',
+        'A certificate authority for webhooks is no PEM certificate.',
+        {
+          cause,
+        },
+      );
+    }
+  }
+  return all;
+}

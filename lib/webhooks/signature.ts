@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Replays older than this are refused (contract §6.3). */
+export const DEFAULT_TOLERANCE_SECONDS = 300;
+
+const HEX_SHA256 = /^[0-9a-f]{64}$/i;
+const UNIX_SECONDS = /^\d{1,15}$/;
+
+/** Which check a webhook failed, in the order in which they are made. */
+export type WebhookFlaw =
+  /** There is no signature header. */
+  | 'missing_header'
+  /** It has no `t` or no `v1`, or one of them has not the form it must have. */
+  | 'malformed_header'
+  /** The body or the time was altered, or it was signed with another secret. */
+  | 'wrong_signature'
+  /** It was signed too long ago, or too far in the future: perhaps a replay. */
+  | 'outside_tolerance';
+
+export type WebhookVerdict =
+  | {
+      valid: true;
+      /** When it was signed, epoch milliseconds. */
+      signedAtMs: number;
+    }
+  | { valid: false; flaw: WebhookFlaw; message: string };
+
+export interface VerifyWebhookOptions {
+  /** How far the time of signing may be from now. Default 300. */
+  toleranceSeconds?: number;
+  /** Epoch milliseconds; default: the system's clock. */
+  now?: number;
+}
+
+/**
+ * Checks a webhook as its receiver (contract §6.3).
+ *
+ * ```ts
+ * const verdict = verifyWebhook(rawBody, request.headers['svc-signature'], secret);
+ * if (!verdict.valid) return respond(400, verdict.message);
+ * ```
+ *
+ * @param rawBody the body's bytes as they arrived, before any parsing
+ * @param header the value of `svc-signature`
+ * @param secret the key's webhook secret, `whsec_…`
+ */
+export function verifyWebhook(
+  rawBody: Uint8Array | string,
+  header: string | null | undefined,
+  secret: string,
+  { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now() }: VerifyWebhookOptions = {},
+): WebhookVerdict {
+  assert(secret.length > 0, 'a webhook secret is not empty');
+  if (!header) return flawed('missing_header', 'There is no svc-signature header.');
+  const members = membersOf(header);
+  const [t, v1] = [members.get('t'), members.get('v1')];
+  if (t === undefined || !UNIX_SECONDS.test(t)) {
+    return flawed('malformed_header', 'svc-signature has no t=<unix seconds>.');
+  }
+  if (v1 === undefined || !HEX_SHA256.test(v1)) {
+    return flawed('malformed_header', 'svc-signature has no v1=<64 hexadecimal digits>.');
+  }
+  if (!timingSafeEqual(hmac(t, rawBody, secret), Buffer.from(v1, 'hex'))) {
+    return flawed('wrong_signature', 'The signature is not that of this body with this secret.');
+  }
+  const ageSeconds = Math.floor(now / 1000) - Number(t);
+  if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
+    const when = ageSeconds > 0 ? `${ageSeconds} s ago` : `${-ageSeconds} s in the future`;
+    return flawed('outside_tolerance', `It was signed ${when}; ${toleranceSeconds} s are tolerated.`);
+  }
+  return { valid: true, signedAtMs: Number(t) * 1000 };
+}
+
+/**
+ * The value of `svc-signature` for a body (contract §6.2): what the service sends, and what a receiver's tests need.
+ *
+ * @param now epoch milliseconds; default: the system's clock
+ */
+export function signWebhook(
+  rawBody: Uint8Array | string,
+  secret: string,
+  { now = Date.now() }: { now?: number } = {},
+): string {
+  assert(secret.length > 0, 'a webhook secret is not empty');
+  const t = String(Math.floor(now / 1000));
+  return `t=${t},v1=${hmac(t, rawBody, secret).toString('hex')}`;
+}
+
+function hmac(t: string, rawBody: Uint8Array | string, secret: string): Buffer {
+  return createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest();
+}
+
+/** Split on commas, each part at its first `=`. */
+function membersOf(header: string): Map<string, string> {
+  return new Map(
+    header.split(',').map((part) => {
+      const at = part.indexOf('=');
+      return at < 0 ? [part, ''] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    }),
+  );
+}
+
+function flawed(flaw: WebhookFlaw, message: string): WebhookVerdict {
+  return { valid: false, flaw, message };
+}

@@ -1,0 +1,298 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import { createServer as createTcp, type Socket } from 'node:net';
+import { createServer as createTls, type TLSSocket } from 'node:tls';
+import t, { type Test } from 'tap';
+import {
+  ANSWER_BYTES,
+  EXCHANGE_TIMEOUT_MS,
+  Outbound,
+  type OutboundOptions,
+} from '../../../lib/webhooks/outbound.ts';
+import { TestAuthority } from '../../fixtures/certificates.ts';
+import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
+
+const authority = new TestAuthority(t.testdir());
+const certificate = authority.issue(['receiver.test', '127.0.0.1']);
+const LOOPBACK = '127.0.0.0/8';
+const BODY = Buffer.from('{"jobId":"1","metadata":"数学"}');
+/** An address that goes nowhere: it belongs to documentation, and the tests open it as a private network. */
+const never = new AbortController().signal;
+
+function outbound(options: OutboundOptions = {}): Outbound {
+  return new Outbound({
+    allowNetworks: [LOOPBACK],
+    ca: authority.ca,
+    resolve: async () => ['127.0.0.1'],
+    ...options,
+  });
+}
+
+function post(port: number, options?: OutboundOptions, url = `https://receiver.test:${port}/hook?a=b`) {
+  return outbound(options).post({ url, headers: { 'content-type': 'application/json' }, body: BODY }, never);
+}
+
+async function listen(t: Test, server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.on('error', () => {}));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that speaks TLS and then does what it likes with a request. */
+function speaking(t: Test, answer: (socket: TLSSocket) => void): Promise<number> {
+  const server = createTls(certificate, (socket) => {
+    socket.on('error', () => {}).once('data', () => answer(socket));
+  });
+  return listen(t, server);
+}
+
+t.test('the bytes and headers arrive as given, with the name as Host', async (t) => {
+  const { port, received } = await webhookReceiver(t, certificate);
+  t.strictSame(await post(port), { status: 200, reason: null, detail: null, answer: 'thanks', sent: true });
+  t.equal(received.length, 1);
+  t.match(received[0], {
+    method: 'POST',
+    path: '/hook?a=b',
+    headers: {
+      host: `receiver.test:${port}`,
+      'content-type': 'application/json',
+      'content-length': `${BODY.length}`,
+    },
+  });
+  t.strictSame(received[0]?.body, BODY);
+});
+
+t.test('what a receiver answers is the status', async (t) => {
+  for (const status of [200, 201, 204, 301, 307, 400, 404, 410, 500, 503]) {
+    const { port, received } = await webhookReceiver(t, certificate, (response) => {
+      response.writeHead(status, { location: '/elsewhere' }).end();
+    });
+    t.match(await post(port), { status, reason: null });
+    t.equal(received.length, 1, 'no redirect is followed');
+  }
+});
+
+t.test('an interim answer is not the answer', async (t) => {
+  const { port } = await webhookReceiver(t, certificate, (response) => {
+    response.writeEarlyHints({ link: '</x>; rel=preload' });
+    response.writeHead(202).end();
+  });
+  t.match(await post(port), { status: 202, reason: null });
+});
+
+t.test('of a long answer the first part is kept, and of an endless one not all is read', async (t) => {
+  const long = await webhookReceiver(t, certificate, (response) => response.end('é'.repeat(100_000)));
+  const { answer, status } = await post(long.port);
+  t.equal(status, 200);
+  t.equal(Buffer.byteLength(answer ?? ''), ANSWER_BYTES);
+  let written = 0;
+  const endless = await speaking(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    const more = () => {
+      while (!socket.destroyed && socket.write(Buffer.alloc(65_536, 'x'))) written += 65_536;
+    };
+    socket.on('drain', more);
+    more();
+  });
+  t.match(await post(endless), { status: 200, reason: null, answer: 'x'.repeat(ANSWER_BYTES) });
+  t.ok(written < 64 * 1024 * 1024);
+});
+
+t.test('a connection that is refused, reset or broken off', async (t) => {
+  const server = createTcp();
+  const port = await listen(t, server);
+  server.close();
+  await once(server, 'close');
+  t.match(await post(port), { status: 0, reason: 'refused', answer: null, sent: false });
+
+  const resets = await listen(
+    t,
+    createTcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
+  );
+  t.match(await post(resets), { status: 0, reason: 'reset', sent: false });
+
+  const closes = await speaking(t, (socket) => socket.destroy());
+  t.match(await post(closes), { status: 0, reason: 'reset', answer: null, sent: true });
+
+  const breaksOff = await speaking(t, (socket) => {
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this');
+  });
+  t.match(await post(breaksOff), { status: 200, reason: 'reset', answer: 'only this' });
+  const breaksChunks = await speaking(t, (socket) => {
+    socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc');
+  });
+  t.match(await post(breaksChunks), { status: 200, reason: 'reset' });
+});
+
+t.test('what is no HTTP', async (t) => {
+  const talks = await speaking(t, (socket) => socket.end('220 mail.example.org ESMTP\r\n'));
+  t.match(await post(talks), { status: 0, reason: 'protocol' });
+  const headers = await speaking(t, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\n${'x: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n'.repeat(2000)}`);
+  });
+  t.match(await post(headers), { status: 200, reason: 'protocol' }, 'endless headers');
+  const upgrades = await speaking(t, (socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n');
+  });
+  t.match(await post(upgrades), { reason: 'protocol' });
+});
+
+t.test('a certificate must be trusted, valid and made out to the name', async (t) => {
+  const { port } = await webhookReceiver(t, certificate);
+  t.match(await post(port, {}, `https://other.test:${port}/`), { status: 0, reason: 'tls', sent: false });
+  t.match(await post(port, {}, `https://127.0.0.1:${port}/`), { status: 200 });
+  const stranger = new Outbound({ allowNetworks: [LOOPBACK], resolve: async () => ['127.0.0.1'] });
+  const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
+  t.match(await stranger.post(request, never), { status: 0, reason: 'tls', detail: /certificate/ });
+  t.teardown(() => {
+    delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  });
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  t.match(await stranger.post(request, never), { status: 0, reason: 'tls' }, 'nothing switches that off');
+
+  const expired = await webhookReceiver(t, authority.issue(['receiver.test'], { days: -1 }));
+  t.match(await post(expired.port), { status: 0, reason: 'tls', detail: /expired/ });
+  const plain = await listen(
+    t,
+    createTcp((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n')),
+  );
+  t.match(await post(plain), { status: 0, reason: 'tls' }, 'no TLS at all');
+});
+
+t.test('nothing takes longer than its time', async (t) => {
+  const options = { timeoutMs: 300 };
+  const silent = await listen(t, createTcp());
+  t.match(await post(silent, options), { status: 0, reason: 'timeout', sent: false }, 'no handshake');
+  const mute = await speaking(t, () => {});
+  t.match(await post(mute, options), { status: 0, reason: 'timeout', sent: true }, 'no answer');
+  const drip = (head: string, drop: string) =>
+    speaking(t, (socket) => {
+      socket.write(head);
+      const timer = setInterval(() => socket.write(drop), 20);
+      socket.once('close', () => clearInterval(timer));
+    });
+  const headers = await drip('HTTP/1.1 200 OK\r\n', 'x: y\r\n');
+  t.match(await post(headers, options), { status: 200, reason: 'timeout' }, 'dripping headers');
+  const body = await drip('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'x');
+  t.match(await post(body, options), { status: 200, reason: 'timeout', answer: /^x+$/ }, 'dripping body');
+  const lookup = () => new Promise<string[]>(() => {});
+  t.match(await post(1, { ...options, resolve: lookup }), { status: 0, reason: 'timeout' }, 'no name server');
+});
+
+t.test('its time is ten seconds', async (t) => {
+  const startedAt = performance.now();
+  t.match(await post(await speaking(t, (socket) => socket.write('HTTP/1.1 200 OK\r\n'))), {
+    status: 200,
+    reason: 'timeout',
+  });
+  const tookMs = performance.now() - startedAt;
+  t.equal(EXCHANGE_TIMEOUT_MS, 10_000);
+  t.ok(tookMs > 9_900 && tookMs < 11_000, `${tookMs} ms`);
+});
+
+t.test('a name is looked up once, and what was checked is what is dialled', async (t) => {
+  const { port, received } = await webhookReceiver(t, certificate);
+  const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1']];
+  let lookups = 0;
+  const resolve = async () => answers[lookups++] as string[];
+  t.match(await post(port, { resolve }), { status: 200 });
+  t.equal(lookups, 1, 'a name that changes its mind is not asked again');
+  t.match(await post(port, { resolve }), { status: 0, reason: 'blocked', detail: /10\.0\.0\.1 \(private\)/ });
+  t.equal(received.length, 1);
+});
+
+t.test('a name with one forbidden address is not called at any', async (t) => {
+  const { port, received } = await webhookReceiver(t, certificate);
+  for (const other of ['10.0.0.1', '169.254.169.254', '::1', '::ffff:10.0.0.1', 'fd00::1']) {
+    const resolve = async () => ['127.0.0.1', other];
+    t.match(await post(port, { resolve }), { status: 0, reason: 'blocked', sent: false }, other);
+  }
+  t.equal(received.length, 0);
+});
+
+t.test('the next address is tried where one refuses', async (t) => {
+  const { port } = await webhookReceiver(t, certificate);
+  t.match(await post(port, { resolve: async () => ['127.0.0.9', '127.0.0.1'] }), { status: 200 });
+});
+
+t.test('without a word from the operator nothing private is called', async (t) => {
+  const { port, received } = await webhookReceiver(t, certificate);
+  const closed = { allowNetworks: [] };
+  const hosts = [
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::]',
+    '0.0.0.0',
+  ];
+  for (const host of hosts) {
+    t.match(await post(port, closed, `https://${host}:${port}/`), { status: 0, reason: 'blocked' }, host);
+  }
+  t.match(await post(port, closed), { status: 0, reason: 'blocked' }, 'by its name');
+  for (const url of [`http://127.0.0.1:${port}/`, `https://user:secret@127.0.0.1:${port}/`, 'nonsense']) {
+    t.match(await post(port, {}, url), { status: 0, reason: 'blocked' }, url);
+  }
+  t.equal(received.length, 0);
+});
+
+t.test('a name without an address', async (t) => {
+  t.match(await post(1, { resolve: async () => [] }), { status: 0, reason: 'dns' });
+  const fails = async () => Promise.reject(Object.assign(new Error('no'), { code: 'ESERVFAIL' }));
+  t.match(await post(1, { resolve: fails }), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
+});
+
+t.test('no proxy is asked, whatever the environment says', async (t) => {
+  const proxied: string[] = [];
+  const proxy = await listen(
+    t,
+    createTcp((socket) => socket.once('data', (data) => proxied.push(String(data)))),
+  );
+  const { port } = await webhookReceiver(t, certificate);
+  const variables = [
+    'HTTPS_PROXY',
+    'https_proxy',
+    'HTTP_PROXY',
+    'http_proxy',
+    'ALL_PROXY',
+    'NODE_USE_ENV_PROXY',
+  ];
+  t.teardown(() => {
+    for (const name of variables) delete process.env[name];
+  });
+  for (const name of variables)
+    process.env[name] = name.startsWith('NODE') ? '1' : `http://127.0.0.1:${proxy}`;
+  t.match(await post(port), { status: 200 });
+  t.same(proxied, []);
+});
+
+t.test('an exchange can be cut off, and says whether anything was sent', async (t) => {
+  const request = (port: number) => ({ url: `https://receiver.test:${port}/`, headers: {}, body: BODY });
+  const cut = new AbortController();
+  const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
+  const mute = await speaking(t, () => hear());
+  const sent = outbound().post(request(mute), cut.signal);
+  await heard;
+  cut.abort();
+  t.match(await sent, { status: 0, reason: 'stopped', sent: true });
+  t.match(await outbound().post(request(mute), AbortSignal.abort()), { reason: 'stopped', sent: false });
+});
+
+t.test('what is wrong with the options is said at once', async (t) => {
+  const code = 'invalid_request';
+  t.throws(() => outbound({ allowNetworks: ['10.0.0.0/33'] }), {
+    code,
+    message: /"10.0.0.0\/33" is no network/,
+  });
+  t.throws(() => outbound({ ca: 'not a certificate' }), { code, message: /no PEM certificate/ });
+});
