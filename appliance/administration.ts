@@ -8,6 +8,9 @@ import {
   type Balance,
   backUp,
   type DataFolder,
+  type Deliveries,
+  type Delivery,
+  type DeliveryDetails,
   isoTime,
   type KeyRecord,
   type LedgerEntry,
@@ -42,6 +45,8 @@ export interface NewKey extends KeyInfo {
   webhookSecret: string;
 }
 
+const webhookUrl = renderRequestSchema.extract('webhookUrl');
+
 const keyRequest = Joi.object<{ name: string; webhookUrl: string | null }>({
   name: Joi.string()
     .trim()
@@ -49,7 +54,7 @@ const keyRequest = Joi.object<{ name: string; webhookUrl: string | null }>({
     .max(100)
     .required()
     .messages({ '*': 'A key needs a name of 1 to 100 characters.' }),
-  webhookUrl: renderRequestSchema.extract('webhookUrl').default(null),
+  webhookUrl: webhookUrl.default(null),
 });
 
 const amount = Joi.number()
@@ -57,6 +62,13 @@ const amount = Joi.number()
   .min(1)
   .required()
   .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
+
+const listLimit = Joi.number()
+  .integer()
+  .min(1)
+  .max(10_000)
+  .default(50)
+  .messages({ '*': 'A list has 1 to 10000 lines.' });
 
 /** One line of an account's history. */
 export interface StatementLine {
@@ -77,13 +89,16 @@ export class Administration {
   readonly #keys: ApiKeys;
   readonly #ledger: StoredLedger | UnmeteredLedger;
   readonly #folder: DataFolder;
+  readonly #deliveries: Deliveries;
 
   constructor(options: {
     accounts: Accounts;
     keys: ApiKeys;
     ledger: StoredLedger | UnmeteredLedger;
+    deliveries: Deliveries;
     folder: DataFolder;
   }) {
+    this.#deliveries = options.deliveries;
     this.#folder = options.folder;
     this.#accounts = options.accounts;
     this.#keys = options.keys;
@@ -128,6 +143,46 @@ export class Administration {
   async revokeKey({ keyId }: { keyId: string }): Promise<{ keyId: string; revokedAt: string }> {
     const { revokedAtMs } = await this.#keys.revoke(keyId);
     return { keyId, revokedAt: isoTime(revokedAtMs ?? 0) };
+  }
+
+  /** A new webhook secret for a key, shown once; the old one signs nothing any more. */
+  async rotateSecret({ keyId }: { keyId: string }): Promise<{ keyId: string; webhookSecret: string }> {
+    const { webhookSecret } = await this.#keys.rotateSecret(keyId);
+    return { keyId, webhookSecret };
+  }
+
+  /** Where outcomes of the key's jobs to come go when a request doesn't say; null: nowhere. */
+  async setWebhook(request: {
+    keyId: string;
+    webhookUrl: string | null;
+  }): Promise<{ keyId: string; webhookUrl: string | null }> {
+    const url = check(webhookUrl, request.webhookUrl) as string | null;
+    const record = await this.#keys.setWebhookUrl(request.keyId, url);
+    return { keyId: record.keyId, webhookUrl: record.webhookUrl };
+  }
+
+  /** Newest first; of an account, of a job, or all. */
+  async listDeliveries(request: {
+    account?: string | undefined;
+    jobId?: string | undefined;
+    limit?: number | undefined;
+  }): Promise<Delivery[]> {
+    const { account, jobId } = request;
+    const limit = check(listLimit, request.limit);
+    return this.#deliveries.list({
+      ...(account !== undefined && { owner: (await this.#accounts.byEmail(account)).accountId }),
+      ...(jobId !== undefined && { jobId }),
+      limit,
+    });
+  }
+
+  async showDelivery({ deliveryId }: { deliveryId: string }): Promise<DeliveryDetails> {
+    return this.#deliveries.get(deliveryId);
+  }
+
+  /** Makes a delivery of its own; a running server sends it within a second. */
+  async sendAgain({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
+    return this.#deliveries.sendAgain(deliveryId);
   }
 
   async grantCredits(request: { account: string; paid: number }): Promise<Balance> {
@@ -177,6 +232,11 @@ export const OPERATIONS: (keyof Administration)[] = [
   'createKey',
   'listKeys',
   'revokeKey',
+  'rotateSecret',
+  'setWebhook',
+  'listDeliveries',
+  'showDelivery',
+  'sendAgain',
   'grantCredits',
   'creditBalance',
   'creditStatement',

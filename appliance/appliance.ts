@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { RenderService } from '../lib/index.ts';
 import { AdminSocket } from './admin-socket.ts';
 import { authenticator, type HouseToken } from './authentication.ts';
@@ -33,9 +34,13 @@ export class Appliance {
       const installation = await openInstallation(this.#config);
       this.#started.defer(() => installation.close());
       await this.#openAdministration(installation);
-      const service = this.#createService(installation);
+      const webhookAuthorities = await readAuthorities(this.#config);
+      let listening: HttpServer | undefined;
+      const assetUrl = () => (listening as HttpServer).addresses.assetUrl();
+      const service = this.#createService(installation, assetUrl, webhookAuthorities);
       const authenticate = authenticator(installation.keys, this.#house);
       const http = await createServer({ config: this.#config, service, authenticate, logger: this.#logger });
+      listening = http;
       this.#started.defer(() => service.stop({ graceMs: this.#config.drainSeconds * 1000 }));
       await this.#listen(http);
       this.#started.defer(() => http.hapi.stop({ timeout: REQUESTS_GRACE_MS }));
@@ -60,7 +65,11 @@ export class Appliance {
     this.#started.defer(() => socket.stop());
   }
 
-  #createService({ folder, ledger }: Installation): RenderService {
+  #createService(
+    { folder, ledger, keys }: Installation,
+    assetUrl: () => string,
+    webhookAuthorities: string | undefined,
+  ): RenderService {
     const { creditsPerSecond, reserveSeconds, python, workers } = this.#config;
     const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = this.#config;
     return new RenderService({
@@ -79,6 +88,12 @@ export class Appliance {
         maxQueuedPerOwner: maxQueuedPerAccount,
         ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
       },
+      assetUrl,
+      webhooks: {
+        secretOf: ({ keyId }) => (keyId === null ? null : keys.webhookSecretOf(keyId)),
+        allowNetworks: this.#config.webhooksAllowNetworks,
+        ...(webhookAuthorities !== undefined && { ca: webhookAuthorities }),
+      },
       logger: this.#logger,
     });
   }
@@ -94,6 +109,15 @@ export class Appliance {
       throw new UserError(`Port ${port} of ${host} can't be listened on: ${remedy}.`, { cause });
     }
   }
+}
+
+async function readAuthorities({ webhooksCa }: Config): Promise<string | undefined> {
+  if (webhooksCa === undefined) return undefined;
+  const pem = await readFile(webhooksCa, 'utf8').catch((cause: Error) => {
+    throw new UserError(`The authorities for webhooks can't be read: ${cause.message}.`, { cause });
+  });
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  throw new UserError(`${webhooksCa} (webhooksCa) holds no PEM certificate.`);
 }
 
 const REMEDIES: Record<string, string | undefined> = {

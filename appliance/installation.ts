@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Accounts, ApiKeys, DataFolder, loadMasterKey, StoredLedger, UnmeteredLedger } from '../lib/index.ts';
+import {
+  Accounts,
+  ApiKeys,
+  DataFolder,
+  Deliveries,
+  loadMasterKey,
+  StoredLedger,
+  UnmeteredLedger,
+} from '../lib/index.ts';
 import { Administration } from './administration.ts';
 import type { Config } from './config.ts';
 import { UserError } from './user-error.ts';
@@ -35,7 +43,8 @@ export async function openInstallation(config: InstallationConfig): Promise<Inst
       config.creditsMode === 'metered'
         ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
         : new UnmeteredLedger({ freeCreditsPerMonth });
-    const administration = new Administration({ accounts, keys, ledger, folder });
+    const deliveries = new Deliveries({ storage });
+    const administration = new Administration({ accounts, keys, ledger, deliveries, folder });
     return { folder, accounts, keys, ledger, administration, close: () => folder.stop() };
   } catch (error) {
     await folder.stop();

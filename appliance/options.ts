@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES, type Quality } from '../lib/index.ts';
+import { assertNetworks, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES, type Quality } from '../lib/index.ts';
 
 /** What the appliance can be told. Every option has the same name in code and in the configuration file. */
 export interface Config {
@@ -28,6 +28,8 @@ export interface Config {
   renderFileMb: number;
   renderOutputMb: number;
   renderFrames: number;
+  webhooksAllowNetworks: string[];
+  webhooksCa?: string;
   drainSeconds: number;
   logLevel: string;
 }
@@ -61,6 +63,13 @@ const prices = Joi.custom((value: unknown) => {
   }
   return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
 }).default(DEFAULT_PRICING.creditsPerSecond);
+
+/** CIDRs with commas between them; a list in a configuration file. */
+const networks = Joi.custom((value: unknown) => {
+  const list = (Array.isArray(value) ? value : String(value).split(',')).map((cidr) => String(cidr).trim());
+  assertNetworks(list);
+  return list;
+}).default([]);
 
 const address = Joi.string()
   .uri({ scheme: ['http', 'https'] })
@@ -225,6 +234,22 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.frames),
     value: 'number',
+  },
+  webhooksAllowNetworks: {
+    description:
+      'Private networks that webhooks may reach, as 10.1.0.0/16,fd00::/8; public addresses always may',
+    allowed: 'networks (CIDR) with commas between them',
+    schema: networks,
+    value: 'networks',
+    defaultText: 'none',
+  },
+  webhooksCa: {
+    description:
+      'File with certificates (PEM) of authorities that webhooks trust besides the well-known ones',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'none',
   },
   drainSeconds: {
     description: 'How long running renders may go on when the service is told to stop',

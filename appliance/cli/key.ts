@@ -61,5 +61,27 @@ export function keyCommand(): Command {
       else print(`Key ${keyId} is revoked.`);
     });
 
+  addConfigFlags(key.command('rotate-secret <keyId>'), ADMINISTRATION_FLAGS)
+    .description('Replace the webhook secret of a key, at once; it is shown this once')
+    .option('--json', 'print JSON')
+    .action(async (keyId: string, flags: Record<string, unknown>) => {
+      const rotated = await withAdministration(configOf(flags), (office) => office.rotateSecret({ keyId }));
+      if (flags['json']) return printJson(rotated);
+      print(`Webhooks of key ${keyId} are signed with this secret from now on. It is not shown again:\n`);
+      print(`  Webhook secret  ${rotated.webhookSecret}`);
+    });
+
+  addConfigFlags(key.command('set-webhook <keyId> <url>'), ADMINISTRATION_FLAGS)
+    .description('Set where outcomes of jobs to come go when a request does not say: https://…, or "none"')
+    .option('--json', 'print JSON')
+    .action(async (keyId: string, url: string, flags: Record<string, unknown>) => {
+      const webhookUrl = url === 'none' ? null : url;
+      const set = await withAdministration(configOf(flags), (office) =>
+        office.setWebhook({ keyId, webhookUrl }),
+      );
+      if (flags['json']) printJson(set);
+      else print(`Outcomes of key ${keyId} go ${set.webhookUrl ? `to ${set.webhookUrl}` : 'nowhere'}.`);
+    });
+
   return key;
 }

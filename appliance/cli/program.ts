@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts';
 import { accountCommand } from './account.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { creditsCommand } from './credits.ts';
+import { deliveryCommand } from './delivery.ts';
 import { keyCommand } from './key.ts';
 import { openApiCommand } from './openapi.ts';
 import { renderCommand } from './render.ts';
@@ -18,6 +19,7 @@ export function createProgram(): Command {
     .addCommand(accountCommand())
     .addCommand(keyCommand())
     .addCommand(creditsCommand())
+    .addCommand(deliveryCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(openApiCommand())
