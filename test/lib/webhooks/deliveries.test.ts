@@ -4,6 +4,7 @@ import { type Delivery, signWebhook, verifyWebhook } from '../../../lib/index.ts
 import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/deliveries.ts';
+import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type Answer, type WebhookReceiver, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
@@ -96,6 +97,26 @@ t.test('without a webhook there is no delivery', async (t) => {
   await endJob(null);
   t.same(await deliveries.list(), []);
 });
+
+t.test(
+  'with a ledger that lives elsewhere there is one delivery too, whatever answers are lost',
+  async (t) => {
+    const ledger = new DistantLedger(100);
+    const { jobs, deliveries } = await open(t, undefined, { ledger });
+    const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+    const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: 'https://a.test/', keyId: null };
+    const { jobId } = (await jobs.open(newJob)).job;
+    const finish = () =>
+      jobs.finish(jobId, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });
+    ledger.fault = 'after';
+    await t.rejects(finish());
+    t.same(await deliveries.list(), [], 'none before the job has ended');
+    await Promise.all([finish(), finish(), jobs.recover()]);
+    await finish();
+    t.match(await deliveries.list(), [{ jobId, event: 'completed' }]);
+    t.equal((await deliveries.list()).length, 1);
+  },
+);
 
 t.test(
   'after a failure it is sent again 30 s, 5 min and 30 min after the attempt before, then no more',
