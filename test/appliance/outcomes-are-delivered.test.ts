@@ -1,0 +1,175 @@
+import t, { type Test } from 'tap';
+import { verifyWebhook } from '../../lib/index.ts';
+import { TestAuthority } from '../fixtures/certificates.ts';
+import { type Answer, webhookReceiver } from '../fixtures/webhook-receiver.ts';
+import { scenepress } from './command.ts';
+import { listeningAppliance, temporaryFolder, VALID } from './listening-appliance.ts';
+
+const authority = new TestAuthority(t.testdir());
+const certificate = authority.issue(['127.0.0.1']);
+
+async function delivering(t: Test, answer?: Answer) {
+  const receiver = await webhookReceiver(t, certificate, answer);
+  const appliance = await listeningAppliance(t, {
+    webhooksAllowNetworks: ['127.0.0.0/8'],
+    webhooksCa: authority.caFile,
+  });
+  const { service, installation, askAs } = appliance;
+  const { administration } = installation;
+  const url = `https://127.0.0.1:${receiver.port}/hook`;
+  await administration.createAccount({ email: 'eve@example.org' });
+  const key = await administration.createKey({ account: 'eve@example.org', name: 'Test', webhookUrl: url });
+  /** A job that has ended. */
+  const endJob = async (request: object = {}) => {
+    const body = JSON.stringify({ ...VALID, ...request });
+    const { json } = await askAs(key.key, '/api/v2/render', { method: 'POST', body });
+    const jobId = String(json['jobId']);
+    await service.cancel(jobId);
+    return jobId;
+  };
+  return { ...appliance, receiver, url, key, administration, endJob };
+}
+
+t.test('a webhook carries what GET answers, signed with the key’s secret', async (t) => {
+  const { receiver, key, endJob, askAs } = await delivering(t);
+  const metadata = { n: 1 };
+  const jobId = await endJob({ metadata });
+  const [received] = await receiver.got(1);
+  t.equal(String(received?.body), (await askAs(key.key, `/api/v2/render/${jobId}`)).text);
+  t.match(received?.headers, { 'svc-event': 'failed', 'content-type': 'application/json' });
+  const signature = received?.headers['svc-signature'] as string;
+  t.match(verifyWebhook(received?.body ?? '', signature, key.webhookSecret), { valid: true });
+  t.notMatch(JSON.stringify(received), key.key.slice(20));
+});
+
+t.test('a request’s own URL wins, and null means none', async (t) => {
+  const { receiver, endJob, url } = await delivering(t);
+  await endJob({ webhookUrl: null });
+  await endJob({ webhookUrl: `${url}/own` });
+  await endJob();
+  const paths = (await receiver.got(2)).map(({ path }) => path);
+  t.same(paths.sort(), ['/hook', '/hook/own']);
+});
+
+t.test('a rotated secret signs nothing more, and the key still opens the door', async (t) => {
+  const { receiver, endJob, key, administration, askAs, log } = await delivering(t);
+  const { webhookSecret } = await administration.rotateSecret({ keyId: key.keyId });
+  t.match(webhookSecret, /^whsec_[0-9a-f]{48}$/);
+  await endJob();
+  const [received] = await receiver.got(1);
+  const signature = received?.headers['svc-signature'] as string;
+  t.match(verifyWebhook(received?.body ?? '', signature, key.webhookSecret), { flaw: 'wrong_signature' });
+  t.match(verifyWebhook(received?.body ?? '', signature, webhookSecret), { valid: true });
+  t.equal((await askAs(key.key, '/api/v2/me')).status, 200);
+  for (const secret of [key.webhookSecret, webhookSecret]) t.notMatch(log(), secret);
+});
+
+t.test('the jobs of a revoked key still deliver', async (t) => {
+  const { receiver, administration, askAs, key, service } = await delivering(t);
+  const { json } = await askAs(key.key, '/api/v2/render', { method: 'POST', body: JSON.stringify(VALID) });
+  await administration.revokeKey({ keyId: key.keyId });
+  await service.cancel(String(json['jobId']));
+  const [received] = await receiver.got(1);
+  const signature = received?.headers['svc-signature'] as string;
+  t.match(verifyWebhook(received?.body ?? '', signature, key.webhookSecret), { valid: true });
+});
+
+t.test('a key’s webhook can be changed and taken away for jobs to come', async (t) => {
+  const { receiver, endJob, administration, key, url } = await delivering(t);
+  const { keyId } = key;
+  t.same(await administration.setWebhook({ keyId, webhookUrl: `${url}/new` }), {
+    keyId,
+    webhookUrl: `${url}/new`,
+  });
+  await endJob();
+  await receiver.got(1);
+  await administration.setWebhook({ keyId, webhookUrl: null });
+  const jobId = await endJob();
+  t.same(await administration.listDeliveries({ jobId }), []);
+  t.equal(receiver.received[0]?.path, '/hook/new');
+  for (const webhookUrl of ['http://example.org/', 'https://user:pass@example.org/', 'nonsense']) {
+    const message = 'webhookUrl must be an https:// URL';
+    await t.rejects(administration.setWebhook({ keyId, webhookUrl }), { code: 'invalid_request', message });
+  }
+  const missing = { code: 'not_found' };
+  await t.rejects(administration.setWebhook({ keyId: 'key_x', webhookUrl: null }), missing);
+  await t.rejects(administration.rotateSecret({ keyId: 'key_x' }), missing);
+});
+
+t.test('networks that are not opened are not reached', async (t) => {
+  const receiver = await webhookReceiver(t, certificate);
+  const { service, post, installation } = await listeningAppliance(t);
+  const { json } = await post({ ...VALID, webhookUrl: `https://127.0.0.1:${receiver.port}/` });
+  await service.cancel(String(json['jobId']));
+  await service.stop({ graceMs: 5_000 });
+  await installation.folder.start();
+  const deliveries = await installation.administration.listDeliveries({});
+  t.match(deliveries, [{ status: 'waiting', lastStatus: 0, attempts: [{ reason: 'blocked' }] }]);
+  t.same(receiver.received, []);
+});
+
+t.test('deliveries can be looked at and sent again from the command line', async (t) => {
+  const { receiver, endJob, dataDir, key } = await delivering(t, (response) => {
+    response.writeHead(200).end('thank \u001b[31myou');
+  });
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await scenepress([...args, '--data-dir', dataDir]);
+    t.equal(stderr, '');
+    t.equal(code, 0, args.join(' '));
+    return stdout;
+  };
+  const json = async (...args: string[]) => JSON.parse(await run(...args, '--json'));
+  const jobId = await endJob();
+  await receiver.got(1);
+  const [delivery, ...others] = await json('delivery', 'list', '--job', jobId);
+  t.same(others, []);
+  const { deliveryId } = delivery;
+  const shown = await run('delivery', 'show', deliveryId);
+  t.match(shown, /^Status {4}delivered$/m);
+  t.match(shown, /^Attempt .* 200$/m);
+  t.match(shown, /thank ·\[31myou/, 'an answer does not steer the terminal');
+  t.match(await run('delivery', 'send-again', deliveryId), /^Delivery \S+ is made/);
+  const [, again] = await receiver.got(2);
+  t.equal(again?.headers['svc-redelivery'], deliveryId);
+  t.strictSame(again?.body, receiver.received[0]?.body);
+  t.match(
+    await run('delivery', 'list', '--account', 'eve@example.org', '--limit', '1'),
+    /^DELIVERY ID.*\n\S+ .*\n$/,
+  );
+  t.same(await json('delivery', 'list', '--account', 'ada@example.org'), []);
+  const { webhookSecret } = await json('key', 'rotate-secret', key.keyId);
+  t.match(webhookSecret, /^whsec_/);
+  t.same(await json('key', 'set-webhook', key.keyId, 'none'), { keyId: key.keyId, webhookUrl: null });
+  t.notMatch(shown + (await run('delivery', 'list')), 'whsec_');
+});
+
+t.test('and without a server', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const run = (...args: string[]) => scenepress([...args, '--data-dir', dataDir]);
+  t.match(await run('delivery', 'list', '--json'), { code: 0, stdout: '[]\n' });
+  t.match(await run('delivery', 'show', 'nothing'), { code: 1, stderr: /There is no delivery nothing\./ });
+  t.match(await run('delivery', 'send-again', 'nothing'), {
+    code: 1,
+    stderr: /There is no delivery nothing\./,
+  });
+  t.match(await run('delivery', 'list', '--limit', 'x'), {
+    code: 1,
+    stderr: /A list has 1 to 10000 lines\./,
+  });
+  t.match(await run('key', 'rotate-secret', 'key_x'), { code: 1, stderr: /no key key_x/ });
+  t.match(await run('key', 'set-webhook', 'key_x', 'http://x'), { code: 1, stderr: /https:/ });
+});
+
+t.test('what is wrong with the options stops the start', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const run = (...args: string[]) => scenepress(['serve', '--port', '0', '--data-dir', dataDir, ...args]);
+  t.match(await run('--webhooks-allow-networks', '10.0.0.0/8,nonsense'), {
+    code: 2,
+    stderr: /--webhooks-allow-networks must be networks \(CIDR\) with commas between them/,
+  });
+  t.match(await run('--webhooks-ca', '/nowhere.pem'), {
+    code: 1,
+    stderr: /authorities for webhooks can't be read/,
+  });
+  t.match(await run('--webhooks-ca', import.meta.filename), { code: 1, stderr: /holds no PEM certificate/ });
+});
