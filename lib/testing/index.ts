@@ -1,5 +1,6 @@
 /** Suites that show whether a store or a ledger of yours behaves as the service needs it to. */
 export { assetStoreSuite } from './asset-store.ts';
+export { deliveriesSuite } from './deliveries.ts';
 export { ledgerSuite } from './ledger.ts';
 export { storageSuite } from './storage.ts';
 export type { Behaviour, Opened } from './suite.ts';

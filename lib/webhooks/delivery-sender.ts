@@ -115,15 +115,16 @@ export class DeliverySender {
     }
     if (leave.size === 0) return false;
     try {
-      for (const delivery of await this.#book.begin([...leave.keys()])) {
+      const begun = await this.#book.begin([...leave.keys()]);
+      for (const delivery of begun) {
         const left = leave.get(delivery.deliveryId) as (tookMs: number | undefined) => void;
         leave.delete(delivery.deliveryId);
         this.#send(delivery, left);
       }
+      return begun.length > 0;
     } finally {
       for (const left of leave.values()) left(undefined);
     }
-    return true;
   }
 
   #send(delivery: DeliveryRecord, left: (tookMs: number | undefined) => void): void {

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, FileAssetStore, StoredLedger } from '../../lib/index.ts';
-import { assetStoreSuite, type Behaviour, ledgerSuite, storageSuite } from '../../lib/testing/index.ts';
+import {
+  assetStoreSuite,
+  type Behaviour,
+  deliveriesSuite,
+  ledgerSuite,
+  storageSuite,
+} from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 
@@ -19,6 +25,14 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
     'the lowdb storage',
     (t) =>
       storageSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the lowdb storage, for deliveries',
+    (t) =>
+      deliveriesSuite(async () => {
         const folder = await openFolder(t);
         return { subject: folder.storage, close: () => folder.stop() };
       }),

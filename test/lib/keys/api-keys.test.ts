@@ -62,6 +62,31 @@ t.test('neither key nor webhook secret is on the disk', async (t) => {
   t.ok(stored.includes(key.slice(0, 16)), 'the prefix is: it may be shown');
 });
 
+t.test('a rotated webhook secret replaces the old one at once, and the key stays', async (t) => {
+  const { keys, folder } = await openKeys(t);
+  const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
+  t.equal(await keys.webhookSecretOf(record.keyId), webhookSecret);
+  const rotated = await keys.rotateSecret(record.keyId);
+  t.match(rotated.webhookSecret, /^whsec_[0-9a-f]{48}$/);
+  t.not(rotated.webhookSecret, webhookSecret);
+  t.equal(await keys.webhookSecretOf(record.keyId), rotated.webhookSecret);
+  t.match(await keys.verify(key), { keyId: record.keyId });
+  await keys.revoke(record.keyId);
+  await folder.stop();
+  await folder.start();
+  t.equal(await keys.webhookSecretOf(record.keyId), rotated.webhookSecret, 'also when it is revoked');
+  t.equal(await keys.webhookSecretOf('key_x'), null);
+});
+
+t.test('the default webhook of a key can be set and taken away', async (t) => {
+  const { keys } = await openKeys(t);
+  const { key, record } = await keys.mint({ accountId: 'a', name: 'n' });
+  for (const webhookUrl of ['https://example.org/', null]) {
+    await keys.setWebhookUrl(record.keyId, webhookUrl);
+    t.match(await keys.verify(key), { webhookUrl });
+  }
+});
+
 t.test('revoking a key that isn’t there says so', async (t) => {
   const { keys } = await openKeys(t);
   await t.rejects(keys.revoke('key_x'), { code: 'not_found', message: 'There is no key key_x.' });

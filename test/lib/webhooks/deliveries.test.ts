@@ -320,7 +320,7 @@ t.test('a stop cuts off what takes longer, and says so', async (t) => {
   await receiver.got(1);
   const startedAt = performance.now();
   await sender.stop();
-  t.ok(performance.now() - startedAt < 1_000);
+  t.ok(performance.now() - startedAt < 5_000);
   const first = (await deliveries.list()).at(-1);
   t.match(
     first,

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import type { Storage } from '../storage/storage.ts';
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DeliveryQuery, DueQuery } from '../webhooks/delivery-store.ts';
+import { deliveryRecord } from './delivery-record.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+/** How the deliveries of a {@link Storage} behave. `open` gives an empty, started one each time. */
+export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
+  return behaviours(open, {
+    async 'keeps a delivery with its body and its last answer'(storage) {
+      const { deliveries } = storage;
+      const body = '{"metadata":1.0} \0 数学 \u2028\n';
+      const kept = deliveryRecord('1', { dueAtMs: null, deliveredAtMs: 5, secretSealed: 's' });
+      await storage.transaction((tx) => deliveries.insert(tx, deliveryRecord('1'), body));
+      assert.equal(await deliveries.readAnswer('1'), undefined);
+      await update(storage, kept, 'first');
+      await update(storage, kept, 'second');
+      await update(storage, kept);
+      await storage.stop();
+      await storage.start();
+      assert.deepEqual(await deliveries.get('1'), kept);
+      assert.equal(await deliveries.readBody('1'), body);
+      assert.equal(await deliveries.readAnswer('1'), 'second');
+      assert.equal(await deliveries.get('2'), undefined);
+      assert.equal(await deliveries.readBody('2'), undefined);
+    },
+
+    async 'leaves no trace of a transaction that throws'(storage) {
+      const { deliveries } = storage;
+      const failing = storage.transaction(async (tx) => {
+        await deliveries.insert(tx, deliveryRecord('1'), 'x');
+        assert.equal((await deliveries.get('1', tx))?.deliveryId, '1');
+        throw new Error('no');
+      });
+      await assert.rejects(failing, { message: 'no' });
+      assert.equal(await deliveries.get('1'), undefined);
+      assert.deepEqual(await due(storage), []);
+    },
+
+    async 'lists deliveries newest first, in pages, by owner and by job'(storage) {
+      await insert(
+        storage,
+        deliveryRecord('1'),
+        deliveryRecord('2', { jobId: 'k' }),
+        deliveryRecord('3', { jobId: 'k', owner: 'b' }),
+        deliveryRecord('4'),
+      );
+      const list = async (query: DeliveryQuery) => idsOf(await storage.deliveries.list(query));
+      assert.deepEqual(await list({}), ['4', '3', '2', '1']);
+      assert.deepEqual(await list({ owner: 'a' }), ['4', '2', '1']);
+      assert.deepEqual(await list({ jobId: 'k' }), ['3', '2']);
+      assert.deepEqual(await list({ jobId: 'k', owner: 'a' }), ['2']);
+      assert.deepEqual(await list({ limit: 2 }), ['4', '3']);
+      assert.deepEqual(await list({ limit: 2, before: '3' }), ['2', '1']);
+      assert.deepEqual(await list({ jobId: 'none' }), []);
+    },
+
+    async 'gives what has its time, the longest due of a host first'(storage) {
+      await insert(
+        storage,
+        deliveryRecord('1', { dueAtMs: 300 }),
+        deliveryRecord('2', { dueAtMs: 100 }),
+        deliveryRecord('3', { dueAtMs: 200 }),
+        deliveryRecord('4', { dueAtMs: null }),
+        deliveryRecord('5', { dueAtMs: 301 }),
+      );
+      assert.deepEqual(await due(storage, { dueByMs: 99 }), []);
+      assert.deepEqual(await due(storage, { dueByMs: 300 }), ['2', '3', '1']);
+      assert.deepEqual(await due(storage, { dueByMs: 300 }), ['2', '3', '1']);
+      await update(storage, deliveryRecord('2', { dueAtMs: 400 }));
+      await update(storage, deliveryRecord('3', { dueAtMs: null }));
+      assert.deepEqual(await due(storage, { dueByMs: 301 }), ['1', '5']);
+      await storage.stop();
+      await storage.start();
+      assert.deepEqual(await due(storage, { dueByMs: 400 }), ['1', '5', '2']);
+    },
+
+    async 'gives several hosts their share, and none to the busy ones'(storage) {
+      const to = (host: string, ...ids: string[]) => ids.map((id) => deliveryRecord(id, { host }));
+      await insert(storage, ...to('a', 'a1', 'a2', 'a3', 'a4'), ...to('b', 'b1', 'b2'), ...to('c', 'c1'));
+      const sorted = async (query: Partial<DueQuery>) => (await due(storage, query)).sort();
+      assert.deepEqual(await sorted({ limitPerHost: 1 }), ['a1', 'b1', 'c1']);
+      assert.deepEqual(await sorted({ limitPerHost: 2 }), ['a1', 'a2', 'b1', 'b2', 'c1']);
+      assert.deepEqual(await sorted({ limitPerHost: 1, exceptHosts: new Set(['a', 'c']) }), ['b1']);
+      assert.equal((await due(storage, { limit: 2 })).length, 2);
+    },
+  });
+}
+
+async function due(storage: Storage, query: Partial<DueQuery> = {}): Promise<string[]> {
+  const everything = { dueByMs: 1_000_000, limit: 100, limitPerHost: 100, exceptHosts: new Set<string>() };
+  return idsOf(await storage.deliveries.due({ ...everything, ...query }));
+}
+
+function insert(storage: Storage, ...records: DeliveryRecord[]): Promise<void> {
+  return storage.transaction(async (tx) => {
+    for (const record of records) await storage.deliveries.insert(tx, record, 'body');
+  });
+}
+
+function update(storage: Storage, record: DeliveryRecord, answer?: string): Promise<void> {
+  return storage.transaction((tx) => storage.deliveries.update(tx, record, answer));
+}
+
+function idsOf(records: DeliveryRecord[]): string[] {
+  return records.map(({ deliveryId }) => deliveryId);
+}

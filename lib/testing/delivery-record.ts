@@ -1,0 +1,21 @@
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+
+/** A delivery that is due, but for what is said otherwise. */
+export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
+  return {
+    deliveryId,
+    jobId: 'j',
+    owner: 'a',
+    keyId: null,
+    event: 'failed',
+    url: 'https://a.test/',
+    host: 'a.test',
+    createdAtMs: 0,
+    repeats: null,
+    mostAttempts: 4,
+    attempts: [],
+    dueAtMs: 0,
+    deliveredAtMs: null,
+    ...change,
+  };
+}
