@@ -73,6 +73,7 @@ export type {
   FailureReason,
 } from './webhooks/delivery.ts';
 export type { DeliveryQuery, DeliveryStore, DueQuery } from './webhooks/delivery-store.ts';
+export type { Resolve } from './webhooks/resolver.ts';
 export {
   DEFAULT_TOLERANCE_SECONDS,
   signWebhook,

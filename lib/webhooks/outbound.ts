@@ -32,7 +32,7 @@ export interface OutboundOptions {
   ca?: string | readonly string[];
   /** How names become addresses; default: the hosts file, then the name servers. */
   resolve?: Resolve;
-  /** Default {@link EXCHANGE_TIMEOUT_MS}. */
+  /** For tests. Default {@link EXCHANGE_TIMEOUT_MS}. */
   timeoutMs?: number;
 }
 
@@ -60,7 +60,7 @@ export class Outbound {
   readonly #rules: AddressRules;
   readonly #secureContext: SecureContext;
   readonly #resolve: Resolve;
-  readonly timeoutMs: number;
+  readonly #timeoutMs: number;
 
   constructor({
     allowNetworks = [],
@@ -72,7 +72,7 @@ export class Outbound {
     // Made once: to read some 150 certificates for each connection would cost more than everything else.
     this.#secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...authorities(ca)] });
     this.#resolve = resolve;
-    this.timeoutMs = timeoutMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** POSTs `body`. Never rejects; `signal` cuts the exchange off. */
@@ -81,7 +81,7 @@ export class Outbound {
     signal: AbortSignal,
   ): Promise<ExchangeResult> {
     const cut = new AbortController();
-    const timer = setTimeout(() => cut.abort('timeout'), this.timeoutMs);
+    const timer = setTimeout(() => cut.abort('timeout'), this.#timeoutMs);
     const stop = () => cut.abort('stopped');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -95,7 +95,7 @@ export class Outbound {
       return result(state, null, null);
     } catch (error) {
       if (cut.signal.reason === 'timeout') {
-        return result(state, 'timeout', `not done within ${this.timeoutMs / 1000} s`);
+        return result(state, 'timeout', `not done within ${this.#timeoutMs / 1000} s`);
       }
       if (cut.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
       const failure =

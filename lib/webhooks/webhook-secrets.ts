@@ -12,7 +12,7 @@ export interface WebhookJob {
 }
 
 /** How outcomes get to webhooks. */
-export interface WebhookOptions extends OutboundOptions {
+export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
   /** The secret that signs a job's outcome, asked at each attempt; null when there is none (any more). */
   secretOf?: (job: WebhookJob) => Promise<string | null> | string | null;
   /** Encrypts secrets that come with jobs; default: the master key of the folder. */

@@ -33,6 +33,16 @@ t.test('flags beat the environment, which beats the file, which beats defaults',
   t.equal(loadConfig({ flags: { config }, env: {} }).port, 1);
 });
 
+t.test('networks are a list, with commas or as JSON', async (t) => {
+  const expected = ['10.1.0.0/16', 'fd00::/8'];
+  const env = { SCENEPRESS_WEBHOOKS_ALLOW_NETWORKS: '10.1.0.0/16, fd00::/8' };
+  t.same(loadConfig({ flags: {}, env }).webhooksAllowNetworks, expected);
+  const config = join(await temporaryFolder(t), 'scenepress.json');
+  await writeFile(config, JSON.stringify({ webhooksAllowNetworks: expected }));
+  t.same(loadConfig({ flags: { config }, env: {} }).webhooksAllowNetworks, expected);
+  t.same(loadConfig({ flags: {}, env: {} }).webhooksAllowNetworks, []);
+});
+
 t.test('values are what they are meant to be', async (t) => {
   const { port, trustProxy, publicUrl, creditsPerSecond } = loadConfig({
     flags: {},

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { type Answer, webhookReceiver } from '../fixtures/webhook-receiver.ts';
-import { scenepress } from './command.ts';
+import { scenepress, serve } from './command.ts';
 import { listeningAppliance, temporaryFolder, VALID } from './listening-appliance.ts';
 
 const authority = new TestAuthority(t.testdir());
@@ -141,6 +141,33 @@ t.test('deliveries can be looked at and sent again from the command line', async
   t.match(webhookSecret, /^whsec_/);
   t.same(await json('key', 'set-webhook', key.keyId, 'none'), { keyId: key.keyId, webhookUrl: null });
   t.notMatch(shown + (await run('delivery', 'list')), 'whsec_');
+});
+
+t.test('what is due when a service starts is sent, and a signal stops it in order', async (t) => {
+  const { receiver, endJob, dataDir, service } = await delivering(t);
+  await endJob();
+  await receiver.got(1);
+  await service.stop({ graceMs: 5_000 });
+  const run = async (...args: string[]) => {
+    const { stdout, stderr } = await scenepress([...args, '--json', '--data-dir', dataDir]);
+    t.equal(stderr, '');
+    return JSON.parse(stdout);
+  };
+  const [{ deliveryId }] = await run('delivery', 'list');
+  const again = await run('delivery', 'send-again', deliveryId);
+  t.match(again, { status: 'waiting', repeats: deliveryId });
+  const server = await serve(t, ['--data-dir', dataDir], {
+    env: {
+      SCENEPRESS_WEBHOOKS_ALLOW_NETWORKS: '127.0.0.0/8',
+      SCENEPRESS_WEBHOOKS_CA: authority.caFile,
+      SCENEPRESS_DRAIN_SECONDS: '10',
+    },
+  });
+  await receiver.got(2);
+  server.kill('SIGTERM');
+  t.equal(await server.ended, 0);
+  t.match(await run('delivery', 'show', again.deliveryId), { status: 'delivered', lastStatus: 200 });
+  t.notMatch(server.stderr(), /whsec_/);
 });
 
 t.test('and without a server', async (t) => {
