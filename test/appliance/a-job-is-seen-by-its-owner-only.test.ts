@@ -68,8 +68,13 @@ t.test('paths and methods that are not in the contract are not found', async (t)
 });
 
 t.test('HEAD answers as GET does, without the body', async (t) => {
-  const { post, askAs, key } = await listeningAppliance(t);
+  const { post, askAs, key, service } = await listeningAppliance(t);
+  // Until it runs, its status may change between the two.
+  const running = new Promise<void>((resolve) => {
+    service.on('job', ({ status }) => status === 'running' && resolve());
+  });
   const { jobId } = (await post(VALID)).json;
+  await running;
   for (const path of ['/api/v2/me', `/api/v2/render/${jobId}`, '/api/v2/render/1']) {
     const [get, head] = [await askAs(key, path), await askAs(key, path, { method: 'HEAD' })];
     t.equal(head.status, get.status, path);
