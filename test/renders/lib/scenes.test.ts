@@ -7,7 +7,7 @@ const WIDTH_PX = 854;
 const FPS = 15;
 
 for (const { className, what, frames } of [
-  { className: 'Words', what: 'text', frames: 30 },
+  { className: 'Words', what: 'text', frames: 15 },
   { className: 'Formula', what: 'a formula', frames: 15 },
   { className: 'Graph', what: 'a graph with axes', frames: 15 },
   { className: 'Picture', what: 'a picture', frames: 1 },
