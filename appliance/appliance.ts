@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { RenderService } from '../lib/index.ts';
+import { type RenderLimits, RenderService } from '../lib/index.ts';
 import { AdminSocket } from './admin-socket.ts';
 import { authenticator, type HouseToken } from './authentication.ts';
 import type { Config } from './config.ts';
@@ -70,14 +70,14 @@ export class Appliance {
     assetUrl: () => string,
     webhookAuthorities: string | undefined,
   ): RenderService {
-    const { creditsPerSecond, reserveSeconds, python, workers } = this.#config;
+    const { creditsPerSecond, reserveSeconds, python, insecureNoSandbox, workers } = this.#config;
     const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = this.#config;
     return new RenderService({
       dataFolder: folder,
       ledger,
       pricing: { creditsPerSecond, reserveSeconds },
       limits: limitsOf(this.#config),
-      renderer: { ...(python !== undefined && { python }) },
+      renderer: { ...(python !== undefined && { python }), insecureNoSandbox },
       ...(workers !== undefined && { workers }),
       retention: {
         ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),
@@ -129,14 +129,14 @@ const REMEDIES: Record<string, string | undefined> = {
 };
 
 /** The limits of renders that the configuration sets. */
-export function limitsOf(
-  config: Config,
-): Record<'timeoutMs' | 'memoryBytes' | 'processes' | 'fileSizeBytes' | 'outputBytes' | 'frames', number> {
+export function limitsOf(config: Config): Omit<RenderLimits, 'addressSpaceBytes' | 'openFiles'> {
   return {
     timeoutMs: config.renderTimeoutSeconds * 1000,
     memoryBytes: config.renderMemoryMb * MIB,
     processes: config.renderProcesses,
     fileSizeBytes: config.renderFileMb * MIB,
+    diskBytes: config.renderDiskMb * MIB,
+    files: config.renderFiles,
     outputBytes: config.renderOutputMb * MIB,
     frames: config.renderFrames,
   };

@@ -22,10 +22,13 @@ export interface Config {
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
   python?: string;
+  insecureNoSandbox: boolean;
   renderTimeoutSeconds: number;
   renderMemoryMb: number;
   renderProcesses: number;
   renderFileMb: number;
+  renderDiskMb: number;
+  renderFiles: number;
   renderOutputMb: number;
   renderFrames: number;
   webhooksAllowNetworks: string[];
@@ -199,6 +202,11 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     value: 'file',
     defaultText: 'the one that set-up made',
   },
+  insecureNoSandbox: {
+    description: 'Render even where scene code is not kept in by a sandbox that holds',
+    allowed: 'true or false',
+    schema: Joi.boolean().default(false),
+  },
   renderTimeoutSeconds: {
     description: 'Longest render',
     allowed: 'a whole number of at least 1',
@@ -222,6 +230,18 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.fileSizeBytes / MIB),
     value: 'MiB',
+  },
+  renderDiskMb: {
+    description: 'Most that a render may have on disk',
+    allowed: 'a whole number of at least 1',
+    schema: count(DEFAULT_LIMITS.diskBytes / MIB),
+    value: 'MiB',
+  },
+  renderFiles: {
+    description: 'Most files that a render may have on disk',
+    allowed: 'a whole number of at least 1',
+    schema: count(DEFAULT_LIMITS.files),
+    value: 'number',
   },
   renderOutputMb: {
     description: 'Largest video',

@@ -65,8 +65,11 @@ export async function createServer(options: {
     {
       method: 'GET',
       path: '/health/ready',
-      handler: (_request, h) =>
-        service.status().ready ? { status: 'ready' } : h.response({ status: 'not ready' }).code(503),
+      handler: (_request, h) => {
+        const { ready, sandbox } = service.status();
+        const answer = { status: ready ? 'ready' : 'not ready', sandbox: sandbox?.level ?? null };
+        return h.response(answer).code(ready ? 200 : 503);
+      },
     },
   ]);
   return { hapi, addresses };

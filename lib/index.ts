@@ -53,6 +53,7 @@ export { type Logger, silentLogger } from './logger.ts';
 export type { RendererOptions } from './render/launcher.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 export type { RenderProgress, RenderStage } from './render/render-task.ts';
+export type { SandboxLayer, SandboxLevel, SandboxStatus } from './render/sandbox.ts';
 export {
   type EnqueueRequest,
   type JobScope,

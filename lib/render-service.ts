@@ -34,6 +34,7 @@ import { findLauncher, type RendererOptions } from './render/launcher.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 import { type PooledRender, type RendererVersions, RenderPool } from './render/render-pool.ts';
 import type { RenderProgress, RenderResult, StopReason } from './render/render-task.ts';
+import type { SandboxStatus } from './render/sandbox.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { DeliveryBook } from './webhooks/delivery-book.ts';
@@ -118,6 +119,8 @@ export interface ServiceStatus {
   queued: number;
   running: number;
   renderer: RendererVersions | null;
+  /** What keeps scene code in; null until a worker is warm. */
+  sandbox: SandboxStatus | null;
 }
 
 interface RenderServiceEvents {
@@ -248,12 +251,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       // Made here, so that what is wrong with its options stops the start.
       const outbound = new Outbound(this.#webhookOptions);
       const launcher = await findLauncher(this.#rendererOptions);
-      if (launcher.isolation === 'none') {
-        this.#logger.warn(
-          { reason: launcher.isolationProblem },
-          'Renders are not isolated by bubblewrap: scene code can read what its user can read.',
-        );
-      }
       this.#pool = new RenderPool({
         size: this.#workers,
         launcher,
@@ -262,6 +259,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         logger: this.#logger,
       });
       await this.#pool.start();
+      this.#logSandbox();
       this.#queue = new FairQueue();
       for (const job of await this.#book.recover()) this.#queue.add(job.owner, job.jobId);
       this.#sender = this.#createSender(outbound);
@@ -408,13 +406,22 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   status(): ServiceStatus {
     const workers = this.#pool?.size ?? 0;
     return {
-      ready: this.#accepting,
+      ready: this.#accepting && !this.#pool?.refusal,
       workers,
       idleWorkers: workers - this.#running.size,
       queued: this.#queue.size,
       running: this.#running.size,
       renderer: this.#pool?.versions ?? null,
+      sandbox: this.#pool?.sandbox ?? null,
     };
+  }
+
+  #logSandbox(): void {
+    const sandbox = this.#pool?.sandbox;
+    if (sandbox?.level === 'full') this.#logger.info({ sandbox }, 'Scenes are rendered in the full sandbox.');
+    else if (sandbox?.level === 'reduced')
+      this.#logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
+    else this.#logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
   }
 
   #dispatch(): void {

@@ -58,6 +58,7 @@ const systemPackages = {
     dvisvgm: 'dvisvgm',
     'fonts-dejavu-core': undefined,
     bubblewrap: 'bwrap',
+    libseccomp2: undefined,
   },
   // pycairo and ManimPango are published for Linux as source only.
   build: {
@@ -252,8 +253,8 @@ function missingMessage(missing, needed) {
   return [
     `Some programs are missing: ${missing.map((name) => needed[name]).join(', ')}.`,
     'Please install Python 3.11 or newer with its headers, a C compiler, pkg-config, the development files',
-    'of cairo and pango, TeX Live (LaTeX with its recommended and extra packages), dvisvgm and bubblewrap,',
-    'then run this again.',
+    'of cairo and pango, TeX Live (LaTeX with its recommended and extra packages), dvisvgm, bubblewrap and',
+    'libseccomp, then run this again.',
   ].join('\n');
 }
 

@@ -33,10 +33,13 @@ interface RenderFlags extends Record<string, unknown> {
 const OWNER = 'command line';
 const FLAGS: (keyof Config)[] = [
   'python',
+  'insecureNoSandbox',
   'renderTimeoutSeconds',
   'renderMemoryMb',
   'renderProcesses',
   'renderFileMb',
+  'renderDiskMb',
+  'renderFiles',
   'renderOutputMb',
   'renderFrames',
 ];
@@ -74,7 +77,10 @@ async function render(code: string, className: string, flags: RenderFlags, confi
     folder,
     workers: 1,
     limits: limitsOf(config),
-    renderer: { ...(config.python !== undefined && { python: config.python }) },
+    renderer: {
+      ...(config.python !== undefined && { python: config.python }),
+      insecureNoSandbox: config.insecureNoSandbox,
+    },
   });
   const progress = new ProgressLine();
   const interrupted = new AbortController();

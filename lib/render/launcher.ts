@@ -19,6 +19,11 @@ export interface RendererOptions {
    * Default 30 seconds, which is generous: a loaded machine is slow, not dead.
    */
   silenceTimeoutMs?: number;
+  /**
+   * Renders even where scene code can't be kept in a sandbox, or breaks out of it. Default false: then the service
+   * doesn't start there.
+   */
+  insecureNoSandbox?: boolean;
 }
 
 /** Everything that the workers need to know to start zygotes. Plain data: it is handed to threads. */
@@ -29,6 +34,7 @@ export interface Launcher {
   /** Set when the service is root. */
   firstUid: number | undefined;
   silenceTimeoutMs: number;
+  insecureNoSandbox: boolean;
   /** With bubblewrap, a zygote sees the renderer and its own work folder and nothing else of this machine. */
   isolation: 'bubblewrap' | 'none';
   /** Why bubblewrap isn't used. */
@@ -52,6 +58,8 @@ const SYSTEM_FILES = [
   '/var/cache/fontconfig',
   '/var/lib/texmf',
 ];
+const DEVICES = ['/dev/null', '/dev/urandom'];
+const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];
 /** On a merged-usr system these are links into /usr. */
 const ROOT_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
@@ -71,6 +79,7 @@ export async function findLauncher(options: RendererOptions): Promise<Launcher> 
     packageFolder: join(root, 'renderer'),
     firstUid: process.getuid?.() === 0 ? (options.uid ?? DEFAULT_UID) : undefined,
     silenceTimeoutMs: options.silenceTimeoutMs ?? DEFAULT_SILENCE_TIMEOUT_MS,
+    insecureNoSandbox: options.insecureNoSandbox ?? false,
     isolation: 'bubblewrap',
     isolationProblem: undefined,
   };
@@ -90,10 +99,11 @@ export function zygoteCommandLine(
   worker: { index: number; workFolder: string; portrait: boolean },
 ): ZygoteCommandLine {
   const python = [launcher.python, '-s', '-P', '-B', '-m', 'scene_renderer', 'zygote'];
+  for (const path of readablePaths(launcher)) python.push('--read', path);
   if (worker.portrait) python.push('--portrait');
   const uid = uidOf(launcher, worker.index);
-  if (uid !== undefined) python.push('--uid', String(uid));
   const isolated = launcher.isolation === 'bubblewrap';
+  if (uid !== undefined) python.push('--uid', String(uid), ...(isolated ? ['--mount-proc'] : []));
   const [command, ...args] = isolated ? [...bubblewrap(launcher, [worker.workFolder]), ...python] : python;
   return {
     command: command as string,
@@ -114,17 +124,33 @@ export function uidOf(launcher: Launcher, workerIndex: number): number | undefin
   return launcher.firstUid === undefined ? undefined : launcher.firstUid + workerIndex;
 }
 
+/** What the renderer is made of: all that scene code may read of this machine. */
+function readablePaths(launcher: Launcher): string[] {
+  return ['/usr', ...ROOT_FOLDERS, ...SYSTEM_FILES, ...rendererFolders(launcher)].filter((path) =>
+    existsSync(path),
+  );
+}
+
+function rendererFolders(launcher: Launcher): string[] {
+  return [...pythonFolders(launcher.python), launcher.packageFolder];
+}
+
 /**
  * bubblewrap with a root made of the system's programs, the Python environment and the writable folders, each at
  * the path that it has outside. It works below folders that only root can enter, too: their names are made anew.
  */
 function bubblewrap(launcher: Launcher, writable: string[]): string[] {
-  const readable = [...pythonFolders(launcher.python), launcher.packageFolder];
+  const readable = rendererFolders(launcher);
   const args = ['bwrap', '--die-with-parent', '--new-session', '--as-pid-1'];
-  args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net');
-  args.push('--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--ro-bind', '/usr', '/usr');
+  args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--cap-drop', 'ALL');
+  args.push('--tmpfs', '/tmp', '--ro-bind', '/usr', '/usr');
   // Made by itself, bubblewrap lets only root into the folders above a mount.
-  for (const folder of foldersAbove([...SYSTEM_FILES, ...readable, ...writable])) {
+  const made = [
+    '/dev/shm',
+    '/proc',
+    ...foldersAbove([...SYSTEM_FILES, ...DEVICES, ...readable, ...writable]),
+  ];
+  for (const folder of made) {
     args.push('--perms', '0755', '--dir', folder);
   }
   for (const folder of ROOT_FOLDERS) {
@@ -132,9 +158,15 @@ function bubblewrap(launcher: Launcher, writable: string[]): string[] {
     if (lstatSync(folder).isSymbolicLink()) args.push('--symlink', readlinkSync(folder), folder);
     else args.push('--ro-bind', folder, folder);
   }
+  if (launcher.firstUid === undefined) args.push('--proc', '/proc');
+  // As root, bubblewrap covers parts of /proc, and the kernel then forbids jobs a /proc of their own. So the zygote
+  // mounts it and gives up being root, for which it gets the rights, and no others.
+  else for (const right of ZYGOTE_RIGHTS) args.push('--cap-add', right);
+  for (const device of DEVICES) args.push('--dev-bind', device, device);
   for (const path of SYSTEM_FILES) args.push('--ro-bind-try', path, path);
   for (const path of readable) args.push('--ro-bind', path, path);
   for (const path of writable) args.push('--bind', path, path);
+  args.push('--remount-ro', '/');
   return args;
 }
 

@@ -10,6 +10,10 @@ export interface RenderLimits {
   processes: number;
   /** Size of any one file. Default 1 GiB. */
   fileSizeBytes: number;
+  /** Size of all files that a render has on disk at once, those that it has removed but holds included. Default 1 GiB. */
+  diskBytes: number;
+  /** Number of those files and folders. Default 20,000. */
+  files: number;
   /** Open files of each process. Default 256. */
   openFiles: number;
   /** Frames of the video. Default 36,000: ten minutes at 60 fps. */
@@ -26,6 +30,8 @@ export const DEFAULT_LIMITS: RenderLimits = {
   addressSpaceBytes: 4096 * MIB,
   processes: 64,
   fileSizeBytes: 1024 * MIB,
+  diskBytes: 1024 * MIB,
+  files: 20_000,
   openFiles: 256,
   frames: 36_000,
   outputBytes: 512 * MIB,

@@ -9,17 +9,28 @@ import { parseObject, withoutControlCharacters } from './line-reader.ts';
  * trusts; only the zygote's word counts for how the job ended.
  */
 export type ZygoteCommand =
-  | { type: 'fork'; job: string; folder: string; socket: string; memoryBytes: number }
+  | ({ type: 'fork' } & ForkCommand)
   | { type: 'kill'; job: string }
   | { type: 'ping' };
+
+/** What the limits of a whole job are is said here; those of its single processes go to itself. */
+export interface ForkCommand {
+  job: string;
+  folder: string;
+  socket: string;
+  memoryBytes: number;
+  diskBytes: number;
+  files: number;
+}
 
 /** The zygote is warm. */
 export interface ZygoteReady {
   type: 'ready';
   manim: string;
   python: string;
-  /** Whether jobs get a pid namespace of their own. */
-  pidNamespace: boolean;
+  /** The layers of the sandbox that it puts each job in, and why it can't use the others here. */
+  layers: string[];
+  problems: Record<string, string>;
 }
 
 /** Every process of a job is dead. */
@@ -28,8 +39,8 @@ export interface JobEnded {
   job: string;
   exitCode: number | null;
   signal: string | null;
-  /** `memory`: the zygote ended it for the memory that its processes used together. */
-  reason: 'memory' | null;
+  /** The limit that all its processes, or all its files, went beyond together. */
+  reason: 'memory' | 'disk' | 'files' | null;
 }
 
 export type ZygoteReport =

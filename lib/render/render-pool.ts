@@ -8,6 +8,7 @@ import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import type { RenderMessage, RenderResult, RenderTask, StopMessage, StopReason } from './render-task.ts';
+import type { SandboxStatus } from './sandbox.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 import type { WorkerData, WorkerMessage } from './worker.ts';
 
@@ -48,6 +49,10 @@ export class RenderPool {
   #threads = threadCounters();
   #keepAlive: NodeJS.Timeout | undefined;
   versions: RendererVersions | null = null;
+  /** The sandbox of the worker that was the last to become warm. */
+  sandbox: SandboxStatus | null = null;
+  /** Why nothing is rendered although workers were warm before: a new one's sandbox doesn't hold. */
+  refusal: string | null = null;
 
   constructor(options: {
     size: number;
@@ -125,6 +130,8 @@ export class RenderPool {
     await this.#stopWorkers(piscina);
     await piscina.destroy();
     this.versions = null;
+    this.sandbox = null;
+    this.refusal = null;
     await rm(this.#workFolder, { recursive: true, force: true });
     clearInterval(this.#keepAlive);
   }
@@ -150,6 +157,8 @@ export class RenderPool {
     switch (message.type) {
       case 'ready':
         this.versions ??= { manim: message.manim, python: message.python };
+        this.sandbox = message.sandbox;
+        this.refusal = null;
         started();
         break;
       case 'unready':
@@ -160,6 +169,11 @@ export class RenderPool {
             `The renderer could not be started: ${message.message}.${this.#hint()}`,
           ),
         );
+        break;
+      case 'refused':
+        this.refusal = message.message;
+        this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
+        failed(new ScenepressError('renderer_unavailable', message.message));
         break;
       case 'log':
         this.#logger.info({ renderer: message.line }, 'The renderer says something.');

@@ -1,5 +1,5 @@
-import { chownSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { chownSync, existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectFiles } from './collect.ts';
 import { JobChannel } from './job-channel.ts';
@@ -14,6 +14,16 @@ import type {
   StopMessage,
   StopReason,
 } from './render-task.ts';
+import {
+  noSandbox,
+  SandboxRefused,
+  type SandboxStatus,
+  sandboxStatus,
+  selfAttackCode,
+  selfAttackProblem,
+  trialProblem,
+  trialSceneCode,
+} from './sandbox.ts';
 import { Zygote, ZygoteDied } from './zygote.ts';
 
 export interface WorkerSettings {
@@ -26,15 +36,26 @@ export interface WorkerSettings {
 }
 
 export interface WorkerEvents {
-  onReady: (ready: ZygoteReady) => void;
+  onReady: (ready: ZygoteReady, sandbox: SandboxStatus) => void;
   onUnready: (message: string) => void;
+  /** Nothing is rendered, because a scene would not stay in the sandbox. */
+  onRefused: (message: string) => void;
   onLog: (line: string) => void;
 }
+
+const OWN_RENDER_TIMEOUT_MS = 30_000;
+const SYSTEM_FOLDERS = ['/', '/dev', '/etc', '/usr', '/var'];
 
 type Orientation = 'landscape' | 'portrait';
 
 /** Why a job is being ended before its time. */
 type EndReason = StopReason | 'timeout';
+
+/** A zygote with a job on it, or about to have one. */
+interface Occupied {
+  zygote: Zygote;
+  endReason: EndReason | undefined;
+}
 
 /** What one fork did. */
 interface ForkOutcome {
@@ -55,7 +76,9 @@ export class RenderWorker {
   readonly #folder: string;
   readonly #zygotes = new Map<Orientation, Promise<Zygote>>();
   #attempts = 0;
-  #current: { zygote: Zygote; endReason: EndReason | undefined } | undefined;
+  #current: Occupied | undefined;
+  /** The reduced sandbox has been seen to let text, TeX and 3D through. */
+  #tried = false;
   #stopping = false;
 
   constructor(settings: WorkerSettings, events: WorkerEvents) {
@@ -98,11 +121,16 @@ export class RenderWorker {
       const current = this.#current;
       const timer = setTimeout(() => this.#end('timeout'), this.#settings.limits.timeoutMs);
       try {
-        const rendered = await this.#fork(jobFolder, renderJob(task, this.#settings.limits), (report) => {
-          if (report.type === 'stage') advance({ stage: report.stage });
-          else if (report.type === 'progress') advance({ frames: report.frames, seconds: report.seconds });
-          else if (report.type === 'preview') send({ type: 'preview', jpegBase64: report.jpeg });
-        });
+        const rendered = await this.#fork(
+          current,
+          jobFolder,
+          renderJob(task, this.#settings.limits),
+          (report) => {
+            if (report.type === 'stage') advance({ stage: report.stage });
+            else if (report.type === 'progress') advance({ frames: report.frames, seconds: report.seconds });
+            else if (report.type === 'preview') send({ type: 'preview', jpegBase64: report.jpeg });
+          },
+        );
         const failure = this.#failureOf(rendered, current.endReason, durationMs());
         if (failure) return failure;
         advance({ stage: 'checking', ...lengthOf(rendered) });
@@ -112,7 +140,7 @@ export class RenderWorker {
           return { kind: 'failed', durationMs: durationMs(), error: collected.problem };
 
         const inspection = { kind: 'inspect', limits: this.#settings.limits } as const;
-        const inspected = await this.#fork(outFolder, inspection, () => {});
+        const inspected = await this.#fork(current, outFolder, inspection, () => {});
         const defect = this.#failureOf(inspected, current.endReason, durationMs());
         if (defect) return defect;
         keepOutFolder = true;
@@ -161,8 +189,13 @@ export class RenderWorker {
     this.#current.zygote.killJob();
   }
 
-  async #fork(folder: string, job: RendererJob, onReport: (report: JobReport) => void): Promise<ForkOutcome> {
-    const current = this.#current as { zygote: Zygote; endReason: EndReason | undefined };
+  async #fork(
+    current: Occupied,
+    folder: string,
+    job: RendererJob,
+    onReport: (report: JobReport) => void,
+  ): Promise<ForkOutcome> {
+    const { memoryBytes, diskBytes, files } = this.#settings.limits;
     let verdict: ForkOutcome['verdict'];
     let begun = job.kind === 'inspect';
     await this.#makeFolder(folder);
@@ -183,7 +216,9 @@ export class RenderWorker {
         job: folder.slice(this.#folder.length + 1),
         folder,
         socket: JobChannel.pathIn(folder),
-        memoryBytes: this.#settings.limits.memoryBytes,
+        memoryBytes,
+        diskBytes,
+        files,
       });
       // It may have come while there was nothing to kill yet.
       if (current.endReason) current.zygote.killJob();
@@ -207,9 +242,7 @@ export class RenderWorker {
     if (endReason === 'timeout') return { kind: 'failed', durationMs, error: this.#timeoutMessage() };
     if (endReason) return { kind: 'stopped', durationMs, reason: endReason };
     if (!outcome.begun && outcome.end.reason === null) {
-      const { signal, exitCode } = outcome.end;
-      const message = `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
-      return { kind: 'died', durationMs, message };
+      return { kind: 'died', durationMs, message: endedBefore(outcome.end) };
     }
     return { kind: 'failed', durationMs, error: silentEnd(outcome.end, this.#settings.limits) };
   }
@@ -238,18 +271,77 @@ export class RenderWorker {
         onLog: this.#events.onLog,
         silenceTimeoutMs: this.#settings.launcher.silenceTimeoutMs,
       });
+      const sandbox = sandboxStatus(this.#settings.launcher, ready);
+      await this.#trySandbox(zygote, sandbox);
       zygote.onDeath = (reason) => {
         this.#zygotes.delete(orientation);
         if (this.#stopping) return;
         this.#events.onUnready(reason);
         this.#zygote(orientation).catch(() => {}); // Reported; the next task tries again.
       };
-      this.#events.onReady(ready);
+      this.#events.onReady(ready, sandbox);
       return zygote;
     } catch (error) {
       this.#zygotes.delete(orientation);
-      if (!this.#stopping) this.#events.onUnready((error as Error).message);
+      if (error instanceof SandboxRefused) this.#events.onRefused(error.message);
+      else if (!this.#stopping) this.#events.onUnready((error as Error).message);
       throw error;
+    }
+  }
+
+  /** Attacks a new zygote's sandbox. A zygote whose sandbox doesn't hold is ended, unless that is accepted. */
+  async #trySandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<void> {
+    const refusal = await this.#refusalOf(zygote, sandbox).catch(async (error: unknown) => {
+      await zygote.stop();
+      throw error;
+    });
+    if (!refusal) return;
+    if (this.#settings.launcher.insecureNoSandbox) {
+      this.#events.onLog(`Rendering without a sandbox that holds, as told. ${refusal.message}`);
+      return;
+    }
+    await zygote.stop();
+    throw refusal;
+  }
+
+  async #refusalOf(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
+    if (sandbox.level === 'none') return noSandbox(sandbox);
+    const problem = await this.#attackSandbox(zygote);
+    if (problem || sandbox.level === 'full' || this.#tried) return problem;
+    const error = await this.#errorOf(zygote, trialSceneCode(this.#settings.launcher), 'Trial');
+    this.#tried = error === null;
+    return error === null ? undefined : trialProblem(error);
+  }
+
+  /** An ordinary job, with something to find for it. */
+  async #attackSandbox(zygote: Zygote): Promise<SandboxRefused | undefined> {
+    const { launcher, limits, workFolder } = this.#settings;
+    const folders = [workFolder, this.#folder];
+    const secrets = folders.map((folder) => join(folder, 'secret'));
+    const marks = folders.map((folder) => join(folder, 'mark'));
+    // For everyone to read: it is the sandbox that must hide them, not their mode.
+    for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
+    const targets = { secrets, marks, folders: SYSTEM_FOLDERS, processes: limits.processes };
+    const error = await this.#errorOf(zygote, selfAttackCode(launcher, targets), 'Attack');
+    const left = marks.filter((mark) => existsSync(mark));
+    for (const file of [...secrets, ...marks]) await rm(file, { force: true });
+    return selfAttackProblem(error, left);
+  }
+
+  /** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */
+  async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
+    const folder = join(this.#folder, className.toLowerCase());
+    const size = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 };
+    const job: RendererJob = { kind: 'render', code, className, ...size, limits: this.#settings.limits };
+    const occupied: Occupied = { zygote, endReason: undefined };
+    const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
+    try {
+      const { verdict, begun, end } = await this.#fork(occupied, folder, job, () => {});
+      if (!begun) throw new ZygoteDied(endedBefore(end));
+      return verdict?.type === 'failed' ? verdict.error : verdict && null;
+    } finally {
+      clearTimeout(timer);
+      await rm(folder, { recursive: true, force: true });
     }
   }
 
@@ -273,11 +365,19 @@ function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number }
   return { frames: verdict.frames, seconds: verdict.seconds };
 }
 
+function endedBefore({ signal, exitCode }: JobEnded): string {
+  return `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
+}
+
 /** Words for a process that ended without a verdict. */
 function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): string {
   if (reason === 'memory') {
     return `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
   }
+  if (reason === 'disk') {
+    return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
+  }
+  if (reason === 'files') return `The scene made more files than the limit of ${limits.files}.`;
   if (signal === 'SIGXFSZ') {
     return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
   }

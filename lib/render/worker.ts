@@ -1,6 +1,7 @@
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
 import type { RenderResult, RenderTask } from './render-task.ts';
 import { RenderWorker, type WorkerSettings } from './render-worker.ts';
+import type { SandboxStatus } from './sandbox.ts';
 import { STARTED, STOPPING, type ThreadCounters } from './thread-counters.ts';
 
 /** What the pool gives every thread. */
@@ -12,8 +13,8 @@ export interface WorkerData extends Omit<WorkerSettings, 'index'> {
 
 /** Thread to pool, outside of tasks. */
 export type WorkerMessage =
-  | { type: 'ready'; manim: string; python: string }
-  | { type: 'unready'; message: string }
+  | { type: 'ready'; manim: string; python: string; sandbox: SandboxStatus }
+  | { type: 'unready' | 'refused'; message: string }
   | { type: 'log'; line: string }
   | { type: 'stopped' };
 
@@ -27,7 +28,8 @@ const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
 const worker = new RenderWorker(
   { ...data, index },
   {
-    onReady: ({ manim, python }) => post({ type: 'ready', manim, python }),
+    onReady: ({ manim, python }, sandbox) => post({ type: 'ready', manim, python, sandbox }),
+    onRefused: (message) => post({ type: 'refused', message }),
     onUnready: (message) => post({ type: 'unready', message }),
     onLog: (line) => post({ type: 'log', line }),
   },

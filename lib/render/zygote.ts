@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { readLines, withoutControlCharacters } from './line-reader.ts';
 import {
+  type ForkCommand,
   type JobEnded,
   LONGEST_LINE_BYTES,
   parseZygoteReport,
@@ -87,7 +88,7 @@ export class Zygote {
   }
 
   /** Forks a job and waits until every process of it is dead. */
-  run(command: { job: string; folder: string; socket: string; memoryBytes: number }): Promise<JobEnded> {
+  run(command: ForkCommand): Promise<JobEnded> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(new ZygoteDied('it had ended before'));
       this.#running = { job: command.job, resolve, reject };

@@ -1,7 +1,9 @@
-"""The command line: ``python -s -P -B -m scene_renderer zygote [--portrait] [--uid N]``."""
+"""The command line: ``python -s -P -B -m scene_renderer zygote [--portrait] [--uid N] …``."""
 
 import argparse
 import os
+
+from . import kernel
 
 
 def main() -> None:
@@ -11,8 +13,13 @@ def main() -> None:
     command = commands.add_parser("zygote", help="wait for jobs on stdin and fork one process for each")
     command.add_argument("--portrait", action="store_true", help="a picture 8 units wide and 14.22 high")
     command.add_argument("--uid", type=int, help="the user and group to become; needs root")
+    command.add_argument("--mount-proc", action="store_true", help="in a mount namespace of its own, as root")
+    command.add_argument("--read", action="append", default=[], metavar="PATH", help="what jobs may read")
+    command.add_argument("--without", action="append", default=[], metavar="LAYER", help="for tests")
     arguments = parser.parse_args()
 
+    if arguments.mount_proc:
+        kernel.mount_proc("/proc")
     if arguments.uid is not None:
         os.setgroups([])
         os.setresgid(arguments.uid, arguments.uid, arguments.uid)
@@ -21,7 +28,11 @@ def main() -> None:
     # Manim is imported by the next line, so it is imported by the user that the jobs run as.
     from .zygote import run
 
-    run(portrait=arguments.portrait)
+    run(
+        portrait=arguments.portrait,
+        readable=arguments.read,
+        without=arguments.without,
+    )
 
 
 if __name__ == "__main__":

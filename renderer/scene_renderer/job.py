@@ -1,9 +1,9 @@
 """The life of a forked job: outside, between zygote and scene, and inside, where the scene runs.
 
-The outer process stays in the zygote's process-id namespace and does nothing but wait. It starts the
-first process of a fresh namespace, whose end is the end of everything in it, and then the inner one,
-where the scene runs; when that has ended, it ends the first. Where the kernel doesn't permit a
-namespace, the outer process is the inner one, and the zygote kills whatever is left behind.
+The outer process stays in the zygote's process-id namespace and watches. It starts the first process
+of a fresh namespace, whose end is the end of everything in it, and then the inner one, where the scene
+runs; when that has ended, it ends the first. Where the kernel doesn't permit a namespace, the zygote
+kills whatever is left behind.
 """
 
 import os
@@ -16,7 +16,10 @@ from typing import NoReturn
 
 from . import kernel, limits
 from .protocol import Fork, InspectJob, JobChannel
+from .sandbox import Sandbox
+from .watch import watch
 
+_FINDINGS = 3  # the descriptor that the outer process keeps
 _EXIT_BROKEN = 70  # before or beside the scene; what the scene does wrong is reported, with exit code 0
 
 # A renderer that was moved, with its TeX and its fonts, is found by these; the service sets them.
@@ -31,42 +34,55 @@ _PASSED_ON = (
 )
 
 
-def live(fork: Fork, zygote: int) -> NoReturn:
-    """Be the job. Never returns, whatever happens: the caller is the zygote's own code."""
+def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> NoReturn:
+    """Be the job, and leave in the pipe `findings` what watching it has found.
+
+    Never returns, whatever happens: the caller is the zygote's own code.
+    """
     code = _EXIT_BROKEN
     try:
-        code = _outer(fork, zygote)
+        code = _outer(fork, sandbox, zygote, findings)
     finally:
         os._exit(code)
 
 
-def _outer(fork: Fork, zygote: int) -> int:
-    _forget_zygote()
+def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
+    _forget_zygote(findings)
     channel = JobChannel(fork.socket)
-    kernel.set_readable(True)
-    isolated = kernel.enter_namespaces()
+    os.chdir("/")  # from the job's folder, whose mount is to go
+    if sandbox.isolated:
+        kernel.set_readable(True)
+        kernel.enter_namespaces()
+        # The scene is of the same user and could otherwise act through this process's hands, outside.
+        kernel.set_readable(False)
+    kernel.adopt_orphans()
     kernel.die_with_parent()
     if os.getppid() != zygote:
         return _EXIT_BROKEN  # it died before the line above
-    if not isolated:
-        return _inner(fork.folder, channel)
-    init = os.fork()
+    init = os.fork() if sandbox.isolated else None
     if init == 0:
         _be_first(channel)
+    walled, wall = os.pipe2(os.O_CLOEXEC)
     inner = os.fork()
     if inner == 0:
         code = _EXIT_BROKEN
         try:
-            kernel.die_with_parent()
-            code = _inner(fork.folder, channel)
+            os.close(_FINDINGS)
+            os.close(walled)
+            code = _inner(fork.folder, channel, sandbox, wall)
         finally:
             os._exit(code)
-    # The scene is of the same user and could otherwise act through this process's hands, outside.
-    kernel.set_readable(False)
     channel.close()
+    os.close(wall)
+    os.read(walled, 1)  # ends when the sandbox is entered: /proc and /tmp are the job's from then on
+    found = watch(inner, fork, isolated=sandbox.isolated)
+    found.write(_FINDINGS)
+    if found.reason:
+        os.kill(inner, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
-    os.kill(init, signal.SIGKILL)
-    os.waitpid(init, 0)
+    if init is not None:
+        os.kill(init, signal.SIGKILL)
+        os.waitpid(init, 0)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)
@@ -77,7 +93,7 @@ def _be_first(channel: JobChannel) -> NoReturn:
     """Be the first process of a namespace: the kernel shields it from signals, which a scene must not be."""
     try:
         kernel.die_with_parent()
-        kernel.set_readable(False)
+        os.close(_FINDINGS)
         channel.close()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps what it adopts
         while True:
@@ -86,8 +102,8 @@ def _be_first(channel: JobChannel) -> NoReturn:
         os._exit(_EXIT_BROKEN)
 
 
-def _forget_zygote() -> None:
-    """Drop the zygote's signals, session and descriptors."""
+def _forget_zygote(findings: int) -> None:
+    """Drop the zygote's signals, session and descriptors but one, which becomes `_FINDINGS`."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -95,16 +111,20 @@ def _forget_zygote() -> None:
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-    os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    os.dup2(findings, _FINDINGS)
+    os.closerange(_FINDINGS + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 
 
-def _inner(folder: str, channel: JobChannel) -> int:
-    if os.getsid(0) != os.getpid():
-        os.setsid()  # a group of its own: kill(0) must not reach the outer process
-    kernel.drop_capabilities()
-    os.chdir(folder)
+def _inner(folder: str, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
+    kernel.die_with_parent()
+    os.setsid()  # a group of its own: kill(0) must not reach the outer process
+    kernel.set_readable(True)  # its memory is counted by the outer process
+    # In namespaces of its own a job's processes are counted apart.
+    others = 0 if sandbox.isolated else limits.running_processes()
+    sandbox.enter(folder)
+    os.close(wall)
     job = channel.receive()
-    limits.apply(job.limits)
+    limits.apply(job.limits, other_processes=others)
     _prepare_environment(folder)
     if isinstance(job, InspectJob):
         from .inspection import inspect

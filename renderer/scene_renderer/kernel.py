@@ -9,18 +9,63 @@ _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_SECCOMP = 22
+_SECCOMP_MODE_FILTER = 2
+_CLONE_NEWNS = 0x00020000
+_CLONE_NEWUTS = 0x04000000
 _CLONE_NEWIPC = 0x08000000
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWPID = 0x20000000
+_CLONE_NEWNET = 0x40000000
+_NAMESPACES = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NEWIPC | _CLONE_NEWUTS
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 1, 2, 4, 8  # of mounts
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
+def system_call(name: str, number: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
+    """Make a system call that the C library has no function for. Raises OSError, naming it."""
+    wide = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return _checked(name, _libc.syscall(ctypes.c_long(number), *wide))
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mount a file system. Raises OSError."""
+    texts = (os.fsencode(source), os.fsencode(target), kind.encode())
+    _checked(f"mount {kind}", _libc.mount(*texts, ctypes.c_ulong(flags), options.encode()))
+
+
+def mount_proc(target: str, options: str = "") -> None:
+    """Mount a /proc of this process-id namespace. Raises OSError."""
+    mount("proc", target, "proc", NO_SUID | NO_DEVICES | NO_EXEC, options)
+
+
+def unmount(target: str, flags: int) -> None:
+    """Unmount a file system. Raises OSError."""
+    _checked("umount", _libc.umount2(os.fsencode(target), flags))
+
+
+def _checked(name: str, result: int) -> int:
+    if result < 0:
         error = ctypes.get_errno()
-        raise OSError(error, f"prctl({option}): {os.strerror(error)}")
+        raise OSError(error, f"{name}: {os.strerror(error)}")
+    return result
+
+
+def _prctl(option: int, value: int) -> None:
+    _checked(f"prctl({option})", _libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0))
+
+
+class _FilterProgram(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+def filter_system_calls(instructions: bytes) -> None:
+    """Let the kernel decide on every further system call by this BPF program. Can't be undone."""
+    program = _FilterProgram(len(instructions) // 8, instructions)
+    result = _libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.byref(program), 0, 0)
+    _checked("seccomp", result)
 
 
 def forbid_new_privileges() -> None:
@@ -46,25 +91,20 @@ def set_readable(readable: bool) -> None:
     _prctl(_PR_SET_DUMPABLE, int(readable))
 
 
-def enter_namespaces() -> bool:
-    """Enter fresh user and IPC namespaces; the next child begins a fresh process-id namespace.
+def enter_namespaces() -> None:
+    """Enter fresh namespaces of every kind; the next child begins the process-id namespace.
 
-    Returns whether the kernel permits it. User and group keep their ids.
+    User and group keep their ids. Raises OSError where the kernel doesn't permit it.
     """
     uid, gid = os.getuid(), os.getgid()
-    if _libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID | _CLONE_NEWIPC) != 0:
-        return False
-    try:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{uid} {uid} 1"),
-            ("gid_map", f"{gid} {gid} 1"),
-        ):
-            with open(f"/proc/self/{name}", "w") as file:
-                file.write(text)
-    except OSError:
-        return False
-    return True
+    _checked("unshare", _libc.unshare(_NAMESPACES))
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{uid} {uid} 1"),
+        ("gid_map", f"{gid} {gid} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
 
 
 class _CapabilityHeader(ctypes.Structure):
@@ -77,6 +117,4 @@ def drop_capabilities() -> None:
         _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)  # EPERM: there were none
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    if _libc.capset(ctypes.byref(header), nothing) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"capset: {os.strerror(error)}")
+    _checked("capset", _libc.capset(ctypes.byref(header), nothing))

@@ -28,6 +28,11 @@ def descendants(pid: int) -> Iterator[int]:
         yield from descendants(child)
 
 
+def in_namespace() -> list[int]:
+    """Return the ids of all processes that /proc shows, but for the first, which is the job's keeper."""
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1"]
+
+
 def resident_bytes(pids: list[int]) -> int:
     """Return an upper bound of the memory of some processes: pages they share count several times."""
     return sum(_sum(f"/proc/{pid}/status", _RESIDENT) or 0 for pid in pids)

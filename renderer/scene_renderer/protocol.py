@@ -20,12 +20,17 @@ _PROGRESS_INTERVAL_S = 0.1
 
 @dataclass(frozen=True)
 class Fork:
-    """The service's request to fork a job: where its folder and socket are, and its memory in bytes."""
+    """The service's request to fork a job: where its folder and socket are, and what it may use in all.
+
+    `memory_bytes`: of all its processes; `disk_bytes`, `files`: of all its files.
+    """
 
     job: str
     folder: str
     socket: str
     memory_bytes: int
+    disk_bytes: int
+    files: int
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ def parse_fork(message: dict[str, Any]) -> Fork:
         folder=str(message["folder"]),
         socket=str(message["socket"]),
         memory_bytes=int(message["memoryBytes"]),
+        disk_bytes=int(message["diskBytes"]),
+        files=int(message["files"]),
     )
 
 

@@ -4,7 +4,7 @@ It reads commands on stdin and reports on stdout (`protocol.py`). It never reads
 job's folder or connects to a job's socket: what it held in memory, the next job would inherit.
 
 States: idle → running (a fork command) → idle (every process of the job is dead: ``ended``).
-A job ends by itself, by a kill command, by using too much memory, or by the end of stdin.
+A job ends by itself, by a kill command, by using too much, or by the end of stdin.
 """
 
 import gc
@@ -14,21 +14,27 @@ import selectors
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from . import job, kernel, process_tree
+from . import job, kernel, process_tree, sandbox
 from .protocol import Fork, encode_line, parse_fork
+from .sandbox import Sandbox
+from .watch import Findings
 
-_MEMORY_INTERVAL_S = 0.2
 _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
 
 
-def run(*, portrait: bool) -> None:
-    """Import Manim, say ``ready`` and serve until stdin ends."""
+def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str]) -> None:
+    """Import Manim, say ``ready`` and serve until stdin ends.
+
+    `readable`: paths that jobs may read; `without`: layers of the sandbox to leave out.
+    """
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
     kernel.adopt_orphans()
@@ -36,7 +42,8 @@ def run(*, portrait: bool) -> None:
     _await_single_thread()
     # A job is of the same user: it must not be able to read or trace the zygote.
     kernel.set_readable(False)
-    zygote = _Zygote()
+    found, problems = sandbox.find(readable, without)
+    zygote = _Zygote(found)
     gc.collect()
     gc.freeze()
     _send(
@@ -45,7 +52,8 @@ def run(*, portrait: bool) -> None:
             "pid": os.getpid(),
             "manim": version("manim"),
             "python": sys.version.split()[0],
-            "pidNamespace": _can_isolate(),
+            "layers": sorted(found.layers),
+            "problems": problems,
         }
     )
     zygote.serve()
@@ -74,45 +82,24 @@ def _await_single_thread() -> None:
         time.sleep(0.005)
 
 
-def _can_isolate() -> bool:
-    child = os.fork()
-    if child == 0:
-        kernel.set_readable(True)
-        os._exit(0 if kernel.enter_namespaces() else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 def _send(message: dict[str, Any]) -> None:
     line = encode_line(message)
     while line:
         line = line[os.write(1, line) :]
 
 
+@dataclass(frozen=True)
 class _Running:
-    """The job that runs now."""
+    """The job that runs now: its process, and the pipe by which its watch reports."""
 
-    def __init__(self, fork: Fork, pid: int) -> None:
-        self.fork = fork
-        self.pid = pid
-        self.reason: str | None = None
-        self.peak_bytes = 0
-        self.memory_due = time.monotonic() + _MEMORY_INTERVAL_S
-
-    def watch_memory(self) -> None:
-        """Kill the job when its processes together hold more memory than they may."""
-        pids = list(process_tree.descendants(os.getpid()))
-        used = process_tree.resident_bytes(pids)
-        if used > self.fork.memory_bytes:
-            used = process_tree.proportional_bytes(pids)
-        self.peak_bytes = max(self.peak_bytes, used)
-        if used > self.fork.memory_bytes:
-            self.reason = self.reason or "memory"
-            os.kill(self.pid, signal.SIGKILL)
-        self.memory_due = time.monotonic() + _MEMORY_INTERVAL_S
+    fork: Fork
+    pid: int
+    findings: int
 
 
 class _Zygote:
-    def __init__(self) -> None:
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
         self._running: _Running | None = None
         self._commands = bytearray()
         self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -127,22 +114,17 @@ class _Zygote:
         """Take commands until stdin ends, then kill what runs."""
         try:
             while True:
-                ready = {key.fd for key, _ in self._selector.select(self._wait_s())}
+                ready = {key.fd for key, _ in self._selector.select()}
                 if self._woken in ready:
                     with suppress(BlockingIOError):
                         os.read(self._woken, 4096)
                     self._reap()
                 if 0 in ready and not self._read_commands():
                     return
-                if self._running and time.monotonic() >= self._running.memory_due:
-                    self._running.watch_memory()
         except BrokenPipeError:
             return  # the service has gone
         finally:
             process_tree.kill_children()
-
-    def _wait_s(self) -> float | None:
-        return max(0.0, self._running.memory_due - time.monotonic()) if self._running else None
 
     def _read_commands(self) -> bool:
         """Obey what has come; False when stdin has ended."""
@@ -179,10 +161,12 @@ class _Zygote:
             _send({"type": "error", "message": message})
             return
         zygote = os.getpid()
+        reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         pid = os.fork()
         if pid == 0:
-            job.live(fork, zygote)
-        self._running = _Running(fork, pid)
+            job.live(fork, self._sandbox, zygote, writer)
+        os.close(writer)
+        self._running = _Running(fork, pid, reader)
         _send({"type": "forked", "job": fork.job})
 
     def _kill(self, name: str) -> None:
@@ -202,6 +186,8 @@ class _Zygote:
             if running and pid == running.pid:
                 process_tree.kill_children()
                 self._running = None
+                found = Findings.read(running.findings)
+                os.close(running.findings)
                 code = os.waitstatus_to_exitcode(status)
                 _send(
                     {
@@ -209,7 +195,7 @@ class _Zygote:
                         "job": running.fork.job,
                         "exitCode": code if code >= 0 else None,
                         "signal": signal.Signals(-code).name if code < 0 else None,
-                        "reason": running.reason,
-                        "peakMemoryBytes": max(running.peak_bytes, usage.ru_maxrss * 1024),
+                        "reason": found.reason,
+                        "peakMemoryBytes": max(found.peak_bytes, usage.ru_maxrss * 1024),
                     }
                 )

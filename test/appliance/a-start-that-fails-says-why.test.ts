@@ -70,3 +70,8 @@ t.test('a master key that is lost or wrong', async (t) => {
   await mkdir(join(dataDir, 'master.key'));
   await refused(t, ['--data-dir', dataDir, '--master-key-file', dataDir], 1, /master key can't be read/);
 });
+
+t.test('a renderer without a sandbox', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await refused(t, ['--data-dir', dataDir], 1, /can't be kept in a sandbox here .*--insecure-no-sandbox/s);
+});

@@ -65,7 +65,7 @@ export interface Serving {
 /** Starts `scenepress serve` on any port and waits until it is ready. */
 export async function serve(t: Test, args: string[], options: CommandOptions = {}): Promise<Serving> {
   const env = {
-    ...(!options.renders && { SCENEPRESS_PYTHON: IDLE_PYTHON }),
+    ...(!options.renders && { SCENEPRESS_PYTHON: IDLE_PYTHON, SCENEPRESS_INSECURE_NO_SANDBOX: 'true' }),
     SCENEPRESS_WORKERS: '1',
     SCENEPRESS_DRAIN_SECONDS: '0',
     ...options.env,

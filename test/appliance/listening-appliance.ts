@@ -60,7 +60,12 @@ export async function listeningAppliance(
 ): Promise<ListeningAppliance> {
   const dataDir = options.dataDir ?? (await temporaryFolder(t));
   const defaults = loadConfig({
-    flags: { port: 0, dataDir, workers: 1, ...(!renders && { python: IDLE_PYTHON }) },
+    flags: {
+      port: 0,
+      dataDir,
+      workers: 1,
+      ...(!renders && { python: IDLE_PYTHON, insecureNoSandbox: true }),
+    },
     env: {},
   });
   const lines: string[] = [];

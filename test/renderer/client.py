@@ -17,6 +17,14 @@ Message = dict[str, Any]
 
 RENDERER = Path(__file__).parents[2] / "renderer"
 TIMEOUT_S = 60.0
+READABLE = [
+    f"--read={path}"
+    for path in (
+        *("/usr", "/bin", "/lib", "/lib64", "/opt/texlive", "/var/lib/texmf", "/var/cache/fontconfig"),
+        *("/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/etc/texmf"),
+        *(sys.prefix, sys.base_prefix, str(RENDERER)),
+    )
+]
 LIMITS: Message = {
     "addressSpaceBytes": 4 << 30,
     "processes": 64,
@@ -92,7 +100,7 @@ class Zygote:
     """A zygote process and the commands it takes."""
 
     def __init__(self, *options: str, wrapper: Sequence[str] = ()) -> None:
-        command = [sys.executable, "-s", "-P", "-B", "-m", "scene_renderer", "zygote", *options]
+        command = [sys.executable, "-s", "-P", "-B", "-m", "scene_renderer", "zygote", *READABLE, *options]
         self.process = subprocess.Popen(
             [*wrapper, *command],
             stdin=subprocess.PIPE,
@@ -129,7 +137,9 @@ class Zygote:
         message: Message = json.loads(line)
         return message
 
-    def start(self, folder: Path, job: Message, memory_bytes: int = 2 << 30) -> Channel:
+    def start(
+        self, folder: Path, job: Message, memory_bytes: int = 2 << 30, disk_bytes: int = 1 << 30
+    ) -> Channel:
         """Fork a job named ``job`` and hand it its work."""
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
             path = f"{place}/job.sock"
@@ -143,6 +153,8 @@ class Zygote:
                     "folder": str(folder),
                     "socket": path,
                     "memoryBytes": memory_bytes,
+                    "diskBytes": disk_bytes,
+                    "files": 20_000,
                 }
             )
             connection, _ = listener.accept()
@@ -161,8 +173,10 @@ class Zygote:
         assert ended["type"] == "ended"
         return Outcome(reports, ended)
 
-    def run(self, folder: Path, job: Message, memory_bytes: int = 2 << 30) -> Outcome:
-        return self.finish(self.start(folder, job, memory_bytes))
+    def run(
+        self, folder: Path, job: Message, memory_bytes: int = 2 << 30, disk_bytes: int = 1 << 30
+    ) -> Outcome:
+        return self.finish(self.start(folder, job, memory_bytes, disk_bytes))
 
     def close(self) -> int:
         self._stdin.close()

@@ -10,7 +10,7 @@ ABOVE = "import ctypes, glob, os, signal, subprocess, sys, time\n"
 
 @pytest.fixture(autouse=True)
 def _needs_namespaces(zygote: Zygote) -> None:
-    if not zygote.ready["pidNamespace"]:
+    if "namespaces" not in zygote.ready["layers"]:
         pytest.skip("the kernel permits no process-id namespace here: a scene can reach the zygote")
 
 

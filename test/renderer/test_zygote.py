@@ -17,7 +17,11 @@ def test_ready_names_the_versions(zygote: Zygote) -> None:
     assert zygote.ready["pid"] == zygote.process.pid
     assert zygote.ready["manim"] == version("manim")
     assert zygote.ready["python"] == sys.version.split()[0]
-    assert isinstance(zygote.ready["pidNamespace"], bool)
+    assert set(zygote.ready["layers"]) | set(zygote.ready["problems"]) == {
+        "namespaces",
+        "landlock",
+        "seccomp",
+    }
 
 
 def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) -> None:
@@ -38,7 +42,8 @@ def test_ping_is_answered_while_a_job_runs(zygote: Zygote, tmp_path: Path) -> No
 
 def test_a_second_job_at_once_is_refused(zygote: Zygote, tmp_path: Path) -> None:
     channel = zygote.start(tmp_path, render_job(ENDLESS))
-    zygote.send({"type": "fork", "job": "other", "folder": "/", "socket": "/none", "memoryBytes": 1})
+    limits = {"memoryBytes": 1, "diskBytes": 1, "files": 1}
+    zygote.send({"type": "fork", "job": "other", "folder": "/", "socket": "/none", **limits})
     assert zygote.receive()["type"] == "error"
     zygote.send({"type": "kill", "job": "other"})  # not the one that runs
     zygote.send({"type": "ping"})
@@ -66,9 +71,8 @@ def test_a_malformed_command_is_answered_by_an_error(zygote: Zygote, line: bytes
 
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
-    zygote.send(
-        {"type": "fork", "job": "job", "folder": str(tmp_path), "socket": "/none", "memoryBytes": 1 << 30}
-    )
+    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100}
+    zygote.send({"type": "fork", "job": "job", "folder": str(tmp_path), "socket": "/none", **limits})
     assert zygote.receive()["type"] == "forked"
     assert zygote.receive()["exitCode"] == 70
 

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Launcher } from './launcher.ts';
+import type { ZygoteReady } from './protocol.ts';
+
+/**
+ * A wall between scene code and everything else; each holds without the others. `bubblewrap` stands around the zygote,
+ * the others around each job.
+ */
+export type SandboxLayer = 'bubblewrap' | 'namespaces' | 'landlock' | 'seccomp';
+
+/**
+ * - `full`: all layers
+ * - `reduced`: some are missing, but neither the service's files nor the network are in reach
+ * - `none`: scene code can do what the user that it runs as can do
+ */
+export type SandboxLevel = 'full' | 'reduced' | 'none';
+
+/** The sandbox that scenes are rendered in. */
+export interface SandboxStatus {
+  level: SandboxLevel;
+  layers: SandboxLayer[];
+  /** Why the other layers aren't there. */
+  problems: Partial<Record<SandboxLayer, string>>;
+}
+
+/** Scenes can't be kept in a sandbox here. The message says what is wrong, and what helps. */
+export class SandboxRefused extends Error {
+  override readonly name = 'SandboxRefused';
+}
+
+const LAYERS: SandboxLayer[] = ['bubblewrap', 'namespaces', 'landlock', 'seccomp'];
+const INSECURELY =
+  'To render all the same, trusting everyone who sends scenes, start with --insecure-no-sandbox.';
+
+/** What launcher and zygote together make of a sandbox. */
+export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxStatus {
+  const problems: SandboxStatus['problems'] = { ...zygote.problems };
+  if (launcher.isolation === 'none') problems.bubblewrap = launcher.isolationProblem ?? 'it does not start';
+  const layers = LAYERS.filter((layer) =>
+    layer === 'bubblewrap' ? launcher.isolation === 'bubblewrap' : zygote.layers.includes(layer),
+  );
+  const hasWall = layers.includes('landlock') || layers.includes('bubblewrap');
+  const level =
+    layers.length === LAYERS.length ? 'full' : hasWall && layers.includes('seccomp') ? 'reduced' : 'none';
+  return { level, layers, problems };
+}
+
+/** Why nothing is rendered where there is no sandbox. */
+export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
+  const reasons = Object.entries(problems).map(([layer, reason]) => `${layer}: ${reason}`);
+  return new SandboxRefused(
+    `Scene code can't be kept in a sandbox here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
+  );
+}
+
+/** The scene by which the service attacks its own sandbox; {@link selfAttackProblem} judges how it ends. */
+export function selfAttackCode(
+  launcher: Launcher,
+  targets: { secrets: string[]; folders: string[]; marks: string[]; processes: number },
+): string {
+  const source = readFileSync(join(launcher.packageFolder, 'scenes', 'self_attack.py'), 'utf8');
+  const [docstring = '', ...rest] = source.split('TARGETS: dict\n');
+  const values = JSON.stringify({ ...targets, service: process.pid });
+  return `${docstring}TARGETS = ${values}\n${rest.join('')}`;
+}
+
+/**
+ * What is wrong with the sandbox, by the error that the self-attack ended with and the marks that it left; undefined
+ * when it holds.
+ */
+export function selfAttackProblem(
+  error: string | undefined | null,
+  marks: string[],
+): SandboxRefused | undefined {
+  if (error && /^SandboxHolds$/m.test(error) && marks.length === 0) return undefined;
+  const leaks =
+    marks.length > 0 ? "wrote into the service's folders" : error?.match(/^SandboxLeaks: (.*)$/m)?.[1];
+  return new SandboxRefused(
+    leaks
+      ? `A scene that attacked the sandbox got through: it ${leaks}. ${remedy()} ${INSECURELY}`
+      : `The sandbox could not be attacked to try it: ${error ?? 'the attack ended without a result'}.`,
+  );
+}
+
+/** A scene with text, TeX and 3D, for sandboxes that are put together differently here than where they were built. */
+export function trialSceneCode(launcher: Launcher): string {
+  return readFileSync(join(launcher.packageFolder, 'scenes', 'trial.py'), 'utf8');
+}
+
+export function trialProblem(error: string | undefined): SandboxRefused {
+  return new SandboxRefused(
+    `Text, TeX and 3D can't all be rendered in the reduced sandbox that this machine permits: ` +
+      `${error ?? 'the render ended without a result'}. ${remedy()} ${INSECURELY}`,
+  );
+}
+
+/** What most likely keeps layers of the sandbox from working. */
+function remedy(): string {
+  if (setting('kernel/apparmor_restrict_unprivileged_userns') === '1') {
+    return (
+      'AppArmor forbids user namespaces here: set `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or give ' +
+      'bwrap a profile in /etc/apparmor.d that has `userns,`.'
+    );
+  }
+  if (setting('kernel/unprivileged_userns_clone') === '0') {
+    return 'User namespaces are switched off here: set `sysctl kernel.unprivileged_userns_clone=1`.';
+  }
+  if (setting('user/max_user_namespaces') === '0') {
+    return 'User namespaces are switched off here: set `sysctl user.max_user_namespaces=10000`.';
+  }
+  return (
+    'Linux 5.13 or newer with Landlock, seccomp and user namespaces, bubblewrap and libseccomp are needed; a container ' +
+    'needs `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`.'
+  );
+}
+
+function setting(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/sys/${name}`, 'utf8').trim();
+  } catch {
+    return undefined; // Not a kernel that has it.
+  }
+}

@@ -1,0 +1,103 @@
+"""The walls around a job's process, and which of them the kernel permits here.
+
+- ``namespaces``: users, mounts, processes, network, IPC and host name of its own
+- ``landlock``: no file but those it may read, and its own folder
+- ``seccomp``: no system call but those that rendering needs
+
+Each holds without the others. They are up before the job's first line is read, and nothing takes
+them down. Limits (`limits.py`) and the empty environment (`job.py`) come on top.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import kernel, landlock, mounts, seccomp
+
+LAYERS = ("namespaces", "landlock", "seccomp")
+_TRIAL_FOLDER = "/tmp"
+_WORKS = "+"
+# What programs ask about themselves; with /proc to themselves, jobs may read all of it.
+_OWN_PROC = ("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat")
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """`layers` of walls, and the paths that a job may read."""
+
+    layers: frozenset[str]
+    readable: tuple[str, ...]
+    _filter: bytes | None = None
+
+    @property
+    def isolated(self) -> bool:
+        """Whether jobs have a process-id namespace, and with it a root, to themselves."""
+        return "namespaces" in self.layers
+
+    def prepare(self) -> "Sandbox":
+        """Return the same with what all jobs can share made beforehand."""
+        if self.isolated and "seccomp" in self.layers:
+            return Sandbox(self.layers, self.readable, seccomp.make_filter(signals_only_to=None))
+        return self
+
+    def enter(self, folder: str) -> None:
+        """Put up the walls around this process, the first of its namespaces. Raises OSError."""
+        if self.isolated:
+            mounts.enter(folder, self.readable)
+        kernel.drop_capabilities()
+        os.chdir(folder)
+        if "landlock" in self.layers:
+            memory, proc = (mounts.MEMORY_FOLDERS, ("/proc",)) if self.isolated else ((), _OWN_PROC)
+            landlock.restrict(
+                readable=(*self.readable, *proc), devices=mounts.DEVICES, writable=(folder, *memory)
+            )
+        if "seccomp" in self.layers:
+            kernel.filter_system_calls(self._filter or seccomp.make_filter(signals_only_to=os.getpid()))
+
+
+def find(readable: Sequence[str], without: Sequence[str]) -> tuple[Sandbox, dict[str, str]]:
+    """Return the sandbox made of the layers that work here, and why the others don't."""
+    problems = {}
+    layers = set[str]()
+    for layer in LAYERS:
+        problem = (
+            "it is switched off" if layer in without else _try(Sandbox(frozenset({layer}), tuple(readable)))
+        )
+        if problem is None:
+            layers.add(layer)
+        else:
+            problems[layer] = problem
+    return Sandbox(frozenset(layers), tuple(readable)).prepare(), problems
+
+
+def _try(sandbox: Sandbox) -> str | None:
+    """Return what goes wrong in a process that enters a sandbox; None when it works."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            _trial(sandbox, writer)
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as report:
+        text = report.read()
+    os.waitpid(child, 0)
+    if not text:
+        return "the process that tried it ended"
+    return text.decode().removeprefix(_WORKS) or None
+
+
+def _trial(sandbox: Sandbox, writer: int) -> None:
+    report = _WORKS
+    try:
+        kernel.set_readable(True)
+        if sandbox.isolated:
+            kernel.enter_namespaces()
+            if os.fork() != 0:
+                os.wait()
+                return  # the first process of the namespaces reports
+        sandbox.enter(_TRIAL_FOLDER)
+    except (OSError, AttributeError) as error:  # the latter: a libseccomp without what is needed
+        report = str(error)
+    os.write(writer, report.encode())

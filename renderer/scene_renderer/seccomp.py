@@ -1,0 +1,208 @@
+"""The system calls that a job may make: a list of those it may, made a filter by libseccomp.
+
+What isn't on the list doesn't exist (ENOSYS), so that a C library newer than the list falls back to
+what it used before; that goes for `clone3`, whose flags a filter can't see. What a scene might try
+in earnest or by mistake is refused instead (EPERM), so that its author reads why.
+"""
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterator
+from functools import cache
+
+_ALLOW = 0x7FFF0000
+_FAIL_WITH = 0x00050000
+_KILL_PROCESS = 0x80000000
+_ON_OTHER_ARCHITECTURES = 2  # of the filter's attributes
+_OPTIMIZE = 8
+_BINARY_TREE = 2
+_EQUAL, _MASKED_EQUAL = 4, 7
+
+_SHARED, _ANONYMOUS, _HUGE = 0x01, 0x20, 0x40000
+_NEW_NAMESPACES = 0x7E020080
+_PRCTL = {
+    "PDEATHSIG": 1,
+    "GET_PDEATHSIG": 2,
+    "GET_DUMPABLE": 3,
+    "SET_NAME": 15,
+    "GET_NAME": 16,
+    "GET_SECCOMP": 21,
+    "CAPBSET_READ": 23,
+    "SET_NO_NEW_PRIVS": 38,
+    "GET_NO_NEW_PRIVS": 39,
+}
+_IOCTL = {
+    "TCGETS": 0x5401,
+    "TIOCGWINSZ": 0x5413,
+    "FIONREAD": 0x541B,
+    "FIONBIO": 0x5421,
+    "FIONCLEX": 0x5450,
+    "FIOCLEX": 0x5451,
+}
+
+# Not those that send signals to whomever one names.
+_FCNTL = {
+    "DUPFD": 0,
+    "GETFD": 1,
+    "SETFD": 2,
+    "GETFL": 3,
+    "SETFL": 4,
+    "GETLK": 5,
+    "SETLK": 6,
+    "SETLKW": 7,
+    "OFD_GETLK": 36,
+    "OFD_SETLK": 37,
+    "OFD_SETLKW": 38,
+    "DUPFD_CLOEXEC": 1030,
+    "GETPIPE_SZ": 1032,
+}
+
+_FILES = """
+    access chdir chmod close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
+    fallocate fchdir fchmod fchmodat fchmodat2 fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
+    ftruncate futimesat getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
+    lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
+    pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat
+    statfs statx symlink symlinkat sync_file_range tee truncate umask unlink unlinkat utime utimensat utimes
+    write writev
+"""
+_EVENTS = """
+    epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2
+    poll ppoll pselect6 select signalfd signalfd4 timerfd_create timerfd_gettime timerfd_settime
+"""
+_MEMORY = """
+    brk get_mempolicy madvise mbind membarrier mincore mlock mlock2 mprotect mremap msync munlock munmap
+    pkey_alloc pkey_free pkey_mprotect set_mempolicy
+"""
+_PROCESSES = """
+    arch_prctl execve exit exit_group fork futex futex_requeue futex_wait futex_waitv futex_wake
+    get_robust_list getcpu getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority
+    getresgid getresuid getrlimit getrusage getsid gettid getuid restart_syscall rseq sched_get_priority_max
+    sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler
+    sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setrlimit setsid vfork wait4
+    waitid
+"""
+_SIGNALS = """
+    alarm getitimer pause rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend
+    rt_sigtimedwait setitimer sigaltstack timer_create timer_delete timer_getoverrun timer_gettime
+    timer_settime
+"""
+_TIME_AND_SYSTEM = """
+    capget clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep sysinfo time times
+    uname
+"""
+# The one socket there is has been connected before: the job's channel.
+_CHANNEL = "getpeername getsockname getsockopt recvfrom sendto shutdown"
+_ALLOWED = _FILES + _EVENTS + _MEMORY + _PROCESSES + _SIGNALS + _TIME_AND_SYSTEM + _CHANNEL
+_SIGNALS_TO_A_PROCESS = ("kill", "tgkill")
+_OTHER_SIGNALS = ("rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
+
+_REFUSED = """
+    accept accept4 acct add_key adjtimex bind bpf capset chown chroot clock_settime connect delete_module
+    fanotify_init fchown fchownat finit_module fsconfig fsetxattr fsmount fsopen fspick init_module io_setup
+    io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl
+    landlock_create_ruleset lchown listen lookup_dcookie lsetxattr memfd_create memfd_secret mknod mknodat
+    modify_ldt mount mount_setattr move_mount mq_open msgget name_to_handle_at open_by_handle_at open_tree
+    perf_event_open personality pidfd_getfd pidfd_open pivot_root process_madvise process_vm_readv
+    process_vm_writev ptrace quotactl reboot recvmmsg recvmsg request_key sched_setaffinity
+    sched_setscheduler semget sendmmsg sendmsg setdomainname setfsgid setfsuid setgid setgroups sethostname
+    setns setregid setresgid setresuid setreuid setsockopt settimeofday setuid setxattr shmat shmget socket
+    socketpair swapoff swapon syslog umount2 unshare userfaultfd vhangup vmsplice
+"""
+
+
+class _Comparison(ctypes.Structure):
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
+
+
+def _equal(argument: int, value: int) -> _Comparison:
+    return _Comparison(argument, _EQUAL, value, 0)
+
+
+def _bits(argument: int, mask: int, value: int) -> _Comparison:
+    return _Comparison(argument, _MASKED_EQUAL, mask, value)
+
+
+def make_filter(*, signals_only_to: int | None) -> bytes:
+    """Return the filter for this process's children, as the kernel takes it.
+
+    `signals_only_to`: the one process that may be signalled; None: all that the job sees, because it
+    has a process-id namespace to itself. Raises OSError where there is no fitting libseccomp.
+    """
+    library = _library()
+    context = ctypes.c_void_p(library.seccomp_init(_FAIL_WITH | errno.ENOSYS))
+    if not context:
+        raise OSError(errno.ENOMEM, "seccomp_init failed")
+    try:
+        _check("attribute", library.seccomp_attr_set(context, _ON_OTHER_ARCHITECTURES, _KILL_PROCESS))
+        library.seccomp_attr_set(context, _OPTIMIZE, _BINARY_TREE)  # since 2.5; only makes it faster
+        for action, name, conditions in _rules(signals_only_to):
+            number = library.seccomp_syscall_resolve_name(name.encode())
+            if number < 0:
+                continue  # another architecture's, or newer than the library
+            array = (_Comparison * len(conditions))(*conditions)
+            _check(name, library.seccomp_rule_add_array(context, action, number, len(conditions), array))
+        return _export(library, context)
+    finally:
+        library.seccomp_release(context)
+
+
+def _rules(signals_only_to: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, ...]]]:
+    refuse = _FAIL_WITH | errno.EPERM
+    for name in _ALLOWED.split():
+        yield _ALLOW, name, ()
+    for name in _REFUSED.split():
+        yield refuse, name, ()
+    yield _ALLOW, "clone", (_bits(0, _NEW_NAMESPACES, 0),)
+    # Memory that is shared without a file, or in huge pages, would be held without being counted.
+    yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _HUGE, 0),)
+    yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _SHARED | _HUGE, _ANONYMOUS),)
+    for name, argument, values in (("prctl", 0, _PRCTL), ("ioctl", 1, _IOCTL), ("fcntl", 1, _FCNTL)):
+        for value in values.values():
+            yield _ALLOW, name, (_bits(argument, 0xFFFFFFFF, value),)
+    # Of the process itself only: others of the same user may be in reach.
+    yield _ALLOW, "prlimit64", (_equal(0, 0),)
+    yield _ALLOW, "setpriority", (_equal(0, 0), _equal(1, 0))
+    for name in _SIGNALS_TO_A_PROCESS:
+        yield _ALLOW, name, () if signals_only_to is None else (_equal(0, signals_only_to),)
+    for name in _OTHER_SIGNALS:
+        yield (_ALLOW if signals_only_to is None else refuse), name, ()
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL("libseccomp.so.2")
+    library.seccomp_init.restype = ctypes.c_void_p
+    library.seccomp_init.argtypes = (ctypes.c_uint32,)
+    library.seccomp_attr_set.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32)
+    library.seccomp_rule_add_array.argtypes = (
+        ctypes.c_void_p,
+        ctypes.c_uint32,
+        ctypes.c_int,
+        ctypes.c_uint,
+        ctypes.c_void_p,
+    )
+    library.seccomp_export_bpf.argtypes = (ctypes.c_void_p, ctypes.c_int)
+    library.seccomp_release.argtypes = (ctypes.c_void_p,)
+    return library
+
+
+def _check(what: str, result: int) -> None:
+    if result < 0:
+        raise OSError(-result, f"seccomp {what}: {os.strerror(-result)}")
+
+
+def _export(library: ctypes.CDLL, context: ctypes.c_void_p) -> bytes:
+    reader, writer = os.pipe()  # it holds far more than a filter has
+    try:
+        _check("export", library.seccomp_export_bpf(context, writer))
+        return os.read(reader, 65_536)
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -1,0 +1,150 @@
+"""What the service tries on its own sandbox, as an ordinary job, before it renders for anyone.
+
+The service puts a line ``TARGETS = {…}`` in front: `secrets`, files outside the job's folder;
+`folders`, where nothing may be written; `marks`, files that the service looks for afterwards, because
+the job may have folders of the same names to itself; `service`, its process id; `processes`, how many
+the job may start. Ends with SandboxHolds, or with SandboxLeaks and the names of what got through.
+"""
+
+import ctypes
+import os
+import socket
+import threading
+from collections.abc import Callable
+
+TARGETS: dict
+
+LOOPBACK, ANYWHERE = ("127.0.0.1", 9), ("192.0.2.1", 9)
+PTRACE_TRACEME = 0
+CLONE_NEWUSER = 0x10000000
+KERNEL_SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger")
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class SandboxHolds(Exception): ...
+
+
+class SandboxLeaks(Exception): ...
+
+
+def reads(path: str) -> bool:
+    with open(path, "rb") as file:
+        file.read(1)
+    return True
+
+
+def writes_into(folder: str) -> bool:
+    path = f"{folder}/scenepress-self-attack"
+    open(path, "x").close()
+    os.remove(path)
+    return True
+
+
+def leaves_unseen(path: str) -> bool:
+    open(path, "x").close()
+    return False
+
+
+def opens_for_writing(path: str) -> bool:
+    os.close(os.open(path, os.O_WRONLY))
+    return True
+
+
+def connects(kind: int, address: tuple[str, int]) -> bool:
+    with socket.socket(socket.AF_INET, kind) as network:
+        network.settimeout(1)
+        try:
+            network.connect(address)
+        except ConnectionRefusedError:
+            pass  # there is a network to be refused by
+    return True
+
+
+def makes_a_local_socket() -> bool:
+    socket.socket(socket.AF_UNIX).close()
+    return True
+
+
+# In a process-id namespace there are two, and no parent; their ids may be those of others outside.
+OURS = (0, 1, os.getpid())
+
+
+def others() -> list[int]:
+    return [pid for pid in (TARGETS["service"], os.getppid()) if pid not in OURS]
+
+
+def signals(pid: int) -> bool:
+    os.kill(pid, 0)
+    return True
+
+
+def sees_processes() -> bool:
+    return any(name.isdecimal() and int(name) not in OURS for name in os.listdir("/proc"))
+
+
+def mounts() -> bool:
+    return libc.mount(b"none", b".", b"tmpfs", 0, None) == 0
+
+
+def becomes_root_of_a_namespace() -> bool:
+    return libc.unshare(CLONE_NEWUSER) == 0
+
+
+def is_traced() -> bool:
+    return libc.ptrace(PTRACE_TRACEME, 0, 0, 0) == 0
+
+
+def starts_too_many_processes() -> bool:
+    threading.stack_size(65_536)
+    over = threading.Event()
+    started = []
+    try:
+        for _ in range(TARGETS["processes"] + 1):
+            started.append(threading.Thread(target=over.wait))
+            started[-1].start()
+    except RuntimeError:  # can't start new thread
+        started.pop()
+        return False
+    finally:
+        over.set()
+        for thread in started:
+            thread.join()
+    return True
+
+
+def each(attack: Callable, values: list) -> list[Callable[[], bool]]:
+    return [lambda value=value: attack(value) for value in values]
+
+
+ATTACKS = {
+    "read a file of the host": each(reads, TARGETS["secrets"]),
+    "wrote outside of the job's folder": [
+        *each(writes_into, TARGETS["folders"]),
+        *each(leaves_unseen, TARGETS["marks"]),
+    ],
+    "opened kernel settings for writing": each(opens_for_writing, KERNEL_SETTINGS),
+    "reached the network": [
+        lambda: connects(socket.SOCK_STREAM, LOOPBACK),
+        lambda: connects(socket.SOCK_DGRAM, ANYWHERE),
+    ],
+    "made a socket": [makes_a_local_socket],
+    "signalled a process outside": each(signals, others()),
+    "saw other processes": [sees_processes, *each(reads, [f"/proc/{pid}/status" for pid in others()])],
+    "mounted a file system": [mounts],
+    "made a user namespace": [becomes_root_of_a_namespace],
+    "traced a process": [is_traced],
+    "started more processes than it may": [starts_too_many_processes],
+}
+
+
+def gets_through(attack: Callable[[], bool]) -> bool:
+    try:
+        return attack()
+    except OSError:
+        return False
+
+
+leaks = [name for name, ways in ATTACKS.items() if any([gets_through(way) for way in ways])]
+if leaks:
+    raise SandboxLeaks(", ".join(leaks))
+raise SandboxHolds
