@@ -1,0 +1,126 @@
+// Every scene in `attacks` is rendered by a started service, in the real sandbox.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { ArtifactName, Job } from '../../lib/index.ts';
+import { processesBelow, zygotesBelow } from '../fixtures/processes.ts';
+import { artifactPath, render, startService } from '../fixtures/renders.ts';
+
+const MIB = 1024 * 1024;
+const ATTACKS = join(import.meta.dirname, 'attacks');
+const PROCESSES = 48;
+const SECRET = 'what nobody may read';
+const MARKER = 'a line of an earlier job: 5c1f0e';
+const VICTIM = `# ${MARKER}
+from manim import *
+class Main(Scene):
+    def construct(self):
+        self.play(Create(Square()), run_time=0.2)
+`;
+
+t.setTimeout(600_000);
+process.env['SCENEPRESS_TEST_SECRET'] = SECRET;
+const data = t.testdir({ 'master.key': SECRET, keys: { 'keys.json': SECRET }, notes: SECRET });
+const files = ['notes', 'master.key', 'keys/keys.json'].map((name) => join(data, name));
+const service = await startService(t, {
+  folder: data,
+  workers: 1,
+  limits: {
+    timeoutMs: 6000,
+    memoryBytes: 700 * MIB,
+    processes: PROCESSES,
+    diskBytes: 100 * MIB,
+    fileSizeBytes: 900 * MIB,
+    files: 2000,
+    outputBytes: 200 * MIB,
+  },
+});
+
+let visits = 0;
+const port = await listen(t, 0);
+const admin = join(data, 'a.sock');
+const abstract = `scenepress-test-${process.pid}`;
+process.chdir(data); // A socket's path has at most 107 bytes.
+await listen(t, 'a.sock');
+await listen(t, `\0${abstract}`);
+
+const targets = {
+  data,
+  files,
+  port,
+  admin,
+  abstract,
+  processes: PROCESSES,
+  service: process.pid,
+  variable: 'SCENEPRESS_TEST_SECRET',
+  // Backwards: the attack itself is in its memory.
+  marker: [...MARKER].reverse().join(''),
+};
+const [before, after] = readFileSync(join(ATTACKS, '_prelude.py'), 'utf8').split('TARGETS: dict\n');
+const prelude = `${before}TARGETS = ${JSON.stringify(targets)}\n${after}`;
+
+const untouched = await victimVideo(t);
+const names = readdirSync(ATTACKS).filter((name) => /^[a-z].*\.py$/.test(name));
+
+t.test('there are many attacks', async (t) => {
+  t.ok(names.length >= 40, `${names.length}`);
+  t.match(service.status().sandbox, { level: 'full' });
+});
+
+for (const name of names) {
+  const source = readFileSync(join(ATTACKS, name), 'utf8');
+  const success = /Success: (.*)/.exec(source)?.[1];
+  const outcome = /Outcome: (.*)/.exec(source)?.[1] ?? '';
+  t.test(`${name} fails: ${success}`, async (t) => {
+    const job = await render(service, { code: `${prelude}\n${source}`, className: 'Attack' });
+    if (outcome === 'completed') t.match(job, { status: 'completed', error: null });
+    else t.match(job, { status: 'failed', error: new RegExp(outcome.replace('failed: ', '')) });
+    t.notMatch(job.error ?? '', /^Through/);
+    t.equal(job.attempts, 1, 'the renderer survives');
+    await assertNothingLeaked(t, job);
+    await assertUnharmed(t);
+  });
+}
+
+async function assertNothingLeaked(t: Test, job: Job): Promise<void> {
+  t.notOk(job.error?.includes(SECRET) || job.error?.includes('root:'));
+  for (const { name } of job.artifacts) {
+    const bytes = readFileSync(await artifactPath(service, job, name as ArtifactName));
+    t.notOk(bytes.includes(SECRET) || bytes.includes(targets.marker), `${name} holds no secret`);
+  }
+  t.equal(visits, 0, 'nobody was reached');
+}
+
+async function assertUnharmed(t: Test): Promise<void> {
+  t.same(
+    zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid)),
+    [],
+    'no process is left',
+  );
+  t.same(readdirSync(join(data, 'work', 'w0')), [], 'no file is left');
+  for (const file of files) t.equal(readFileSync(file, 'utf8'), SECRET);
+  t.match(service.status(), { ready: true, running: 0, queued: 0 });
+  t.equal(await victimVideo(t), untouched, 'the next job is rendered as ever');
+}
+
+/** Hash of the video of an ordinary job. */
+async function victimVideo(t: Test): Promise<string> {
+  const job = await render(service, { code: VICTIM });
+  t.match(job, { status: 'completed', error: null, attempts: 1 });
+  return createHash('sha256')
+    .update(readFileSync(await artifactPath(service, job, 'video.mp4')))
+    .digest('hex');
+}
+
+async function listen(t: Test, where: number | string): Promise<number> {
+  const server: Server = createServer((socket) => {
+    visits += 1;
+    socket.destroy();
+  });
+  t.teardown(() => server.close());
+  await new Promise<void>((resolve) => server.listen(where, resolve));
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}

@@ -1,0 +1,16 @@
+"""Success: a folder in the video's place breaks the service.
+
+Outcome: failed: left no video
+"""
+
+from scene_renderer import protocol
+
+
+class Attack(Scene):
+    def construct(self):
+        def leave(channel, *claims):
+            os.remove("video.mp4")
+            os.mkdir("video.mp4")
+            return done(channel, *claims)
+
+        done, protocol.JobChannel.done = protocol.JobChannel.done, leave

@@ -1,0 +1,16 @@
+"""Success: what isn't a video is published.
+
+Outcome: failed: decoded
+"""
+
+from scene_renderer import protocol
+
+
+class Attack(Scene):
+    def construct(self):
+        def leave(channel, *claims):
+            with open("video.mp4", "wb") as file:
+                file.write(os.urandom(100_000))
+            return done(channel, *claims)
+
+        done, protocol.JobChannel.done = protocol.JobChannel.done, leave

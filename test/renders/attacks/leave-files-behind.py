@@ -1,0 +1,16 @@
+"""Success: a file is there for the next job (the next but one looks for it).
+
+Outcome: completed
+"""
+
+import pickle, sys
+
+
+class Attack(Scene):
+    def construct(self):
+        for folder in (".", os.environ["HOME"], os.environ["TMPDIR"], "/tmp", "/dev/shm"):
+            with open(f"{folder}/left-behind.pkl", "wb") as file:
+                pickle.dump(TARGETS["marker"], file)
+        for folder in {path for path in sys.path if path}:
+            refused(open, f"{folder}/sitecustomize.py", "w")
+            refused(os.mkdir, f"{folder}/__pycache__")

@@ -1,0 +1,11 @@
+"""Success: a file of an earlier job is found.
+
+Outcome: completed
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        for folder in (".", os.environ["HOME"], os.environ["TMPDIR"], "/tmp", "/dev/shm"):
+            if "left-behind.pkl" in os.listdir(folder):
+                raise Through(folder)

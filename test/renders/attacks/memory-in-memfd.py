@@ -1,0 +1,10 @@
+"""Success: memory is held by a descriptor, where no process shows it.
+
+Outcome: completed
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        refused(os.memfd_create, "hoard")
+        failed(libc.syscall(447, 0), "memfd_secret")

@@ -1,0 +1,18 @@
+"""Success: files in memory hold more than their folders may, or than the job's memory.
+
+Outcome: completed
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        written = 0
+        for folder in ("/tmp", "/dev/shm"):
+            try:
+                with open(f"{folder}/hoard", "wb", buffering=0) as file:
+                    while True:
+                        written += file.write(bytes(1 << 20))
+                        if written > 200 << 20:
+                            raise Through(written)
+            except OSError:
+                pass

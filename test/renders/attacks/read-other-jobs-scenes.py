@@ -1,0 +1,11 @@
+"""Success: a folder of another job, or of the worker, is seen.
+
+Outcome: completed
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        job, worker = os.path.basename(os.getcwd()), os.path.basename(os.path.dirname(os.getcwd()))
+        see_only("..", job)
+        see_only("../..", worker)

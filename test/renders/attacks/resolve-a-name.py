@@ -1,0 +1,12 @@
+"""Success: a name server is asked.
+
+Outcome: completed
+"""
+
+import socket
+
+
+class Attack(Scene):
+    def construct(self):
+        refused(socket.getaddrinfo, "example.com", 80)
+        refused(socket.socket, socket.AF_INET, socket.SOCK_DGRAM)

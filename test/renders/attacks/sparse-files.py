@@ -1,0 +1,11 @@
+"""Success: a file is larger than the limit for one.
+
+Outcome: completed
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        with open("sparse", "wb") as file:
+            refused(file.truncate, 1 << 40)
+            refused(os.posix_fallocate, file.fileno(), 0, 1 << 40)

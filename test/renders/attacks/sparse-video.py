@@ -1,0 +1,15 @@
+"""Success: a file that says it is enormous is read or stored.
+
+Outcome: failed: larger than the limit
+"""
+
+from scene_renderer import protocol
+
+
+class Attack(Scene):
+    def construct(self):
+        def leave(channel, *claims):
+            os.truncate("video.mp4", 800 << 20)
+            return done(channel, *claims)
+
+        done, protocol.JobChannel.done = protocol.JobChannel.done, leave

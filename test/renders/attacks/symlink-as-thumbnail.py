@@ -1,0 +1,15 @@
+"""Success: the service writes its thumbnail through a link of the job's.
+
+Outcome: completed
+"""
+
+from scene_renderer import protocol
+
+
+class Attack(Scene):
+    def construct(self):
+        def leave(channel, *claims):
+            os.symlink(TARGETS["files"][0], "thumbnail.jpg")
+            return done(channel, *claims)
+
+        done, protocol.JobChannel.done = protocol.JobChannel.done, leave

@@ -1,0 +1,18 @@
+"""Success: more processes end unseen than the limit says.
+
+Outcome: failed: refused
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        count = 0
+        try:
+            while True:
+                if os.fork() == 0:
+                    os._exit(0)
+                count += 1
+                if count > TARGETS["processes"]:
+                    raise Through(count)
+        except BlockingIOError:
+            raise ValueError("refused") from None
