@@ -1,10 +1,12 @@
 /** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. Run nothing else on the machine meanwhile. */
 import { bench as render } from './render.ts';
+import { bench as sandbox } from './sandbox.ts';
 import { bench as service } from './service.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
   render: { about: 'POST to `completed` on a warm service, against `manim render`', bench: render },
+  sandbox: { about: 'what the layers of the sandbox cost a job, each and together', bench: sandbox },
   service: {
     about: 'durable POSTs and GETs over HTTP, against the same framework doing nothing',
     bench: service,

@@ -91,3 +91,34 @@ def test_memory_shared_by_processes_counts_once(zygote: Zygote, tmp_path: Path) 
     outcome = zygote.run(tmp_path, render_job(source), memory_bytes=500 << 20)
     assert outcome.ended["reason"] is None
     assert outcome.result["type"] == "done"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for n in range(10): open(f'{n}', 'wb').write(bytes(5 << 20))",
+        "for n in range(10):\n    f = open('f', 'wb')\n    os.remove('f')\n    f.write(bytes(5 << 20))\n"
+        "    kept.append(f)",
+        "f = open('f', 'w+b')\nf.truncate(40 << 20)\nkept.append(mmap.mmap(f.fileno(), 40 << 20))\n"
+        "kept[0][:] = bytes(40 << 20)\nf.close()\nos.remove('f')",
+    ],
+    ids=["named", "removed", "removed and mapped"],
+)
+def test_files_that_are_too_large_together_end_the_job(zygote: Zygote, tmp_path: Path, body: str) -> None:
+    source = scene(f"kept = []\n{body}\ntime.sleep(30)", above="import mmap, os, time\n")
+    outcome = zygote.run(tmp_path, render_job(source), disk_bytes=30 << 20)
+    assert (outcome.ended["reason"], outcome.ended["signal"]) == ("disk", "SIGKILL")
+
+
+def test_too_many_files_end_the_job(zygote: Zygote, tmp_path: Path) -> None:
+    source = scene("for n in range(20_100): open(str(n), 'w').close()\ntime.sleep(30)", above="import time\n")
+    assert zygote.run(tmp_path, render_job(source)).ended["reason"] == "files"
+
+
+def test_files_in_memory_count_as_memory(zygote: Zygote, tmp_path: Path) -> None:
+    if "namespaces" not in zygote.ready["layers"]:
+        pytest.skip("there are no files in memory for a job here")
+    body = "open('/tmp/a', 'wb').write(bytes(60 << 20))\nopen('/dev/shm/a', 'wb').write(bytes(60 << 20))"
+    source = scene(f"{body}\ntime.sleep(30)", above="import time\n")
+    outcome = zygote.run(tmp_path, render_job(source), memory_bytes=120 << 20)
+    assert outcome.ended["reason"] == "memory"

@@ -1,0 +1,119 @@
+import { chownSync, mkdirSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { JobChannel } from '../../lib/render/job-channel.ts';
+import { findLauncher, type Launcher, uidOf, zygoteCommandLine } from '../../lib/render/launcher.ts';
+import { DEFAULT_LIMITS } from '../../lib/render/limits.ts';
+import type { RendererJob } from '../../lib/render/protocol.ts';
+import { Zygote } from '../../lib/render/zygote.ts';
+
+const LAYERS = ['namespaces', 'landlock', 'seccomp'];
+const TARGET_MS = 25;
+/** Short, so that what the sandbox costs can be told from what the scene does; with a program started by it. */
+const CODE = `from manim import *
+import subprocess
+class Main(Scene):
+    def construct(self):
+        subprocess.run(["true"], check=True)
+        self.add(Square())
+`;
+const JOB: RendererJob = {
+  kind: 'render',
+  code: CODE,
+  className: 'Main',
+  widthPx: 128,
+  heightPx: 72,
+  fps: 1,
+  previewIntervalMs: 0,
+  limits: DEFAULT_LIMITS,
+};
+
+interface Candidate {
+  name: string;
+  folder: string;
+  zygote: Zygote;
+  timesMs: number[];
+}
+
+/** The same short job with no layer, with each one alone and with all of them, in turns; medians in milliseconds. */
+export async function bench(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { runs: { type: 'string', default: '40' } } });
+  const launcher = await findLauncher({});
+  const folder = await mkdtemp(join(tmpdir(), 'scenepress-bench-'));
+  await chmod(folder, 0o711);
+  const candidates = await Promise.all([
+    start(folder, 'none', { ...launcher, isolation: 'none' }, []),
+    start(folder, 'bubblewrap', launcher, []),
+    ...LAYERS.map((layer) => start(folder, layer, { ...launcher, isolation: 'none' }, [layer])),
+    start(folder, 'all', launcher, LAYERS),
+  ]);
+  try {
+    for (let turn = -2; turn < Number(values.runs); turn += 1) {
+      for (const candidate of candidates) {
+        const timeMs = await runJob(launcher, candidate, turn);
+        if (turn >= 0) candidate.timesMs.push(timeMs); // The first ones only warm up.
+      }
+    }
+  } finally {
+    await Promise.all(candidates.map(({ zygote }) => zygote.stop()));
+    await rm(folder, { recursive: true, force: true });
+  }
+  const base = median(candidates[0]?.timesMs ?? []);
+  for (const { name, timesMs } of candidates) {
+    const cost = median(timesMs) - base;
+    console.log(
+      `${name.padEnd(12)}${median(timesMs).toFixed(1).padStart(7)} ms${cost.toFixed(1).padStart(7)} ms more`,
+    );
+  }
+  const cost = median(candidates.at(-1)?.timesMs ?? []) - base;
+  console.log(`\nAll layers together cost a job ${cost.toFixed(1)} ms; ${TARGET_MS} ms are allowed.`);
+  if (cost > TARGET_MS) process.exitCode = 1;
+}
+
+async function start(parent: string, name: string, launcher: Launcher, layers: string[]): Promise<Candidate> {
+  const folder = join(parent, name);
+  makeFolder(launcher, folder);
+  const line = zygoteCommandLine(launcher, { index: 0, workFolder: folder, portrait: false });
+  for (const layer of LAYERS) if (!layers.includes(layer)) line.args.push('--without', layer);
+  const [zygote, ready] = await Zygote.start(line, { onLog: console.error, silenceTimeoutMs: 60_000 });
+  const missing = layers.filter((layer) => !ready.layers.includes(layer));
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} can't be used on this machine`);
+  return { name, folder, zygote, timesMs: [] };
+}
+
+async function runJob(launcher: Launcher, candidate: Candidate, turn: number): Promise<number> {
+  const folder = join(candidate.folder, `${turn}`);
+  makeFolder(launcher, folder);
+  const startedAt = performance.now();
+  let failure: string | undefined = 'it said nothing';
+  const uid = uidOf(launcher, 0);
+  const channel = await JobChannel.open({
+    folder,
+    uid,
+    job: JOB,
+    onReport: (report) => {
+      if (report.type === 'done') failure = undefined;
+      else if (report.type === 'failed') failure = report.error;
+    },
+  });
+  const { memoryBytes, diskBytes, files } = DEFAULT_LIMITS;
+  const socket = JobChannel.pathIn(folder);
+  await candidate.zygote.run({ job: `${turn}`, folder, socket, memoryBytes, diskBytes, files });
+  await channel.drained();
+  channel.close();
+  if (failure !== undefined) throw new Error(`${candidate.name}: ${failure}`);
+  return performance.now() - startedAt;
+}
+
+function makeFolder(launcher: Launcher, folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
+  const uid = uidOf(launcher, 0);
+  if (uid !== undefined) chownSync(folder, uid, uid);
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

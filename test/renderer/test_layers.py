@@ -1,0 +1,81 @@
+"""What each wall of the sandbox stops when it is the only one."""
+
+import ast
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from client import Zygote, render_job
+from sources import SQUARE
+
+LAYERS = ("namespaces", "landlock", "seccomp")
+ABOVE = """
+import ctypes, os, signal, socket
+libc = ctypes.CDLL(None)
+def through(name, call, *values):
+    try:
+        result = call(*values)
+    except OSError:
+        return []
+    return [] if result == -1 else [name]
+"""
+READ = "through('read', open, '/etc/passwd')"
+WRITE = "through('write', open, '/var/tmp/scenepress-layer', 'x')"
+CONNECT = "through('connect', socket.create_connection, ('127.0.0.1', {port}), 1)"
+LOCAL = "through('local', lambda: socket.socket(socket.AF_UNIX).connect('{path}'))"
+SIGNAL = "through('signal', os.kill, {service}, 0)"
+SEE = "through('see', open, '/proc/{service}/status')"
+SETTINGS = "through('settings', os.open, '/proc/sys/kernel/core_pattern', os.O_WRONLY)"
+TRACE = "through('trace', libc.ptrace, 0, 0, 0, 0)"
+NAMESPACE = "through('namespace', libc.unshare, 0x10000000)"
+KEYS = "through('keys', libc.syscall, 248, b'user', b'x', b'x', 1, -2)"
+MEMORY = "through('memory', os.memfd_create, 'x')"
+DEVICE = "through('device', os.open, '/dev/zero', os.O_RDONLY)"
+EVERYTHING = (
+    *(READ, WRITE, CONNECT, LOCAL, SIGNAL, SEE, SETTINGS),
+    *(TRACE, NAMESPACE, KEYS, MEMORY, DEVICE),
+)
+
+
+@pytest.fixture(scope="module", params=["none", *LAYERS])
+def walled(request: pytest.FixtureRequest) -> Iterator[tuple[str, Zygote]]:
+    """A zygote whose jobs have no wall but one."""
+    zygote = Zygote(*(f"--without={layer}" for layer in LAYERS if layer != request.param))
+    if request.param != "none" and request.param not in zygote.ready["layers"]:
+        zygote.close()
+        pytest.skip(zygote.ready["problems"][request.param])
+    yield request.param, zygote
+    assert zygote.close() == 0
+
+
+# What the others are there for.
+PASSES = {
+    "namespaces": "keys memory namespace trace",
+    "landlock": "keys local memory namespace trace",
+    "seccomp": "device read see settings write",
+}
+
+
+def test_each_layer_stops_its_share(walled: tuple[str, Zygote], tmp_path: Path) -> None:
+    layer, zygote = walled
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
+        local.bind(path := str(tmp_path / "local"))
+        local.listen()
+        folder = tmp_path / "job"
+        folder.mkdir()
+        attacks = " + ".join(EVERYTHING).format(port=server.getsockname()[1], path=path, service=os.getpid())
+        # When it is imported: rendering starts threads, and a process with threads can't change namespaces.
+        outcome = zygote.run(folder, render_job(f"{ABOVE}\nraise ValueError(sorted({attacks}))"))
+    Path("/var/tmp/scenepress-layer").unlink(missing_ok=True)
+    through = set(ast.literal_eval(outcome.error.splitlines()[0].removeprefix("ValueError: ")))
+    if layer == "none":  # what else passes depends on who runs this
+        assert through >= {"connect", "local", "memory", "read", "see", "signal", "trace", "write"}
+    else:
+        assert through <= set(PASSES[layer].split())
+
+
+def test_each_layer_lets_scenes_be_rendered(walled: tuple[str, Zygote], tmp_path: Path) -> None:
+    assert walled[1].run(tmp_path, render_job(SQUARE)).result["type"] == "done"
