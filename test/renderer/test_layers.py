@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from client import Zygote, render_job
+from client import RENDERER, Zygote, render_job
 from sources import SQUARE
 
 LAYERS = ("namespaces", "landlock", "seccomp")
@@ -79,3 +79,46 @@ def test_each_layer_stops_its_share(walled: tuple[str, Zygote], tmp_path: Path) 
 
 def test_each_layer_lets_scenes_be_rendered(walled: tuple[str, Zygote], tmp_path: Path) -> None:
     assert walled[1].run(tmp_path, render_job(SQUARE)).result["type"] == "done"
+
+
+def self_attack(folder: Path) -> str:
+    """The self-attack as the service sends it; `folder` is the job's."""
+    secret = folder.parent / "secret"
+    secret.write_text("secret")
+    targets = {
+        "secrets": [str(secret)],
+        "folders": ["/", "/dev", "/etc", "/usr", "/var"],
+        "marks": [str(folder.parent / "mark")],
+        "service": os.getpid(),
+        "processes": 64,
+    }
+    source = (RENDERER / "scenes" / "self_attack.py").read_text()
+    return source.replace("TARGETS: dict\n", f"TARGETS = {targets}\n")
+
+
+@pytest.mark.parametrize("missing", [(), ("namespaces",)], ids=["full", "reduced"])
+def test_the_self_attack_gets_nowhere(tmp_path: Path, missing: tuple[str, ...]) -> None:
+    zygote = Zygote(*(f"--without={layer}" for layer in missing))
+    error = zygote.run(tmp_path, render_job(self_attack(tmp_path))).error.splitlines()[0]
+    unlimited = (
+        os.getuid() == 0
+    )  # nobody's number of processes is, but root's; the service never runs jobs so
+    assert error == ("SandboxLeaks: started more processes than it may" if unlimited else "SandboxHolds")
+    assert not (tmp_path.parent / "mark").exists()
+    assert zygote.close() == 0
+
+
+def test_the_self_attack_sees_what_gets_through(tmp_path: Path) -> None:
+    zygote = Zygote(*(f"--without={layer}" for layer in LAYERS))
+    error = zygote.run(tmp_path, render_job(self_attack(tmp_path))).error
+    assert error.startswith("SandboxLeaks: ")
+    for leak in ("read a file", "reached the network", "made a socket", "signalled", "traced"):
+        assert leak in error
+    assert zygote.close() == 0
+
+
+def test_a_reduced_sandbox_lets_text_tex_and_3d_through(tmp_path: Path) -> None:
+    zygote = Zygote("--without=namespaces")
+    source = (RENDERER / "scenes" / "trial.py").read_text()
+    assert zygote.run(tmp_path, render_job(source, "Trial")).result["type"] == "done"
+    assert zygote.close() == 0

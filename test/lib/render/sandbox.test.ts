@@ -1,0 +1,56 @@
+import t from 'tap';
+import type { Launcher } from '../../../lib/render/launcher.ts';
+import type { ZygoteReady } from '../../../lib/render/protocol.ts';
+import { noSandbox, sandboxStatus, selfAttackProblem, trialProblem } from '../../../lib/render/sandbox.ts';
+
+const launcher = (isolation: Launcher['isolation']): Launcher => ({
+  python: 'python',
+  packageFolder: 'renderer',
+  firstUid: undefined,
+  silenceTimeoutMs: 1,
+  insecureNoSandbox: false,
+  isolation,
+  isolationProblem: isolation === 'none' ? 'bwrap is not installed' : undefined,
+});
+const zygote = (...layers: string[]): ZygoteReady => ({
+  type: 'ready',
+  manim: '',
+  python: '',
+  layers,
+  problems: layers.includes('namespaces') ? {} : { namespaces: 'EPERM' },
+});
+
+t.test('the level says what is there', async (t) => {
+  const level = (isolation: Launcher['isolation'], ...layers: string[]) =>
+    sandboxStatus(launcher(isolation), zygote(...layers)).level;
+  t.equal(level('bubblewrap', 'namespaces', 'landlock', 'seccomp'), 'full');
+  t.equal(level('none', 'namespaces', 'landlock', 'seccomp'), 'reduced');
+  t.equal(level('bubblewrap', 'landlock', 'seccomp'), 'reduced');
+  t.equal(level('bubblewrap', 'seccomp'), 'reduced');
+  t.equal(level('none', 'landlock', 'seccomp'), 'reduced');
+  t.equal(level('none', 'seccomp'), 'none', 'files are in reach');
+  t.equal(level('none', 'landlock'), 'none', 'sockets are in reach');
+  t.equal(level('bubblewrap'), 'none');
+});
+
+t.test('what is missing is said, with the reason', async (t) => {
+  const status = sandboxStatus(launcher('none'), zygote('landlock'));
+  t.same(status.problems, { namespaces: 'EPERM', bubblewrap: 'bwrap is not installed' });
+  t.match(
+    noSandbox(status).message,
+    /namespaces: EPERM; bubblewrap: bwrap is not installed.*--insecure-no-sandbox/s,
+  );
+  t.match(trialProblem('LaTeX failed').message, /LaTeX failed/);
+});
+
+t.test('only a self-attack that ran and got nowhere is good', async (t) => {
+  t.equal(selfAttackProblem('SandboxHolds\nline 150: raise SandboxHolds', []), undefined);
+  t.match(selfAttackProblem('SandboxHolds', ['mark'])?.message, /got through: it wrote into/);
+  t.match(
+    selfAttackProblem('SandboxLeaks: made a socket, mounted', [])?.message,
+    /it made a socket, mounted\./,
+  );
+  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be attacked.*SyntaxError/);
+  t.match(selfAttackProblem(undefined, [])?.message, /without a result/);
+  t.match(selfAttackProblem(null, [])?.message, /without a result/);
+});
