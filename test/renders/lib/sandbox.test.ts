@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { findLauncher, uidOf, zygoteCommandLine } from '../../../lib/render/launcher.ts';
+import { startService } from '../../fixtures/renders.ts';
+
+t.test('bubblewrap alone hides files, network and processes, and has no devices', async (t) => {
+  const launcher = await findLauncher({});
+  t.equal(launcher.isolation, 'bubblewrap', launcher.isolationProblem ?? 'bubblewrap starts');
+  const folder = t.testdir({ secret: 'secret', work: {} });
+  const server = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  const line = zygoteCommandLine(launcher, { index: 0, workFolder: join(folder, 'work'), portrait: false });
+  const python = line.args.indexOf(launcher.python);
+  const script = `
+import os, socket
+uid = ${uidOf(launcher, 0) ?? 'os.getuid()'}
+if uid != os.getuid(): os.setgroups([]), os.setgid(uid), os.setuid(uid)
+through = []
+def attempt(name, call, *values):
+    try: call(*values)
+    except OSError: return
+    through.append(name)
+attempt('secret', open, ${JSON.stringify(join(folder, 'secret'))})
+attempt('passwd', open, '/etc/passwd')
+attempt('home', os.listdir, '/home')
+attempt('network', socket.create_connection, ('127.0.0.1', ${port}), 1)
+attempt('root', open, '/pwned', 'w')
+attempt('system', open, '/usr/pwned', 'w')
+attempt('zero', open, '/dev/zero')
+attempt('settings', os.open, '/proc/sys/kernel/core_pattern', os.O_WRONLY)
+print(through, sorted(os.listdir('/dev')), os.getpid())
+`;
+  const args = [...line.args.slice(0, python + 1), '-c', script];
+  const { stdout, stderr } = spawnSync(line.command, args, { env: line.env, encoding: 'utf8' });
+  t.equal(stdout, "[] ['null', 'shm', 'urandom'] 1\n", stderr);
+});
+
+t.test('the status names the level, the layers and nothing that is missing', async (t) => {
+  const service = await startService(t, { workers: 1 });
+  t.same(service.status().sandbox, {
+    level: 'full',
+    layers: ['bubblewrap', 'namespaces', 'landlock', 'seccomp'],
+    problems: {},
+  });
+  await service.stop();
+  t.equal(service.status().sandbox, null);
+});
