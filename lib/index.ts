@@ -8,6 +8,7 @@ export { type BackupReport, backUp, restore } from './backup.ts';
 export { type Clock, isoTime, systemClock } from './clock.ts';
 export { DataFolder } from './data-folder.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
+export type { QueueOptions } from './jobs/dispatcher.ts';
 export {
   ARTIFACT_NAMES,
   type Artifact,
@@ -57,7 +58,6 @@ export type { SandboxLayer, SandboxLevel, SandboxStatus } from './render/sandbox
 export {
   type EnqueueRequest,
   type JobScope,
-  type QueueOptions,
   RenderService,
   type RenderServiceOptions,
   type ServiceStatus,

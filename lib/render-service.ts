@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 
@@ -13,18 +11,9 @@ import { type Clock, systemClock } from './clock.ts';
 
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
-import { FairQueue } from './jobs/fair-queue.ts';
-import {
-  type Artifact,
-  type ArtifactName,
-  isTerminal,
-  type Job,
-  type JobOutcome,
-  type JobRecord,
-  jobOf,
-} from './jobs/job.ts';
-import { CREDITS_RAN_OUT, JobBook, MOST_ATTEMPTS, RENDERER_FAILED } from './jobs/job-book.ts';
-import { sizeOf } from './jobs/qualities.ts';
+import { DEFAULT_QUEUE, Dispatcher, type QueueOptions } from './jobs/dispatcher.ts';
+import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
+import { JobBook } from './jobs/job-book.ts';
 import { parseRenderRequest, type RenderRequest } from './jobs/render-request.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
@@ -32,8 +21,8 @@ import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { findLauncher, type RendererOptions } from './render/launcher.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
-import { type PooledRender, type RendererVersions, RenderPool } from './render/render-pool.ts';
-import type { RenderProgress, RenderResult, StopReason } from './render/render-task.ts';
+import { type RendererVersions, RenderPool } from './render/render-pool.ts';
+import type { RenderProgress } from './render/render-task.ts';
 import type { SandboxStatus } from './render/sandbox.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
@@ -72,22 +61,6 @@ export interface RenderServiceOptions {
   clock?: Clock;
   logger?: Logger;
 }
-
-/** How many jobs may wait and run. */
-export interface QueueOptions {
-  /** Jobs that may wait, of all owners together. Default 10,000. */
-  maxQueued: number;
-  /** Jobs of one owner that may wait. Default 1,000. */
-  maxQueuedPerOwner: number;
-  /** Renders of one owner at the same time. Default: as many as there are workers. */
-  maxRunningPerOwner: number;
-}
-
-const DEFAULT_QUEUE: QueueOptions = {
-  maxQueued: 10_000,
-  maxQueuedPerOwner: 1_000,
-  maxRunningPerOwner: Number.POSITIVE_INFINITY,
-};
 
 /** A render to be made for an owner. */
 export interface EnqueueRequest extends RenderRequest {
@@ -132,30 +105,9 @@ interface RenderServiceEvents {
   preview: [jobId: string, jpeg: Buffer];
 }
 
-interface RunningRender {
-  owner: string;
-  /** Undefined until the attempt is written down and its source read. */
-  render: PooledRender | undefined;
-  /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
-  stopReason: StopReason | undefined;
-  progress: RenderProgress | undefined;
-  /** Resolves when the attempt is written down. */
-  ended: Promise<void>;
-}
-
 /** At a quiet hour, UTC. */
 const NIGHTLY = '30 3 * * *';
 const HOURLY = '17 * * * *';
-const FUNDS_CHECK_MS = 1_000;
-const RETRY_FIRST_MS = 500;
-const RETRY_LONGEST_MS = 30_000;
-
-const CONTENT_TYPES: Record<ArtifactName, string> = {
-  'video.mp4': 'video/mp4',
-  'thumbnail.jpg': 'image/jpeg',
-  'captions.vtt': 'text/vtt',
-};
-
 /**
  * Renders scenes: takes requests, gives them to workers, keeps the books, hands out artifacts.
  *
@@ -178,8 +130,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #dataFolder: DataFolder | undefined;
   readonly #rendererOptions: RendererOptions;
   readonly #workers: number;
-  readonly #previewIntervalMs: number;
-  readonly #queueOptions: QueueOptions;
+  readonly #dispatcher: Dispatcher;
   readonly #retention: RetentionOptions;
   readonly #clock: Clock;
   readonly #assetUrl: string | (() => string) | undefined;
@@ -193,11 +144,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #pool: RenderPool | undefined;
   #accepting = false;
   #tasks: ScheduledTask[] = [];
-  #queue = new FairQueue();
-  readonly #running = new Map<string, RunningRender>();
   /** Emits the id of a job that became terminal. */
   readonly #ends = new EventEmitter().setMaxListeners(0);
-  #stopSignal = new AbortController();
 
   constructor(options: RenderServiceOptions) {
     super();
@@ -219,8 +167,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
     this.#retention = { ...KEEP_ALL, ...options.retention };
-    this.#queueOptions = { ...DEFAULT_QUEUE, ...options.queue };
-    this.#previewIntervalMs = options.previewIntervalMs ?? 0;
     this.#clock = clock;
     this.#assetUrl = options.assetUrl;
     this.#webhookOptions = options.webhooks ?? {};
@@ -234,6 +180,19 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       clock,
       onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
     });
+    this.#dispatcher = new Dispatcher({
+      book: this.#book,
+      storage,
+      assets,
+      ledger: this.#ledger,
+      pricing: this.#pricing,
+      logger: this.#logger,
+      queue: { ...DEFAULT_QUEUE, ...options.queue },
+      previewIntervalMs: options.previewIntervalMs ?? 0,
+      onChange: (job) => this.#announce(job),
+      onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
+      onPreview: (jobId, jpeg) => this.emit('preview', jobId, jpeg),
+    });
   }
 
   /**
@@ -242,7 +201,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async start(): Promise<void> {
     if (this.#accepting) return;
-    this.#stopSignal = new AbortController();
     try {
       await this.#dataFolder?.start();
       await this.#storage.start();
@@ -260,8 +218,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       });
       await this.#pool.start();
       this.#logSandbox();
-      this.#queue = new FairQueue();
-      for (const job of await this.#book.recover()) this.#queue.add(job.owner, job.jobId);
+      this.#dispatcher.start(this.#pool, await this.#book.recover());
       this.#sender = this.#createSender(outbound);
       this.#sender.start();
     } catch (error) {
@@ -275,7 +232,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     ];
     void this.#maintain();
     void this.#retain();
-    this.#dispatch();
   }
 
   /**
@@ -288,15 +244,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     for (const task of this.#tasks) await task.destroy();
     this.#tasks = [];
     const until = performance.now() + graceMs;
-    const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
-    if (graceMs > 0) {
-      const timer = new AbortController();
-      await Promise.race([ended(), delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
-      timer.abort();
-    }
-    this.#stopSignal.abort();
-    for (const running of this.#running.values()) stopRender(running, 'shutdown');
-    await ended();
+    await this.#dispatcher.stop(graceMs);
     await this.#sender?.stop({ graceMs: Math.max(0, until - performance.now()) });
     this.#sender = undefined;
     await this.#close();
@@ -328,12 +276,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
         idempotency: idempotency ? { key: idempotency.key, fingerprint } : null,
       },
-      () => this.#assertRoom(owner),
+      () => this.#dispatcher.assertRoom(owner),
     );
     if (repeated) return jobOf(record);
-    this.#queue.add(owner, record.jobId);
     this.#announce(record);
-    this.#dispatch();
+    this.#dispatcher.add(record);
     return jobOf(record);
   }
 
@@ -352,7 +299,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);
     this.#assertAccepting();
-    this.#queue.remove(job.owner, jobId);
+    this.#dispatcher.remove(job);
     const canceled = await this.#book.finish(
       jobId,
       { kind: 'failed', error: 'Canceled' },
@@ -362,8 +309,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       this.#announce(canceled);
       return jobOf(canceled);
     }
-    const running = this.#running.get(jobId);
-    if (running) stopRender(running, 'canceled');
+    this.#dispatcher.cancel(jobId);
     return this.wait(jobId);
   }
 
@@ -385,7 +331,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /** How far a running job is; undefined when it isn't being rendered. */
   progress(jobId: string): RenderProgress | undefined {
-    return this.#running.get(jobId)?.progress;
+    return this.#dispatcher.progress(jobId);
   }
 
   /** An artifact's bytes. `not_found`: the job has no such artifact; `artifact_gone`: not any more. */
@@ -408,9 +354,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return {
       ready: this.#accepting && !this.#pool?.refusal,
       workers,
-      idleWorkers: workers - this.#running.size,
-      queued: this.#queue.size,
-      running: this.#running.size,
+      idleWorkers: workers - this.#dispatcher.running,
+      queued: this.#dispatcher.queued,
+      running: this.#dispatcher.running,
       renderer: this.#pool?.versions ?? null,
       sandbox: this.#pool?.sandbox ?? null,
     };
@@ -422,34 +368,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     else if (sandbox?.level === 'reduced')
       this.#logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
     else this.#logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
-  }
-
-  #dispatch(): void {
-    const pool = this.#pool;
-    if (!this.#accepting || !pool) return;
-    while (this.#running.size < pool.size) {
-      const next = this.#queue.take(
-        (owner) => this.#runningOf(owner) < this.#queueOptions.maxRunningPerOwner,
-      );
-      if (!next) return;
-      const { owner, jobId } = next;
-      const running: RunningRender = {
-        owner,
-        render: undefined,
-        stopReason: undefined,
-        progress: undefined,
-        ended: Promise.resolve(),
-      };
-      this.#running.set(jobId, running);
-      running.ended = this.#attempt(jobId, running, pool)
-        .catch((error: unknown) =>
-          this.#logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'),
-        )
-        .finally(() => {
-          this.#running.delete(jobId);
-          this.#dispatch();
-        });
-    }
   }
 
   #createSender(outbound: Outbound): DeliverySender {
@@ -481,164 +399,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #linkStart(): string {
     const assetUrl = this.#assetUrl ?? '';
     return typeof assetUrl === 'string' ? assetUrl : assetUrl();
-  }
-
-  #runningOf(owner: string): number {
-    let count = 0;
-    for (const running of this.#running.values()) if (running.owner === owner) count += 1;
-    return count;
-  }
-
-  #assertRoom(owner: string): void {
-    const { maxQueued, maxQueuedPerOwner } = this.#queueOptions;
-    if (this.#queue.size < maxQueued && this.#queue.sizeOf(owner) < maxQueuedPerOwner) return;
-    throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
-  }
-
-  /** One try of a worker at a job, from `running` to what comes after it. */
-  async #attempt(jobId: string, running: RunningRender, pool: RenderPool): Promise<void> {
-    const job = await this.#persistently(() => this.#book.begin(jobId));
-    if (!job) return;
-    this.#announce(job);
-    const code = await this.#storage.readSource(jobId);
-    assert(code !== undefined, 'a job has its source');
-    let fundsTimer: NodeJS.Timeout | undefined;
-    const { className, quality, aspectRatio, fps } = job;
-    const render = pool.render(
-      {
-        jobId,
-        code,
-        className,
-        fps,
-        ...sizeOf(quality, aspectRatio),
-        previewIntervalMs: this.#previewIntervalMs,
-      },
-      {
-        onStarted: () => {
-          fundsTimer = this.#watchFunds(job, running);
-        },
-        onProgress: ({ type: _, ...progress }) => {
-          running.progress = progress;
-          this.emit('progress', jobId, progress);
-        },
-        onPreview: (jpeg) => this.emit('preview', jobId, jpeg),
-      },
-    );
-    running.render = render;
-    if (this.#stopSignal.signal.aborted) running.stopReason ??= 'shutdown';
-    if (running.stopReason) render.stop(running.stopReason);
-    const result = await render.result.finally(() => clearInterval(fundsTimer));
-    await this.#conclude(job, resultOf(result, running.stopReason));
-  }
-
-  /** Nobody waits for a render that can't be paid: it ends the moment its cost passes reserve and balance. */
-  #watchFunds(job: JobRecord, running: RunningRender): NodeJS.Timeout {
-    const startedAt = performance.now();
-    return setInterval(async () => {
-      const cost = this.#pricing.costCredits(job.quality, performance.now() - startedAt);
-      if (cost <= job.reserveCredits) return;
-      const available = await this.#ledger.available(job.owner).catch((error: unknown) => {
-        this.#logger.warn({ err: error, jobId: job.jobId }, 'The ledger did not say what is available.');
-        return Number.POSITIVE_INFINITY;
-      });
-      if (cost > job.reserveCredits + available) stopRender(running, 'funds');
-    }, FUNDS_CHECK_MS);
-  }
-
-  async #conclude(job: JobRecord, result: RenderResult): Promise<void> {
-    const { jobId } = job;
-    const { durationMs } = result;
-    switch (result.kind) {
-      case 'rendered': {
-        const artifacts = await this.#store(jobId, result).catch((error: unknown) => {
-          this.#logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
-          return undefined;
-        });
-        if (!artifacts) return this.#attemptAgain(job, durationMs);
-        const costCredits = this.#pricing.costCredits(job.quality, durationMs);
-        return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, durationMs);
-      }
-      case 'failed':
-        return this.#finish(jobId, { kind: 'failed', error: result.error }, durationMs);
-      case 'died':
-        this.#logger.error(
-          { jobId, reason: result.message, attempt: job.attempts },
-          'A worker died while rendering.',
-        );
-        return this.#attemptAgain(job, durationMs);
-      case 'stopped':
-        if (result.reason === 'shutdown') {
-          await this.#book.requeue(jobId, { counted: false });
-          return;
-        }
-        return this.#finish(
-          jobId,
-          { kind: 'failed', error: result.reason === 'funds' ? CREDITS_RAN_OUT : 'Canceled' },
-          durationMs,
-        );
-    }
-  }
-
-  async #attemptAgain(job: JobRecord, durationMs: number): Promise<void> {
-    if (job.attempts >= MOST_ATTEMPTS) {
-      return this.#finish(job.jobId, { kind: 'failed', error: RENDERER_FAILED }, durationMs);
-    }
-    const queued = await this.#persistently(() => this.#book.requeue(job.jobId, { counted: true }));
-    if (!queued) return;
-    this.#queue.addFirst(job.owner, job.jobId);
-    this.#announce(queued);
-  }
-
-  async #finish(jobId: string, outcome: JobOutcome, durationMs: number): Promise<void> {
-    const job = await this.#persistently(() => this.#book.finish(jobId, outcome, { durationMs }));
-    if (!job) return;
-    if (outcome.kind === 'completed' && job.phase === 'failed') await this.#discard(outcome.artifacts);
-    this.#announce(job);
-  }
-
-  /** Puts what a render left into the asset store and removes it from the work folder. */
-  async #store(
-    jobId: string,
-    { files, folder }: Extract<RenderResult, { kind: 'rendered' }>,
-  ): Promise<Artifact[]> {
-    try {
-      const artifacts: Artifact[] = [];
-      for (const { name, path } of files) {
-        const assetKey = `${jobId}/${name}`;
-        const { sizeBytes } = await this.#assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
-        artifacts.push({ name, assetKey, sizeBytes });
-      }
-      return artifacts;
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-
-  async #discard(artifacts: Artifact[]): Promise<void> {
-    for (const { assetKey } of artifacts) {
-      await this.#assets.delete(assetKey).catch((error: unknown) => {
-        this.#logger.warn({ err: error, assetKey }, 'An artifact that nobody paid for could not be removed.');
-      });
-    }
-  }
-
-  /**
-   * Repeats a step that must happen until it does: a full disk or a ledger that doesn't answer delays a job's end,
-   * it doesn't change it. A stop gives up; recovery goes on after the next start.
-   */
-  async #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
-      try {
-        return await step();
-      } catch (error) {
-        this.#logger.error(
-          { err: error, againInMs: waitMs },
-          'A step could not be written down; trying again.',
-        );
-        const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
-        if (stopped) return undefined;
-      }
-    }
   }
 
   /** What is done after the start and each night. */
@@ -694,17 +454,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.#storage.stop();
     await this.#dataFolder?.stop();
   }
-}
-
-function stopRender(running: RunningRender, reason: StopReason): void {
-  running.stopReason ??= reason;
-  running.render?.stop(running.stopReason);
-}
-
-/** A render that was to be stopped isn't attempted again because its worker died over it. */
-function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  if (result.kind !== 'died' || !stopReason) return result;
-  return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }
 
 /** The same for two requests that ask for the same. */

@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AssetStore } from '../assets/asset-store.ts';
+import { ScenepressError } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Pricing } from '../ledger/pricing.ts';
+import type { Logger } from '../logger.ts';
+import type { PooledRender, RenderPool } from '../render/render-pool.ts';
+import type { RenderProgress, RenderResult, StopReason } from '../render/render-task.ts';
+import type { Storage } from '../storage/storage.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { Artifact, ArtifactName, JobOutcome, JobRecord } from './job.ts';
+import { CREDITS_RAN_OUT, type JobBook, MOST_ATTEMPTS, RENDERER_FAILED } from './job-book.ts';
+import { sizeOf } from './qualities.ts';
+
+/** How many jobs may wait and run. */
+export interface QueueOptions {
+  /** Jobs that may wait, of all owners together. Default 10,000. */
+  maxQueued: number;
+  /** Jobs of one owner that may wait. Default 1,000. */
+  maxQueuedPerOwner: number;
+  /** Renders of one owner at the same time. Default: as many as there are workers. */
+  maxRunningPerOwner: number;
+}
+
+export const DEFAULT_QUEUE: QueueOptions = {
+  maxQueued: 10_000,
+  maxQueuedPerOwner: 1_000,
+  maxRunningPerOwner: Number.POSITIVE_INFINITY,
+};
+
+interface RunningRender {
+  owner: string;
+  /** Undefined until the attempt is written down and its source read. */
+  render: PooledRender | undefined;
+  /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
+  stopReason: StopReason | undefined;
+  progress: RenderProgress | undefined;
+  /** Resolves when the attempt is written down. */
+  ended: Promise<void>;
+}
+
+const FUNDS_CHECK_MS = 1_000;
+const RETRY_FIRST_MS = 500;
+const RETRY_LONGEST_MS = 30_000;
+
+const CONTENT_TYPES: Record<ArtifactName, string> = {
+  'video.mp4': 'video/mp4',
+  'thumbnail.jpg': 'image/jpeg',
+  'captions.vtt': 'text/vtt',
+};
+
+export interface DispatcherOptions {
+  book: JobBook;
+  storage: Storage;
+  assets: AssetStore;
+  ledger: Ledger;
+  pricing: Pricing;
+  logger: Logger;
+  queue: QueueOptions;
+  previewIntervalMs: number;
+  /** A job changed its status. */
+  onChange: (job: JobRecord) => void;
+  onProgress: (jobId: string, progress: RenderProgress) => void;
+  onPreview: (jobId: string, jpeg: Buffer) => void;
+}
+
+/** Gives waiting jobs to free workers, fair between owners, and sees each attempt to its end. */
+export class Dispatcher {
+  readonly #book: JobBook;
+  readonly #storage: Storage;
+  readonly #assets: AssetStore;
+  readonly #ledger: Ledger;
+  readonly #pricing: Pricing;
+  readonly #logger: Logger;
+  readonly #options: DispatcherOptions;
+  #pool: RenderPool | undefined;
+  #queue = new FairQueue();
+  readonly #running = new Map<string, RunningRender>();
+  #stopSignal = new AbortController();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#book = options.book;
+    this.#storage = options.storage;
+    this.#assets = options.assets;
+    this.#ledger = options.ledger;
+    this.#pricing = options.pricing;
+    this.#logger = options.logger;
+  }
+
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Begins with the jobs that wait, on a pool that is warm. */
+  start(pool: RenderPool, waiting: JobRecord[]): void {
+    this.#stopSignal = new AbortController();
+    this.#queue = new FairQueue();
+    for (const { owner, jobId } of waiting) this.#queue.add(owner, jobId);
+    this.#pool = pool;
+    this.#dispatch();
+  }
+
+  /** Begins no more attempts; running ones may go on for `graceMs`, then they are ended and their jobs wait again. */
+  async stop(graceMs: number): Promise<void> {
+    this.#pool = undefined;
+    const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
+    if (graceMs > 0) {
+      const timer = new AbortController();
+      await Promise.race([ended(), delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
+      timer.abort();
+    }
+    this.#stopSignal.abort();
+    for (const running of this.#running.values()) stopRender(running, 'shutdown');
+    await ended();
+  }
+
+  /** `queue_full` when no more jobs of that owner may wait. */
+  assertRoom(owner: string): void {
+    const { maxQueued, maxQueuedPerOwner } = this.#options.queue;
+    if (this.#queue.size < maxQueued && this.#queue.sizeOf(owner) < maxQueuedPerOwner) return;
+    throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
+  }
+
+  add({ owner, jobId }: JobRecord): void {
+    this.#queue.add(owner, jobId);
+    this.#dispatch();
+  }
+
+  /** Takes a job out that waits; false when it doesn't. */
+  remove({ owner, jobId }: JobRecord): boolean {
+    return this.#queue.remove(owner, jobId);
+  }
+
+  /** Ends the attempt at a job, if one is under way. */
+  cancel(jobId: string): void {
+    const running = this.#running.get(jobId);
+    if (running) stopRender(running, 'canceled');
+  }
+
+  /** How far a running job is. */
+  progress(jobId: string): RenderProgress | undefined {
+    return this.#running.get(jobId)?.progress;
+  }
+
+  #dispatch(): void {
+    const pool = this.#pool;
+    if (!pool) return;
+    while (this.#running.size < pool.size) {
+      const next = this.#queue.take(
+        (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,
+      );
+      if (!next) return;
+      const { owner, jobId } = next;
+      const running: RunningRender = {
+        owner,
+        render: undefined,
+        stopReason: undefined,
+        progress: undefined,
+        ended: Promise.resolve(),
+      };
+      this.#running.set(jobId, running);
+      running.ended = this.#attempt(jobId, running, pool)
+        .catch((error: unknown) =>
+          this.#logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'),
+        )
+        .finally(() => {
+          this.#running.delete(jobId);
+          this.#dispatch();
+        });
+    }
+  }
+
+  #runningOf(owner: string): number {
+    let count = 0;
+    for (const running of this.#running.values()) if (running.owner === owner) count += 1;
+    return count;
+  }
+
+  /** One try of a worker at a job, from `running` to what comes after it. */
+  async #attempt(jobId: string, running: RunningRender, pool: RenderPool): Promise<void> {
+    const job = await this.#persistently(() => this.#book.begin(jobId));
+    if (!job) return;
+    this.#options.onChange(job);
+    const code = await this.#storage.readSource(jobId);
+    assert(code !== undefined, 'a job has its source');
+    let fundsTimer: NodeJS.Timeout | undefined;
+    const { className, quality, aspectRatio, fps } = job;
+    const render = pool.render(
+      {
+        jobId,
+        code,
+        className,
+        fps,
+        ...sizeOf(quality, aspectRatio),
+        previewIntervalMs: this.#options.previewIntervalMs,
+      },
+      {
+        onStarted: () => {
+          fundsTimer = this.#watchFunds(job, running);
+        },
+        onProgress: ({ type: _, ...progress }) => {
+          running.progress = progress;
+          this.#options.onProgress(jobId, progress);
+        },
+        onPreview: (jpeg) => this.#options.onPreview(jobId, jpeg),
+      },
+    );
+    running.render = render;
+    if (this.#stopSignal.signal.aborted) running.stopReason ??= 'shutdown';
+    if (running.stopReason) render.stop(running.stopReason);
+    const result = await render.result.finally(() => clearInterval(fundsTimer));
+    await this.#conclude(job, resultOf(result, running.stopReason));
+  }
+
+  /** Nobody waits for a render that can't be paid: it ends the moment its cost passes reserve and balance. */
+  #watchFunds(job: JobRecord, running: RunningRender): NodeJS.Timeout {
+    const startedAt = performance.now();
+    return setInterval(async () => {
+      const cost = this.#pricing.costCredits(job.quality, performance.now() - startedAt);
+      if (cost <= job.reserveCredits) return;
+      const available = await this.#ledger.available(job.owner).catch((error: unknown) => {
+        this.#logger.warn({ err: error, jobId: job.jobId }, 'The ledger did not say what is available.');
+        return Number.POSITIVE_INFINITY;
+      });
+      if (cost > job.reserveCredits + available) stopRender(running, 'funds');
+    }, FUNDS_CHECK_MS);
+  }
+
+  async #conclude(job: JobRecord, result: RenderResult): Promise<void> {
+    const { jobId } = job;
+    const { durationMs } = result;
+    switch (result.kind) {
+      case 'rendered': {
+        const artifacts = await this.#store(jobId, result).catch((error: unknown) => {
+          this.#logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
+          return undefined;
+        });
+        if (!artifacts) return this.#attemptAgain(job, durationMs);
+        const costCredits = this.#pricing.costCredits(job.quality, durationMs);
+        return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, durationMs);
+      }
+      case 'failed':
+        return this.#finish(jobId, { kind: 'failed', error: result.error }, durationMs);
+      case 'died':
+        this.#logger.error(
+          { jobId, reason: result.message, attempt: job.attempts },
+          'A worker died while rendering.',
+        );
+        return this.#attemptAgain(job, durationMs);
+      case 'stopped':
+        if (result.reason === 'shutdown') {
+          await this.#book.requeue(jobId, { counted: false });
+          return;
+        }
+        return this.#finish(
+          jobId,
+          { kind: 'failed', error: result.reason === 'funds' ? CREDITS_RAN_OUT : 'Canceled' },
+          durationMs,
+        );
+    }
+  }
+
+  async #attemptAgain(job: JobRecord, durationMs: number): Promise<void> {
+    if (job.attempts >= MOST_ATTEMPTS) {
+      return this.#finish(job.jobId, { kind: 'failed', error: RENDERER_FAILED }, durationMs);
+    }
+    const queued = await this.#persistently(() => this.#book.requeue(job.jobId, { counted: true }));
+    if (!queued) return;
+    this.#queue.addFirst(job.owner, job.jobId);
+    this.#options.onChange(queued);
+  }
+
+  async #finish(jobId: string, outcome: JobOutcome, durationMs: number): Promise<void> {
+    const job = await this.#persistently(() => this.#book.finish(jobId, outcome, { durationMs }));
+    if (!job) return;
+    if (outcome.kind === 'completed' && job.phase === 'failed') await this.#discard(outcome.artifacts);
+    this.#options.onChange(job);
+  }
+
+  /** Puts what a render left into the asset store and removes it from the work folder. */
+  async #store(
+    jobId: string,
+    { files, folder }: Extract<RenderResult, { kind: 'rendered' }>,
+  ): Promise<Artifact[]> {
+    try {
+      const artifacts: Artifact[] = [];
+      for (const { name, path } of files) {
+        const assetKey = `${jobId}/${name}`;
+        const { sizeBytes } = await this.#assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
+        artifacts.push({ name, assetKey, sizeBytes });
+      }
+      return artifacts;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #discard(artifacts: Artifact[]): Promise<void> {
+    for (const { assetKey } of artifacts) {
+      await this.#assets.delete(assetKey).catch((error: unknown) => {
+        this.#logger.warn({ err: error, assetKey }, 'An artifact that nobody paid for could not be removed.');
+      });
+    }
+  }
+
+  /**
+   * Repeats a step that must happen until it does: a full disk or a ledger that doesn't answer delays a job's end,
+   * it doesn't change it. A stop gives up; recovery goes on after the next start.
+   */
+  async #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
+      try {
+        return await step();
+      } catch (error) {
+        this.#logger.error(
+          { err: error, againInMs: waitMs },
+          'A step could not be written down; trying again.',
+        );
+        const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
+        if (stopped) return undefined;
+      }
+    }
+  }
+}
+
+function stopRender(running: RunningRender, reason: StopReason): void {
+  running.stopReason ??= reason;
+  running.render?.stop(running.stopReason);
+}
+
+/** A render that was to be stopped isn't attempted again because its worker died over it. */
+function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
+  if (result.kind !== 'died' || !stopReason) return result;
+  return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
+}
