@@ -56,7 +56,13 @@ const systemPackages = {
     'texlive-latex-extra': undefined,
     'texlive-fonts-recommended': undefined,
     dvisvgm: 'dvisvgm',
+    // Text falls back from the first of these to the others: Noto for most alphabets, WenQuanYi for Chinese,
+    // Japanese and Korean, Symbola for emoji, which have to be outlines: Manim draws no bitmaps.
+    'fonts-noto-core': undefined,
     'fonts-dejavu-core': undefined,
+    'fonts-lmodern': undefined,
+    'fonts-wqy-zenhei': undefined,
+    'fonts-symbola': undefined,
     bubblewrap: 'bwrap',
     libseccomp2: undefined,
   },
@@ -253,8 +259,9 @@ function missingMessage(missing, needed) {
   return [
     `Some programs are missing: ${missing.map((name) => needed[name]).join(', ')}.`,
     'Please install Python 3.11 or newer with its headers, a C compiler, pkg-config, the development files',
-    'of cairo and pango, TeX Live (LaTeX with its recommended and extra packages), dvisvgm, bubblewrap and',
-    'libseccomp, then run this again.',
+    'of cairo and pango, TeX Live (LaTeX with its recommended and extra packages), dvisvgm, bubblewrap,',
+    'libseccomp, and fonts (Noto Sans and Serif, DejaVu, Latin Modern, WenQuanYi Zen Hei, Symbola), then run this',
+    'again.',
   ].join('\n');
 }
 

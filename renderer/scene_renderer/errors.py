@@ -74,7 +74,7 @@ def _import_hint(module: str) -> str:
         )
     if top in ("manim", "scene"):
         return ""
-    return ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX and the standard library."
+    return ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX, Typst and the standard library."
 
 
 def _line_number(error: BaseException, path: str) -> int | None:
