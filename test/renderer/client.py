@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,8 +99,14 @@ class Channel:
 class Zygote:
     """A zygote process and the commands it takes."""
 
-    def __init__(self, *options: str, wrapper: Sequence[str] = ()) -> None:
-        command = [sys.executable, "-s", "-P", "-B", "-m", "scene_renderer", "zygote", *READABLE, *options]
+    def __init__(
+        self,
+        *options: str,
+        wrapper: Sequence[str] = (),
+        module: str = "scene_renderer",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        command = [sys.executable, "-s", "-P", "-B", "-m", module, "zygote", *READABLE, *options]
         self.process = subprocess.Popen(
             [*wrapper, *command],
             stdin=subprocess.PIPE,
@@ -110,6 +116,7 @@ class Zygote:
                 "LANG": "C.UTF-8",
                 "PYTHONPATH": str(RENDERER),
                 "OPENBLAS_NUM_THREADS": "1",
+                **(environment or {}),
             },
         )
         assert self.process.stdin

@@ -1,37 +1,114 @@
-import json
-import os
+"""A sample of what ``npm run fidelity`` compares."""
+
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from client import RENDERER
+from fidelity.comparison import Comparison, Manim, Verdict, compare_all
+from fidelity.corpus import PREAMBLE, Example, documented, own_scenes
+from fidelity.recording import digest
+from fidelity.reference import options
+from sources import scene
+from video import streams
 
-PORTRAIT = RENDERER / "scene_renderer" / "portrait"
+OWN = [
+    "Shapes",
+    "Chance",
+    "Zoomed",
+    "Painted",
+    "Sections",
+    "Pictures",
+    "Heard",
+    "Timed",
+    "Layered",
+    "Typeset",
+]
+DOCUMENTED = [
+    "animation.animation:OverrideAnimationExample",
+    "animation.creation:ShowIncreasingSubsetsScene",
+    "animation.speedmodifier:SpeedModifierUpdaterExample2",
+    "animation.transform:FadeTransformSubmobjects",
+    "animation.transform_matching_parts:MatchingEquationParts",
+    "mobject.geometry.boolean_ops:DifferenceExample",
+    "mobject.graph:ChangeGraphLayout",
+    "mobject.graphing.coordinate_systems:GetAreaExample",
+    "mobject.table:CreateTableExample",
+    "mobject.text.code_mobject:CodeFromString",
+    "mobject.text.text_mobject:MultiLanguage",
+    "mobject.three_d.three_dimensions:FillByValueExample",
+    "mobject.types.image_mobject:ImageInterpolationEx",
+    "mobject.vector_field:EndAnimation",
+    "scene.moving_camera_scene:MovingCameraOnGraph",
+    "scene.vector_space_scene:LinearTransformationSceneExample",
+]
+PORTRAIT = ["Words", "Graph", "Fixed", "Moving"]
 
 
-def recorded(side: str, width: int, height: int, fps: int, folder: Path) -> dict[str, list[str]]:
-    """Run record_frames.py in a folder whose manim.cfg, if any, counts for both sides."""
-    script = Path(__file__).with_name("record_frames.py")
-    output = subprocess.check_output(
-        [sys.executable, script, side, str(width), str(height), str(fps)],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(RENDERER), "HOME": "/nonexistent"},
-    )
-    return dict(json.loads(line) for line in output.splitlines())
+def sample() -> dict[str, Example]:
+    """Small pictures; a few also as the service draws them, a few also in portrait."""
+    own = {example.class_name: example for example in own_scenes()}
+    found = {example.name: replace(example, size=(192, 108, 10)) for example in documented()}
+    return {
+        **{name: found[name] for name in DOCUMENTED},
+        **{name: replace(own[name], size=(192, 108, 10)) for name in OWN},
+        **{f"{name}, low": own[name] for name in ("Shapes", "Solid")},
+        **{f"{name}, portrait": replace(own[name], size=(90, 160, 7), portrait=True) for name in PORTRAIT},
+    }
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "fps", "portrait"),
-    [(192, 108, 10, False), (854, 480, 3, False), (90, 160, 7, True)],
-)
-def test_the_frames_are_manims(tmp_path: Path, width: int, height: int, fps: int, portrait: bool) -> None:
-    folder = PORTRAIT if portrait else tmp_path
-    expected = recorded("manim", width, height, fps, folder)
-    actual = recorded("renderer", width, height, fps, folder)
-    assert len(expected) == 9
-    for scene, frames in expected.items():
-        assert frames, scene
-        assert len(actual[scene]) == len(frames), scene
-        assert actual[scene] == frames, scene
+SAMPLE = sample()
+
+
+@pytest.fixture(scope="module")
+def compared() -> dict[str, Comparison]:
+    return dict(zip(SAMPLE, compare_all(list(SAMPLE.values())), strict=True))
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_the_frames_are_manims(compared: dict[str, Comparison], name: str) -> None:
+    comparison = compared[name]
+    assert comparison.verdict is Verdict.EQUAL, comparison.reason
+    assert comparison.frames > 0
+
+
+def test_what_is_not_equal_is_seen() -> None:
+    drawn = "self.add(Square(color={}))\nself.wait(0.2)"
+    bodies = {
+        "here": drawn.format("GREEN if 'scene_renderer' in __import__('sys').modules else RED"),
+        "anywhere": drawn.format("f'#{__import__(\"os\").getpid():06x}'"),
+        "longer": "self.wait(1 if 'scene_renderer' in __import__('sys').modules else 2)",
+        "never": "1 / 0",
+    }
+    examples = [
+        Example(name, "Demo", PREAMBLE + scene(body), size=(64, 36, 10)) for name, body in bodies.items()
+    ]
+    here, anywhere, longer, never = compare_all(examples)
+    assert (here.verdict, here.reason) == (Verdict.DIFFERENT, "2 of 2 frames, the first is number 0")
+    assert anywhere.verdict is Verdict.MANIM_VARIES
+    assert (longer.verdict, longer.reason) == (Verdict.DIFFERENT, "10 frames instead of 20")
+    assert (never.verdict, never.reason) == (Verdict.BOTH_FAIL, "ZeroDivisionError: division by zero")
+
+
+@pytest.mark.parametrize("name", ["Chance", "Moving", "Heard"])
+def test_the_reference_is_what_the_command_writes(tmp_path: Path, name: str) -> None:
+    """Against pictures and a video of the command itself, which nobody listens to."""
+    (example,) = (replace(e, size=(192, 108, 10)) for e in own_scenes() if e.class_name == name)
+    manim = Manim()
+    recording = manim.render(example, tmp_path)
+    manim.close()
+    for form in ("png-sequence", "mp4"):
+        command = [sys.executable, "-m", "manim", "render", *options(example.size), "--format", form]
+        subprocess.run([*command, "scene.py", name], cwd=tmp_path, check=True, capture_output=True)
+    pictures = sorted((tmp_path / "images").rglob("*.png"))
+    # Each picture of a still wait is written once there.
+    assert [digest(np.array(Image.open(path))) for path in pictures] == [name for name, _ in recording.frames]
+    (video,) = (tmp_path / "videos").rglob(f"*p10/{name}.mp4")
+    found = streams(video)
+    assert int(found[0]["nb_frames"]) == len(recording.flat())
+    assert len(found) == (1 if recording.sound is None else 2)
+    assert video.with_suffix(".srt").exists() == bool(recording.captions)

@@ -1,0 +1,36 @@
+"""The renderer's zygote, whose jobs write down the frames that they hand to their encoder."""
+
+from pathlib import Path
+from typing import Any
+
+from fidelity.recording import Recording, describe_sound
+from scene_renderer import warm_up
+from scene_renderer.__main__ import main
+
+
+def _record() -> None:
+    warm_up_run()
+    from scene_renderer import encode, rendering
+
+    class Recorder(encode.MovieEncoder):
+        def __init__(self, path: Path, *rest: Any) -> None:
+            super().__init__(path, *rest)
+            self._folder = path.parent
+            self._recording = Recording()
+
+        def write(self, pixels: Any, repeat: int = 1) -> None:
+            self._recording.add(pixels, repeat)
+            super().write(pixels, repeat)
+
+        def finish(self, segment: Any) -> None:
+            super().finish(segment)
+            if segment is not None:
+                self._recording.sound = describe_sound(segment)
+            self._recording.write(self._folder)
+
+    vars(rendering)["MovieEncoder"] = Recorder
+
+
+if __name__ == "__main__":
+    warm_up_run, warm_up.run = warm_up.run, _record
+    main()
