@@ -67,7 +67,7 @@ def _message(error: BaseException) -> str:
 
 def _import_hint(module: str) -> str:
     top = module.partition(".")[0]
-    if top in ("manimlib", "manimgl", "manim_imports_ext"):
+    if top in ("manimlib", "manimgl", "manim_imports_ext", "big_ol_pile_of_manim_imports"):
         return (
             ". manimlib is ManimGL, another library; scenes here are for Manim Community: "
             "use `from manim import *`."

@@ -38,6 +38,18 @@ TABLE = [
         "import pandas\n",
         ["ModuleNotFoundError", "'pandas'", "NumPy", "line 1: import pandas"],
     ),
+    (
+        "plugin",
+        scene("import manim_voiceover.services"),
+        ["'manim_voiceover'", "Scenes can import", "line 5"],
+    ),
+    (
+        "no such name",
+        "from manim import Square, TexMobject\n",
+        ["ImportError: cannot import name 'TexMobject' from 'manim'", "line 1"],
+    ),
+    ("old ManimGL", "from big_ol_pile_of_manim_imports import *\n", ["ManimGL", "from manim import *"]),
+    ("ManimGL's module", "import manimlib.imports\n", ["ManimGL", "from manim import *"]),
     ("ManimGL", "from manimlib import *\n", ["ManimGL", "from manim import *", "line 1"]),
     (
         "no such class",

@@ -46,7 +46,36 @@ DOCUMENTED = [
     "scene.moving_camera_scene:MovingCameraOnGraph",
     "scene.vector_space_scene:LinearTransformationSceneExample",
 ]
+SETTINGS = {
+    # the scene's
+    "background_color": "config.background_color = '#224466'",
+    "background_opacity": "config.background_opacity = 0.5",
+    "frame_height": "config.frame_height = 4",
+    "frame_width": "config['frame_width'] = 20",
+    "frame_x_radius": "config.frame_x_radius = 5.0",
+    "several": "config.update({'background_color': RED, 'frame_height': 6.0})",
+    "tempconfig": "tempconfig({'frame_width': 9.0}).__enter__()",
+    "seed": "config.seed = 5",
+    "tex_template": r"config.tex_template = TexTemplate(preamble=r'\usepackage{amsmath}\def\x{\int}')",
+    "defaults": "Square.set_default(color=PINK); Dot.set_default(radius=0.5)",
+    # the service's, in which Manim draws the same frames
+    "transparent": "config.transparent = True",
+    "gif": "config.format = 'gif'",
+    "webm": "config.format = 'webm'",
+    "media_dir": "config.media_dir = 'elsewhere'; config.save_sections = True",
+    "caching": "config.disable_caching = False",
+}
 PORTRAIT = ["Words", "Graph", "Fixed", "Moving"]
+
+
+def with_setting(setting: str) -> Example:
+    body = r"""
+        self.add(NumberPlane(), Dot(np.random.rand(3)), MathTex(r"\x" if r"\x" in SETTING else "0"))
+        self.play(Rotate(Square(fill_opacity=0.5)), run_time=0.3)
+        self.wait(0.2)
+    """
+    above = f"SETTING = {setting!r}\n{setting}\n"
+    return Example(setting, "Demo", PREAMBLE + scene(body, above=above), size=(192, 108, 10))
 
 
 def sample() -> dict[str, Example]:
@@ -57,6 +86,7 @@ def sample() -> dict[str, Example]:
         **{name: found[name] for name in DOCUMENTED},
         **{name: replace(own[name], size=(192, 108, 10)) for name in OWN},
         **{f"{name}, low": own[name] for name in ("Shapes", "Solid")},
+        **{f"config: {name}": with_setting(setting) for name, setting in SETTINGS.items()},
         **{f"{name}, portrait": replace(own[name], size=(90, 160, 7), portrait=True) for name in PORTRAIT},
     }
 

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from client import Zygote, render_job
 from sources import SQUARE, scene
 
@@ -54,3 +56,79 @@ def test_windows_line_ends_and_a_byte_order_mark_are_fine(zygote: Zygote, tmp_pa
 def test_a_scene_that_inherits_within_the_source_is_found(zygote: Zygote, tmp_path: Path) -> None:
     source = SQUARE + "\nclass Other(Demo):\n    pass\n"
     assert zygote.run(tmp_path, render_job(source, "Other")).result["type"] == "done"
+
+
+def test_classes_of_the_source_survive_pickle_and_copy(zygote: Zygote, tmp_path: Path) -> None:
+    above = """
+        import copy, enum, inspect, pickle
+        from typing import NamedTuple
+
+        class Kind(enum.Enum):
+            ROUND = 1
+
+        class Place(NamedTuple):
+            x: float = 1.0
+
+        class Disc(Circle):
+            def __init__(self, kind=Kind.ROUND, **options):
+                super().__init__(**options)
+                self.kind = kind
+    """
+    body = """
+        disc = pickle.loads(pickle.dumps(Disc(radius=2)))
+        assert type(disc) is Disc and disc.kind is Kind.ROUND and disc.width == 4
+        assert pickle.loads(pickle.dumps(Place())) == Place()
+        assert pickle.loads(pickle.dumps(type(self))) is Demo
+        assert "def construct" in inspect.getsource(type(self))
+        assert inspect.getsource(Disc.__init__).lstrip().startswith("def __init__")
+        assert inspect.getmodule(Disc).__file__ == __file__
+        import scene
+        assert scene.Disc is Disc
+        self.play(Transform(Disc(), copy.deepcopy(disc)))
+    """
+    outcome = zygote.run(tmp_path, render_job(scene(body, above=above)))
+    assert outcome.result["type"] == "done", outcome.result
+
+
+SEVERAL = """
+from manim import *
+
+class Late(Scene):
+    def construct(self):
+        self.wait(0.5)
+
+class Mixin:
+    def greet(self):
+        self.wait(1)
+
+class Base(Mixin, ThreeDScene):
+    pass
+
+class Demo(Base):
+    def construct(self):
+        self.greet()
+
+class Moving(Mixin, MovingCameraScene):
+    def construct(self):
+        self.greet()
+        self.play(self.camera.frame.animate.shift(UP))
+
+Named = Late
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("Late", 0.5), ("Demo", 1), ("Moving", 2), ("Base", 1), ("Named", 0.5)]
+)
+def test_the_class_that_is_named_is_rendered(
+    zygote: Zygote, tmp_path: Path, name: str, seconds: float
+) -> None:
+    assert zygote.run(tmp_path, render_job(SEVERAL, name)).result["seconds"] == seconds
+
+
+def test_a_source_that_renders_itself_when_imported_is_rendered_all_the_same(
+    zygote: Zygote, tmp_path: Path
+) -> None:
+    source = SQUARE + "\nwith tempconfig({'quality': 'low_quality', 'preview': True}):\n    Demo().render()\n"
+    outcome = zygote.run(tmp_path, render_job(source))
+    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}

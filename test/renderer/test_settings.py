@@ -15,7 +15,9 @@ TRAPS = [
     "config.format = 'png'",
     "config.transparent = True",
     "config.dry_run = True",
-    "config.write_to_movie = False",
+    "config.write_to_movie = False; config.movie_file_extension = '.gif'; config.save_pngs = True",
+    "config.write_all = True; config.scene_names = ['Other']; config.input_file = 'other.py'",
+    "config.pixel_format = 'rgba'; config.video_encoder_options = {'crf': '51'}",
     "config.save_last_frame = True",
     "config.save_sections = True",
     "config.media_dir = '/nowhere'; config.video_dir = '/nowhere'; config.tex_dir = '/nowhere'",
@@ -30,6 +32,7 @@ TRAPS = [
     "config.progress_bar = 'display'; config.verbosity = 'DEBUG'; config.log_to_file = True",
     "config.update({'pixel_width': 32, 'frame_rate': 1, 'format': 'gif'})",
     "config.update(ManimConfig().digest_parser(config._parser))",
+    "config.digest_file('other.cfg')",
     "tempconfig({'pixel_width': 32, 'quality': 'low_quality', 'dry_run': True}).__enter__()",
 ]
 PLAYS = "self.play(Create(Square()))\nself.play(FadeIn(MathTex('x')))"
@@ -41,6 +44,9 @@ def test_output_options_stay_the_services(zygote: Zygote, tmp_path: Path, trap: 
     above = "from manim._config.utils import ManimConfig\n"
     at_import, in_construct = (trap, "") if place == "import" else ("", trap)
     source = scene(f"{in_construct}\n{PLAYS}", above=above + at_import)
+    (tmp_path / "other.cfg").write_text(
+        "[CLI]\npixel_width = 32\nframe_rate = 3\nformat = gif\ndry_run = True\n"
+    )
     outcome = zygote.run(tmp_path, render_job(source))
     assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}
     (video,) = streams(tmp_path / "video.mp4")
