@@ -10,6 +10,8 @@ from fidelity.corpus import documented, own_scenes
 def main() -> None:
     pattern = sys.argv[1] if len(sys.argv) > 1 else ""
     examples = [example for example in own_scenes() + documented() if pattern in example.name]
+    if not examples:
+        sys.exit(f"No scene has {pattern!r} in its name.")
     begun = time.monotonic()
     results = []
     for result in compare_all(examples):

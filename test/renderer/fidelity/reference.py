@@ -6,12 +6,15 @@ Reads requests on stdin, one JSON object per line, and answers each with an empt
 
 import json
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
 from typing import Any
 
 from fidelity.recording import Recording, describe_sound, digest
+
+_LIMIT_S = 600
 
 
 def serve() -> None:
@@ -32,6 +35,7 @@ def serve() -> None:
 def _render(folder: Path, class_name: str, size: tuple[int, int, int]) -> None:
     from manim.__main__ import main
 
+    signal.alarm(_LIMIT_S)
     os.chdir(folder)
     log = os.open("manim.log", os.O_WRONLY | os.O_CREAT)
     for descriptor, file in ((0, os.open("/dev/null", os.O_RDONLY)), (1, log), (2, log)):
