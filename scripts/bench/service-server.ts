@@ -25,6 +25,7 @@ async function startAppliance(dataDir: string): Promise<number> {
     dataDir,
     workers: 1,
     python: IDLE_PYTHON,
+    insecureNoSandbox: true,
     maxQueued: 1e9,
     maxQueuedPerAccount: 1e9,
   };

@@ -15,7 +15,7 @@ async function open(t: Test, options: Partial<RenderServiceOptions> = {}) {
   const service = new RenderService({
     folder: t.testdir(),
     workers: 1,
-    renderer: { python: IDLE_PYTHON },
+    renderer: { python: IDLE_PYTHON, insecureNoSandbox: true },
     ...options,
   });
   t.teardown(() => service.stop());
