@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -7,6 +7,7 @@ import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
+import { removeFolder } from './remove-folder.ts';
 import type { RenderMessage, RenderResult, RenderTask, StopMessage, StopReason } from './render-task.ts';
 import type { SandboxStatus } from './sandbox.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
@@ -71,7 +72,7 @@ export class RenderPool {
   /** Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. */
   async start(): Promise<void> {
     // What a killed service left. Its renders ended with it; they are attempted again from the start.
-    await rm(this.#workFolder, { recursive: true, force: true });
+    await removeFolder(this.#workFolder);
     await mkdir(this.#workFolder, { recursive: true, mode: 0o711 });
     await chmod(this.#workFolder, 0o711);
     this.#threads = threadCounters();
@@ -132,7 +133,7 @@ export class RenderPool {
     this.versions = null;
     this.sandbox = null;
     this.refusal = null;
-    await rm(this.#workFolder, { recursive: true, force: true });
+    await removeFolder(this.#workFolder);
     clearInterval(this.#keepAlive);
   }
 

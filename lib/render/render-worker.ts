@@ -6,6 +6,7 @@ import { JobChannel } from './job-channel.ts';
 import { type Launcher, uidOf, zygoteCommandLine } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
+import { removeFolder } from './remove-folder.ts';
 import type {
   RenderMessage,
   RenderProgress,
@@ -166,8 +167,8 @@ export class RenderWorker {
     } finally {
       this.#current = undefined;
       task.port.close();
-      await rm(jobFolder, { recursive: true, force: true });
-      if (!keepOutFolder) await rm(outFolder, { recursive: true, force: true });
+      await removeFolder(jobFolder);
+      if (!keepOutFolder) await removeFolder(outFolder);
     }
   }
 
@@ -179,7 +180,7 @@ export class RenderWorker {
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
     );
-    await rm(this.#folder, { recursive: true, force: true });
+    await removeFolder(this.#folder);
   }
 
   /** The first reason counts. */
@@ -341,7 +342,7 @@ export class RenderWorker {
       return verdict?.type === 'failed' ? verdict.error : verdict && null;
     } finally {
       clearTimeout(timer);
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     }
   }
 
@@ -377,7 +378,9 @@ function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits)
   if (reason === 'disk') {
     return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
   }
-  if (reason === 'files') return `The scene made more files than the limit of ${limits.files}.`;
+  if (reason === 'files') {
+    return `The scene made more files than the limit of ${limits.files}, or folders that can't be looked into.`;
+  }
   if (signal === 'SIGXFSZ') {
     return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
   }

