@@ -5,10 +5,8 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
-
 import { KEEP_ALL, type RetentionOptions, retain } from './assets/retention.ts';
 import { type Clock, systemClock } from './clock.ts';
-
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher, type QueueOptions } from './jobs/dispatcher.ts';

@@ -34,9 +34,4 @@ export class Pricing {
     const cost = Math.ceil((durationMs * this.#options.creditsPerSecond[quality]) / 1000);
     return Math.max(1, cost);
   }
-
-  /** The render time in milliseconds that an amount of credits pays for, at the most. */
-  affordableMs(quality: Quality, credits: number): number {
-    return (credits * 1000) / this.#options.creditsPerSecond[quality];
-  }
 }
