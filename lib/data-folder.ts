@@ -1,14 +1,20 @@
+import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
+import { realDisk } from './storage/disk.ts';
 import { LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
 import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
 import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
 import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
 import { LowdbStorage } from './storage/lowdb/lowdb-storage.ts';
 import type { Storage } from './storage/storage.ts';
+
+const ARTIFACTS = 'artifacts';
+/** Where artifacts were at first. */
+const FORMER_ARTIFACTS = 'assets';
 
 /**
  * Everything in one folder of this machine: the embedded default.
@@ -17,7 +23,7 @@ import type { Storage } from './storage/storage.ts';
  * database.jsonl  jobs, accounts, keys, ledger at some moment,
  * journal-…       and what has changed since
  * rows-…          the source code of scenes
- * assets/         artifacts
+ * artifacts/      what renders left
  * work/           renders in progress
  * master.key      seals webhook secrets
  * lock            held by the process that owns the folder
@@ -42,7 +48,7 @@ export class DataFolder {
     this.ledgerStore = new LowdbLedgerStore(database, this.storage);
     this.accountStore = new LowdbAccountStore(database);
     this.keyStore = new LowdbKeyStore(database);
-    this.assets = new FileAssetStore(join(path, 'assets'));
+    this.assets = new FileAssetStore(join(path, ARTIFACTS));
   }
 
   /** Where renders in progress keep their files. */
@@ -53,6 +59,7 @@ export class DataFolder {
   /** Opens the folder, made when it isn't there; `storage_locked` when another process has it. */
   async start(): Promise<void> {
     await this.storage.start();
+    await this.#moveFormerArtifacts();
     await this.assets.start();
   }
 
@@ -64,4 +71,23 @@ export class DataFolder {
   async stop(): Promise<void> {
     await this.storage.stop();
   }
+
+  async #moveFormerArtifacts(): Promise<void> {
+    const former = join(this.path, FORMER_ARTIFACTS);
+    if ((await namesIn(join(this.path, ARTIFACTS))) !== undefined) return;
+    for (const name of (await namesIn(former)) ?? []) {
+      if (!(await this.storage.getJob(name))) continue;
+      await rename(former, join(this.path, ARTIFACTS));
+      await realDisk.syncFolder(this.path);
+      return;
+    }
+  }
+}
+
+/** Undefined when there is no such folder. */
+function namesIn(folder: string): Promise<string[] | undefined> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 }

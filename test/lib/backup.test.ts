@@ -100,7 +100,7 @@ t.test('nothing is overwritten, neither by a backup nor by a restore', async (t)
 t.test('a damaged or incomplete backup is refused before anything is written', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
-  const video = join(backup, 'assets/job3/video.mp4');
+  const video = join(backup, 'artifacts/job3/video.mp4');
   const good = readFileSync(video);
   writeFileSync(video, 'the vidEo');
   await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: /job3.*is altered/ });

@@ -98,7 +98,7 @@ t.test('a finished render that cannot be paid fails, and its video is not kept',
   const code = afterOneFrame('time.sleep(1.15)');
   const job = await render(service, { owner, code, quality: 'high', fps: 1 });
   t.match(job, { status: 'failed', error: RAN_OUT, creditsCost: 0, artifacts: [] });
-  t.notOk(existsSync(join(dataFolder.path, 'assets', job.jobId)));
+  t.notOk(existsSync(join(dataFolder.path, 'artifacts', job.jobId)));
   t.equal((await service.balance(owner)).total, 1000);
 });
 

@@ -44,5 +44,5 @@ t.test('a data folder may be named relative to where the program is', async (t) 
   process.chdir(before);
   const job = await render(service, { className: 'OneFrame' });
   t.match(job, { status: 'completed' });
-  t.match(await artifactPath(service, job, 'video.mp4'), /^\/.*\/renders\/assets\//);
+  t.match(await artifactPath(service, job, 'video.mp4'), /^\/.*\/renders\/artifacts\//);
 });

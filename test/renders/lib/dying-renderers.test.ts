@@ -92,7 +92,7 @@ t.test('nothing is left of all the attempts when the service stops', async (t) =
   await service.stop();
   await ended(before, 0);
   t.notOk((await readdir(folder)).includes('work'), 'no work folder');
-  t.equal((await readdir(join(folder, 'assets'))).length, completed.length, 'no other artifacts');
+  t.equal((await readdir(join(folder, 'artifacts'))).length, completed.length, 'no other artifacts');
 });
 
 function killZygotes(signal: NodeJS.Signals): void {

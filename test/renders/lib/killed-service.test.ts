@@ -42,6 +42,6 @@ t.test(
     t.same(attempts, { ada: 2, bob: 2, eve: 1 });
     const workers = await readdir(join(folder, 'work'));
     for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), [], worker);
-    t.same((await readdir(join(folder, 'assets'))).toSorted(), jobs.map(({ jobId }) => jobId).toSorted());
+    t.same((await readdir(join(folder, 'artifacts'))).toSorted(), jobs.map(({ jobId }) => jobId).toSorted());
   },
 );
