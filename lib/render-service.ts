@@ -177,6 +177,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       pricing: this.#pricing,
       clock,
       onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
+      onStuck: (jobId) => void this.#dispatcher.resume(jobId),
+      onUnpaid: (artifacts) => void this.#dispatcher.discard(artifacts),
     });
     this.#dispatcher = new Dispatcher({
       book: this.#book,
@@ -297,17 +299,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);
     this.#assertAccepting();
-    this.#dispatcher.remove(job);
-    const canceled = await this.#book.finish(
-      jobId,
-      { kind: 'failed', error: 'Canceled' },
-      { durationMs: 0, only: 'queued' },
-    );
-    if (canceled) {
-      this.#announce(canceled);
-      return jobOf(canceled);
-    }
-    this.#dispatcher.cancel(jobId);
+    await this.#dispatcher.cancel(job);
     return this.wait(jobId);
   }
 

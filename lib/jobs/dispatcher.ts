@@ -100,7 +100,6 @@ export class Dispatcher {
 
   /** Begins with the jobs that wait, on a pool that is warm. */
   start(pool: RenderPool, waiting: JobRecord[]): void {
-    this.#stopSignal = new AbortController();
     this.#queue = new FairQueue();
     for (const { owner, jobId } of waiting) this.#queue.add(owner, jobId);
     this.#pool = pool;
@@ -119,6 +118,7 @@ export class Dispatcher {
     this.#stopSignal.abort();
     for (const running of this.#running.values()) stopRender(running, 'shutdown');
     await ended();
+    this.#stopSignal = new AbortController();
   }
 
   /** `queue_full` when no more jobs of that owner may wait. */
@@ -133,15 +133,40 @@ export class Dispatcher {
     this.#dispatch();
   }
 
-  /** Takes a job out that waits; false when it doesn't. */
-  remove({ owner, jobId }: JobRecord): boolean {
-    return this.#queue.remove(owner, jobId);
-  }
-
-  /** Ends the attempt at a job, if one is under way. */
-  cancel(jobId: string): void {
+  /**
+   * Ends a job that waits, or the attempt at it that is under way, whose end is not waited for. When it rejects, the
+   * job goes on as if nobody had asked.
+   */
+  async cancel({ owner, jobId }: JobRecord): Promise<void> {
+    const waited = this.#queue.remove(owner, jobId);
+    try {
+      const outcome = { kind: 'failed', error: 'Canceled' } as const;
+      const ended = await this.#book.finish(jobId, outcome, { durationMs: 0, only: 'queued' });
+      if (ended) return this.#options.onChange(ended);
+    } catch (error) {
+      // Once it is written down that it ends, it does, however long the ledger takes to answer.
+      if ((await this.#storage.getJob(jobId))?.phase === 'settling') return void this.resume(jobId);
+      if (waited) this.#queue.addFirst(owner, jobId);
+      this.#dispatch();
+      throw error;
+    }
     const running = this.#running.get(jobId);
     if (running) stopRender(running, 'canceled');
+  }
+
+  /** Takes a job that stands between two steps further, until that succeeds. */
+  async resume(jobId: string): Promise<void> {
+    const ended = await this.#persistently(() => this.#book.resume(jobId));
+    if (ended) this.#options.onChange(ended);
+  }
+
+  /** Removes artifacts that nothing refers to. */
+  async discard(artifacts: Artifact[]): Promise<void> {
+    for (const { assetKey } of artifacts) {
+      await this.#assets.delete(assetKey).catch((error: unknown) => {
+        this.#logger.warn({ err: error, assetKey }, 'An artifact that nobody paid for could not be removed.');
+      });
+    }
   }
 
   /** How far a running job is. */
@@ -279,9 +304,7 @@ export class Dispatcher {
 
   async #finish(jobId: string, outcome: JobOutcome, durationMs: number): Promise<void> {
     const job = await this.#persistently(() => this.#book.finish(jobId, outcome, { durationMs }));
-    if (!job) return;
-    if (outcome.kind === 'completed' && job.phase === 'failed') await this.#discard(outcome.artifacts);
-    this.#options.onChange(job);
+    if (job) this.#options.onChange(job);
   }
 
   /** Puts what a render left into the asset store and removes it from the work folder. */
@@ -302,19 +325,12 @@ export class Dispatcher {
     }
   }
 
-  async #discard(artifacts: Artifact[]): Promise<void> {
-    for (const { assetKey } of artifacts) {
-      await this.#assets.delete(assetKey).catch((error: unknown) => {
-        this.#logger.warn({ err: error, assetKey }, 'An artifact that nobody paid for could not be removed.');
-      });
-    }
-  }
-
   /**
    * Repeats a step that must happen until it does: a full disk or a ledger that doesn't answer delays a job's end,
    * it doesn't change it. A stop gives up; recovery goes on after the next start.
    */
   async #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#stopSignal;
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
       try {
         return await step();
@@ -323,7 +339,7 @@ export class Dispatcher {
           { err: error, againInMs: waitMs },
           'A step could not be written down; trying again.',
         );
-        const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
+        const stopped = await delay(waitMs, false, { signal }).catch(() => true);
         if (stopped) return undefined;
       }
     }

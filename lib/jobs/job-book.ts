@@ -5,7 +5,7 @@ import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
-import { isTerminal, type JobOutcome, type JobRecord } from './job.ts';
+import { type Artifact, isTerminal, type JobOutcome, type JobRecord } from './job.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
@@ -27,6 +27,18 @@ export interface NewJob {
 /** Called in the transaction that makes a job terminal. What it throws undoes that. */
 export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
 
+export interface JobBookOptions {
+  storage: Storage;
+  ledger: Ledger;
+  pricing: Pricing;
+  clock: Clock;
+  onEnd?: OnEnd;
+  /** A job stands between two steps, because ledger or disk failed: call {@link JobBook.resume} until it succeeds. */
+  onStuck?: (jobId: string) => void;
+  /** Artifacts of a job that failed because nobody covers its cost: nothing refers to them. */
+  onUnpaid?: (artifacts: Artifact[]) => void;
+}
+
 /** For how long a request may be repeated under its key. */
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
@@ -45,15 +57,13 @@ export class JobBook {
   readonly #ids: SortableIds;
   readonly #joined: boolean;
   readonly #onEnd: OnEnd;
+  readonly #onStuck: (jobId: string) => void;
+  readonly #onUnpaid: (artifacts: Artifact[]) => void;
 
-  constructor(options: {
-    storage: Storage;
-    ledger: Ledger;
-    pricing: Pricing;
-    clock: Clock;
-    onEnd?: OnEnd;
-  }) {
+  constructor(options: JobBookOptions) {
     this.#onEnd = options.onEnd ?? (async () => {});
+    this.#onStuck = options.onStuck ?? (() => {});
+    this.#onUnpaid = options.onUnpaid ?? (() => {});
     this.#storage = options.storage;
     this.#ledger = options.ledger;
     this.#pricing = options.pricing;
@@ -114,17 +124,15 @@ export class JobBook {
       return undefined;
     });
     if (made) return { job: made, repeated: true };
-    const answer = await this.#ledger.reserve(reserve).catch(async (error: unknown) => {
-      // Nobody knows whether it reserved; voiding closes the door either way. If that fails too, recovery does it.
-      await this.#withdraw(reserving).catch(() => {});
+    try {
+      if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw insufficientCredits(reserve);
+      await this.#storage.transaction((tx) => this.#storage.updateJob(tx, job));
+      return { job, repeated: false };
+    } catch (error) {
+      // Nobody knows whether the ledger reserved; voiding closes the door either way.
+      await this.#resumeOrLeave(job.jobId);
       throw error;
-    });
-    if (answer === 'insufficient') {
-      await this.#withdraw(reserving);
-      throw insufficientCredits(reserve);
     }
-    await this.#storage.transaction((tx) => this.#storage.updateJob(tx, job));
-    return { job, repeated: false };
   }
 
   /** Removes requests that can't be repeated any more. */
@@ -167,13 +175,15 @@ export class JobBook {
     const settling = (job: JobRecord): JobRecord => ({ ...job, phase: 'settling', outcome, durationMs });
     const mayEnd = (job: JobRecord) => !isTerminal(job.phase) && (only === undefined || job.phase === only);
     if (this.#joined) {
-      return this.#storage.transaction(async (tx) => {
+      const ended = await this.#storage.transaction(async (tx) => {
         const job = await this.#storage.getJob(jobId, tx);
         if (!job || !mayEnd(job)) return undefined;
         const ended = await this.#settle(settling(job), tx);
         await this.#end(tx, ended);
         return ended;
       });
+      if (ended) this.#discardUnpaid({ outcome }, ended);
+      return ended;
     }
     const intent = await this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
@@ -183,29 +193,45 @@ export class JobBook {
       return settling(job);
     });
     if (!intent) return undefined;
-    const ended = await this.#settle(intent);
-    return this.#storage.transaction(async (tx) => {
+    const settled = await this.#settle(intent);
+    const ended = await this.#storage.transaction(async (tx) => {
       // Two who settle at once get the same answer from the ledger; the second finds the job ended.
       const job = await this.#storage.getJob(jobId, tx);
       if (job && isTerminal(job.phase)) return job;
-      await this.#end(tx, ended);
-      return ended;
+      await this.#end(tx, settled);
+      return settled;
     });
+    this.#discardUnpaid(intent, ended);
+    return ended;
   }
 
   /**
-   * Brings every unfinished job to where it can go on: what was reserving is undone, what was settling is settled,
-   * what was running is queued again or, when that was its last attempt, failed. Answers with the jobs to render,
-   * oldest first.
+   * Takes a job that stands between two steps further: what was reserving is undone, what was settling is settled.
+   * Undefined when it left no job, or wasn't between steps any more.
+   */
+  async resume(jobId: string): Promise<JobRecord | undefined> {
+    const job = await this.#storage.transaction(async (tx) => {
+      const job = await this.#storage.getJob(jobId, tx);
+      // Written once more: then no write that failed can come to light after a crash, and contradict what follows.
+      if (job?.phase === 'reserving') await this.#storage.updateJob(tx, job);
+      return job;
+    });
+    if (job?.phase === 'reserving') await this.#withdraw(job);
+    if (job?.phase !== 'settling') return undefined;
+    assert(job.outcome);
+    return this.finish(jobId, job.outcome, { durationMs: job.durationMs ?? 0 });
+  }
+
+  /**
+   * Brings every unfinished job to where it can go on: what stands between two steps is resumed, what was running is
+   * queued again or, when that was its last attempt, failed. Answers with the jobs to render, oldest first.
    */
   async recover(): Promise<JobRecord[]> {
     const queued: JobRecord[] = [];
     for (const job of await this.#storage.unfinishedJobs()) {
-      if (job.phase === 'reserving') await this.#withdraw(job);
-      else if (job.phase === 'settling') await this.#finishAgain(job);
-      else if (job.phase === 'running' && job.attempts >= MOST_ATTEMPTS) {
-        await this.finish(job.jobId, { kind: 'failed', error: RENDERER_FAILED }, { durationMs: 0 });
-      } else {
+      if (job.phase === 'reserving' || job.phase === 'settling') await this.#resumeOrLeave(job.jobId);
+      else if (job.phase === 'running' && job.attempts >= MOST_ATTEMPTS) await this.#giveUp(job);
+      else {
         const again = job.phase === 'running' ? await this.requeue(job.jobId, { counted: true }) : job;
         if (again) queued.push(again);
       }
@@ -249,9 +275,22 @@ export class JobBook {
     return job; // Undefined where its reserve was refused: the request may be made again.
   }
 
-  async #finishAgain(job: JobRecord): Promise<void> {
-    assert(job.outcome);
-    await this.finish(job.jobId, job.outcome, { durationMs: job.durationMs ?? 0 });
+  async #resumeOrLeave(jobId: string): Promise<void> {
+    await this.resume(jobId).catch(() => this.#onStuck(jobId));
+  }
+
+  /** Fails a job whose last attempt was cut off. */
+  async #giveUp({ jobId }: JobRecord): Promise<void> {
+    try {
+      await this.finish(jobId, { kind: 'failed', error: RENDERER_FAILED }, { durationMs: 0 });
+    } catch (error) {
+      if ((await this.#storage.getJob(jobId))?.phase !== 'settling') throw error;
+      this.#onStuck(jobId);
+    }
+  }
+
+  #discardUnpaid({ outcome }: Pick<JobRecord, 'outcome'>, ended: JobRecord): void {
+    if (outcome?.kind === 'completed' && ended.phase === 'failed') this.#onUnpaid(outcome.artifacts);
   }
 
   /** Tells the ledger how a settling job ended and gives the record as it will be. */
@@ -283,7 +322,10 @@ export class JobBook {
   /** Undoes a job that nobody saw. */
   async #withdraw({ jobId, owner }: JobRecord): Promise<void> {
     await this.#ledger.void({ jobId, owner });
-    await this.#storage.transaction((tx) => this.#storage.deleteJob(tx, jobId));
+    await this.#storage.transaction(async (tx) => {
+      const job = await this.#storage.getJob(jobId, tx);
+      if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
+    });
   }
 
   #change(

@@ -18,7 +18,8 @@ export interface Balance {
  *
  * A ledger that keeps its books in the same database as the jobs says so with {@link Ledger.joins} and is handed
  * the transaction in which the job changes. A ledger that lives elsewhere (your billing system) gets no
- * transaction: the service first records what it is about to ask, and asks again after a crash.
+ * transaction: the service first records what it is about to ask, and asks until it is answered, also after a crash.
+ * Give each call a time limit of its own: the service has none.
  */
 export interface Ledger {
   start?(): Promise<void>;
