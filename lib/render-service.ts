@@ -178,7 +178,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       clock,
       onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
       onStuck: (jobId) => void this.#dispatcher.resume(jobId),
-      onUnpaid: (artifacts) => void this.#dispatcher.discard(artifacts),
+      onUnpaid: (artifacts) => this.#dispatcher.discard(artifacts),
     });
     this.#dispatcher = new Dispatcher({
       book: this.#book,

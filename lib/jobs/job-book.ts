@@ -36,7 +36,7 @@ export interface JobBookOptions {
   /** A job stands between two steps, because ledger or disk failed: call {@link JobBook.resume} until it succeeds. */
   onStuck?: (jobId: string) => void;
   /** Artifacts of a job that failed because nobody covers its cost: nothing refers to them. */
-  onUnpaid?: (artifacts: Artifact[]) => void;
+  onUnpaid?: (artifacts: Artifact[]) => Promise<void>;
 }
 
 /** For how long a request may be repeated under its key. */
@@ -58,12 +58,12 @@ export class JobBook {
   readonly #joined: boolean;
   readonly #onEnd: OnEnd;
   readonly #onStuck: (jobId: string) => void;
-  readonly #onUnpaid: (artifacts: Artifact[]) => void;
+  readonly #onUnpaid: (artifacts: Artifact[]) => Promise<void>;
 
   constructor(options: JobBookOptions) {
     this.#onEnd = options.onEnd ?? (async () => {});
     this.#onStuck = options.onStuck ?? (() => {});
-    this.#onUnpaid = options.onUnpaid ?? (() => {});
+    this.#onUnpaid = options.onUnpaid ?? (async () => {});
     this.#storage = options.storage;
     this.#ledger = options.ledger;
     this.#pricing = options.pricing;
@@ -182,7 +182,7 @@ export class JobBook {
         await this.#end(tx, ended);
         return ended;
       });
-      if (ended) this.#discardUnpaid({ outcome }, ended);
+      if (ended) await this.#discardUnpaid({ outcome }, ended);
       return ended;
     }
     const intent = await this.#storage.transaction(async (tx) => {
@@ -201,7 +201,7 @@ export class JobBook {
       await this.#end(tx, settled);
       return settled;
     });
-    this.#discardUnpaid(intent, ended);
+    await this.#discardUnpaid(intent, ended);
     return ended;
   }
 
@@ -289,8 +289,8 @@ export class JobBook {
     }
   }
 
-  #discardUnpaid({ outcome }: Pick<JobRecord, 'outcome'>, ended: JobRecord): void {
-    if (outcome?.kind === 'completed' && ended.phase === 'failed') this.#onUnpaid(outcome.artifacts);
+  async #discardUnpaid({ outcome }: Pick<JobRecord, 'outcome'>, ended: JobRecord): Promise<void> {
+    if (outcome?.kind === 'completed' && ended.phase === 'failed') await this.#onUnpaid(outcome.artifacts);
   }
 
   /** Tells the ledger how a settling job ended and gives the record as it will be. */
