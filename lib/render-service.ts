@@ -6,12 +6,12 @@ import { resolve } from 'node:path';
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 import { KEEP_ALL, type RetentionOptions, retain } from './assets/retention.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher, type QueueOptions } from './jobs/dispatcher.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
-import { JobBook } from './jobs/job-book.ts';
+import { JobBook, type NewJob } from './jobs/job-book.ts';
 import { parseRenderRequest, type RenderRequest } from './jobs/render-request.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
@@ -89,6 +89,8 @@ export interface ServiceStatus {
   idleWorkers: number;
   queued: number;
   running: number;
+  /** Since when no more renders are begun, ISO 8601; null when they are. */
+  queuePausedAt: string | null;
   renderer: RendererVersions | null;
   /** What keeps scene code in; null until a worker is warm. */
   sandbox: SandboxStatus | null;
@@ -141,6 +143,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #sender: DeliverySender | undefined;
   #pool: RenderPool | undefined;
   #accepting = false;
+  #queuePausedAtMs: number | null = null;
   #tasks: ScheduledTask[] = [];
   /** Emits the id of a job that became terminal. */
   readonly #ends = new EventEmitter().setMaxListeners(0);
@@ -200,12 +203,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    * Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; then nothing is left running.
    */
   async start(): Promise<void> {
-    if (this.#accepting) return;
+    if (this.#accepting && this.#pool) return;
+    this.#accepting = false;
     try {
-      await this.#dataFolder?.start();
-      await this.#storage.start();
-      await this.#assets.start?.();
-      await this.#ledger.start?.();
+      await this.#openStores();
       // Made here, so that what is wrong with its options stops the start.
       const outbound = new Outbound(this.#webhookOptions);
       const launcher = await findLauncher(this.#rendererOptions);
@@ -218,7 +219,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       });
       await this.#pool.start();
       this.#logSandbox();
-      this.#dispatcher.start(this.#pool, await this.#book.recover());
+      const paused = this.#queuePausedAtMs !== null;
+      if (paused) {
+        const { queuePausedAt } = this.status();
+        this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
+      }
+      this.#dispatcher.start(this.#pool, await this.#book.recover(), { paused });
       this.#sender = this.#createSender(outbound);
       this.#sender.start();
     } catch (error) {
@@ -232,6 +238,19 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     ];
     void this.#maintain();
     void this.#retain();
+  }
+
+  /**
+   * Opens the stores without workers: jobs can be looked at, taken on, cancelled and rendered again, and the queue be
+   * paused. What waits is rendered, and what is due to webhooks sent, after {@link start}.
+   */
+  async open(): Promise<void> {
+    if (this.#accepting) return;
+    await this.#openStores().catch(async (error: unknown) => {
+      await this.#close();
+      throw error;
+    });
+    this.#accepting = true;
   }
 
   /**
@@ -270,18 +289,33 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     };
     const fingerprint = idempotency?.fingerprint ?? fingerprintOf(newJob);
     const webhookSecretSealed = await this.#sealSecret(newJob.webhookUrl, webhook?.secret);
-    const { job: record, repeated } = await this.#book.open(
-      {
-        ...newJob,
-        ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
-        idempotency: idempotency ? { key: idempotency.key, fingerprint } : null,
-      },
-      () => this.#dispatcher.assertRoom(owner),
-    );
-    if (repeated) return jobOf(record);
-    this.#announce(record);
-    this.#dispatcher.add(record);
-    return jobOf(record);
+    return this.#takeOn({
+      ...newJob,
+      ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
+      idempotency: idempotency ? { key: idempotency.key, fingerprint } : null,
+    });
+  }
+
+  /**
+   * Takes on a new job that asks for the same as an earlier one, with its owner, key, metadata and webhook.
+   * Errors: as of {@link enqueue}; `not_found` also when the source of that job isn't kept any more.
+   */
+  async renderAgain(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+    this.#assertAccepting();
+    const { className, quality, aspectRatio, fps, ...earlier } = await this.#record(jobId, owner);
+    const code = await this.#storage.readSource(jobId);
+    if (code === undefined) {
+      throw new ScenepressError('not_found', 'The source of this job is not kept any more.');
+    }
+    const { metadataJson, webhookUrl, keyId, webhookSecretSealed } = earlier;
+    return this.#takeOn({
+      owner: earlier.owner,
+      request: { code, className, quality, aspectRatio, fps },
+      metadataJson,
+      webhookUrl,
+      keyId,
+      ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
+    });
   }
 
   /** The job; `not_found` when there is none, or none of that owner. */
@@ -334,6 +368,21 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return opened;
   }
 
+  /** Begins no more renders, through restarts too, until {@link resumeQueue}. Those that run go on; jobs are taken on. */
+  async pauseQueue(): Promise<void> {
+    this.#assertAccepting();
+    if (this.#queuePausedAtMs !== null) return;
+    await this.#setQueuePaused(this.#clock.now());
+    this.#dispatcher.pause();
+  }
+
+  /** Begins renders again. */
+  async resumeQueue(): Promise<void> {
+    this.#assertAccepting();
+    await this.#setQueuePaused(null);
+    this.#dispatcher.unpause();
+  }
+
   /** What an owner can spend now. */
   balance(owner: string): Promise<Balance> {
     return this.#ledger.balance(owner);
@@ -342,14 +391,29 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   status(): ServiceStatus {
     const workers = this.#pool?.size ?? 0;
     return {
-      ready: this.#accepting && !this.#pool?.refusal,
+      ready: this.#accepting && this.#pool !== undefined && !this.#pool.refusal,
       workers,
       idleWorkers: workers - this.#dispatcher.running,
       queued: this.#dispatcher.queued,
       running: this.#dispatcher.running,
+      queuePausedAt: this.#queuePausedAtMs === null ? null : isoTime(this.#queuePausedAtMs),
       renderer: this.#pool?.versions ?? null,
       sandbox: this.#pool?.sandbox ?? null,
     };
+  }
+
+  async #takeOn(newJob: NewJob): Promise<Job> {
+    const mayEnter = () => this.#dispatcher.assertRoom(newJob.owner);
+    const { job: record, repeated } = await this.#book.open(newJob, mayEnter);
+    if (repeated) return jobOf(record);
+    this.#announce(record);
+    this.#dispatcher.add(record);
+    return jobOf(record);
+  }
+
+  async #setQueuePaused(atMs: number | null): Promise<void> {
+    await this.#storage.transaction((tx) => this.#storage.setQueuePausedAtMs(tx, atMs));
+    this.#queuePausedAtMs = atMs;
   }
 
   #logSandbox(): void {
@@ -434,6 +498,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #assertAccepting(): void {
     if (!this.#accepting)
       throw new ScenepressError('not_running', 'The service is not running. Try again later.');
+  }
+
+  async #openStores(): Promise<void> {
+    await this.#dataFolder?.start();
+    await this.#storage.start();
+    await this.#assets.start?.();
+    await this.#ledger.start?.();
+    this.#queuePausedAtMs = await this.#storage.queuePausedAtMs();
   }
 
   async #close(): Promise<void> {

@@ -77,6 +77,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   #pool: RenderPool | undefined;
   #queue = new FairQueue();
+  #paused = false;
   readonly #running = new Map<string, RunningRender>();
   #stopSignal = new AbortController();
 
@@ -98,8 +99,9 @@ export class Dispatcher {
     return this.#running.size;
   }
 
-  /** Begins with the jobs that wait, on a pool that is warm. */
-  start(pool: RenderPool, waiting: JobRecord[]): void {
+  /** Begins with the jobs that wait, on a pool that is warm; when `paused`, only after {@link unpause}. */
+  start(pool: RenderPool, waiting: JobRecord[], { paused }: { paused: boolean }): void {
+    this.#paused = paused;
     this.#queue = new FairQueue();
     for (const { owner, jobId } of waiting) this.#queue.add(owner, jobId);
     this.#pool = pool;
@@ -121,6 +123,16 @@ export class Dispatcher {
     this.#stopSignal = new AbortController();
   }
 
+  /** Begins no more attempts; running ones go on. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  unpause(): void {
+    this.#paused = false;
+    this.#dispatch();
+  }
+
   /** `queue_full` when no more jobs of that owner may wait. */
   assertRoom(owner: string): void {
     const { maxQueued, maxQueuedPerOwner } = this.#options.queue;
@@ -139,9 +151,11 @@ export class Dispatcher {
    */
   async cancel({ owner, jobId }: JobRecord): Promise<void> {
     const waited = this.#queue.remove(owner, jobId);
+    // What is written down as running and isn't, was left by a service that was killed.
+    const only = this.#running.has(jobId) ? ({ only: 'queued' } as const) : {};
     try {
       const outcome = { kind: 'failed', error: 'Canceled' } as const;
-      const ended = await this.#book.finish(jobId, outcome, { durationMs: 0, only: 'queued' });
+      const ended = await this.#book.finish(jobId, outcome, { durationMs: 0, ...only });
       if (ended) return this.#options.onChange(ended);
     } catch (error) {
       // Once it is written down that it ends, it does, however long the ledger takes to answer.
@@ -176,7 +190,7 @@ export class Dispatcher {
 
   #dispatch(): void {
     const pool = this.#pool;
-    if (!pool) return;
+    if (!pool || this.#paused) return;
     while (this.#running.size < pool.size) {
       const next = this.#queue.take(
         (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,

@@ -78,4 +78,8 @@ export interface Storage {
 
   /** The scene's source code exactly as it was inserted. */
   readSource(jobId: string): Promise<string | undefined>;
+
+  /** Since when no more renders are begun; null when they are. */
+  queuePausedAtMs(): Promise<number | null>;
+  setQueuePausedAtMs(tx: Transaction, atMs: number | null): Promise<void>;
 }

@@ -110,6 +110,16 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await find('a', 'k'), undefined);
     },
 
+    async 'remembers since when the queue is paused, until it goes on'(storage) {
+      const pausedAt = (atMs: number | null) =>
+        storage.transaction((tx) => storage.setQueuePausedAtMs(tx, atMs));
+      assert.equal(await storage.queuePausedAtMs(), null);
+      await pausedAt(1000);
+      assert.equal(await storage.queuePausedAtMs(), 1000);
+      await pausedAt(null);
+      assert.equal(await storage.queuePausedAtMs(), null);
+    },
+
     async 'gives jobs with artifacts oldest first, without those that lost them'(storage) {
       const artifacts: JobRecord['artifacts'] = [{ name: 'video.mp4', assetKey: 'k', sizeBytes: 1 }];
       for (const id of ['2', '1', '3'])

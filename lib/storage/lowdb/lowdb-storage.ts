@@ -8,7 +8,13 @@ const TABLE = 'jobs';
 const SOURCES = 'sources';
 const REQUESTS = 'idempotentRequests';
 const REMOVALS = 'artifactRemovals';
+/** A table of one row. */
+const QUEUE = 'queue';
 const DEFAULT_LIMIT = 50;
+
+interface QueueRow {
+  pausedAtMs: number | null;
+}
 
 /** Jobs in the embedded database; the sources of their scenes are in a table apart, which doesn't stay in memory. */
 export class LowdbStorage implements Storage {
@@ -114,6 +120,14 @@ export class LowdbStorage implements Storage {
 
   async readSource(jobId: string): Promise<string | undefined> {
     return this.#database.readCold<string>(SOURCES, jobId);
+  }
+
+  async queuePausedAtMs(): Promise<number | null> {
+    return this.#database.get<QueueRow>(QUEUE, QUEUE)?.pausedAtMs ?? null;
+  }
+
+  async setQueuePausedAtMs(tx: Transaction, pausedAtMs: number | null): Promise<void> {
+    this.#database.inside(tx).put(QUEUE, QUEUE, { pausedAtMs } satisfies QueueRow);
   }
 
   *#newestFirst(owner: string | undefined): Iterable<JobRecord> {

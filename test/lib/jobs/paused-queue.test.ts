@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { DataFolder, RenderService, type RenderServiceOptions, silentLogger } from '../../../lib/index.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
+const SCENE = { owner: 'ada', className: 'Main', code: 'a scene', metadata: { lesson: 7 } };
+
+function serviceIn(t: Test, folder: string, options: RenderServiceOptions = {}): RenderService {
+  const renderer = { python: PYTHON, insecureNoSandbox: true };
+  const service = new RenderService({ folder, workers: 1, renderer, ...options });
+  t.teardown(() => service.stop());
+  return service;
+}
+
+t.test('a paused queue takes jobs on and begins none, until it is resumed', async (t) => {
+  const service = serviceIn(t, t.testdir());
+  await service.start();
+  t.equal(service.status().queuePausedAt, null);
+  await service.pauseQueue();
+  const { jobId } = await service.enqueue(SCENE);
+  t.match(service.status(), { ready: true, queued: 1, running: 0, queuePausedAt: /Z$/ });
+  await service.resumeQueue();
+  t.match(await service.wait(jobId), { status: 'completed' });
+  t.equal(service.status().queuePausedAt, null);
+});
+
+t.test('a pause survives a restart, which says so', async (t) => {
+  const folder = t.testdir();
+  const first = serviceIn(t, folder);
+  await first.start();
+  await first.pauseQueue();
+  const { queuePausedAt } = first.status();
+  const { jobId } = await first.enqueue(SCENE);
+  await first.stop();
+
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (_: unknown, text: string) => warnings.push(text) };
+  const second = serviceIn(t, folder, { logger });
+  await second.start();
+  t.match(second.status(), { queued: 1, running: 0, queuePausedAt });
+  t.ok(warnings.some((warning) => warning.includes('paused')));
+  await second.resumeQueue();
+  t.match(await second.wait(jobId), { status: 'completed' });
+});
+
+t.test('a waiting job can be cancelled while the queue is paused', async (t) => {
+  const service = serviceIn(t, t.testdir());
+  await service.start();
+  await service.pauseQueue();
+  const { jobId } = await service.enqueue(SCENE);
+  t.match(await service.cancel(jobId), { status: 'failed', error: 'Canceled' });
+  t.equal(service.status().queued, 0);
+});
+
+t.test('rendering again makes a new job of the same request', async (t) => {
+  const service = serviceIn(t, t.testdir());
+  await service.start();
+  const job = await service.enqueue({ ...SCENE, quality: 'high', fps: 7, aspectRatio: '9:16' });
+  await service.wait(job.jobId);
+  const again = await service.renderAgain(job.jobId, { owner: 'ada' });
+  t.not(again.jobId, job.jobId);
+  const { owner, className, quality, fps, aspectRatio, metadataJson } = job;
+  t.match(again, { owner, className, quality, fps, aspectRatio, metadataJson, status: 'queued' });
+  t.match(await service.wait(again.jobId), { status: 'completed' });
+  t.match(await service.get(job.jobId), { status: 'completed' }, 'the earlier job stays as it is');
+  await t.rejects(service.renderAgain(job.jobId, { owner: 'eve' }), { code: 'not_found' });
+});
+
+t.test(
+  'without workers jobs are taken on, cancelled and rendered again; the next start renders them',
+  async (t) => {
+    const folder = t.testdir();
+    const closed = serviceIn(t, folder);
+    await closed.open();
+    t.match(closed.status(), { ready: false, workers: 0 });
+    const [first, second] = [await closed.enqueue(SCENE), await closed.enqueue(SCENE)];
+    t.match(await closed.cancel(first.jobId), { status: 'failed', error: 'Canceled' });
+    const again = await closed.renderAgain(first.jobId);
+    t.equal((await closed.get(second.jobId)).status, 'queued');
+    await closed.stop();
+
+    const service = serviceIn(t, folder);
+    await service.start();
+    t.match(await service.wait(second.jobId), { status: 'completed' });
+    t.match(await service.wait(again.jobId), { status: 'completed' });
+  },
+);
+
+t.test('without workers a job that a killed service was rendering can be cancelled', async (t) => {
+  const dataFolder = new DataFolder(t.testdir());
+  await dataFolder.start();
+  await dataFolder.storage.transaction((tx) =>
+    dataFolder.storage.insertJob(tx, jobRecord('1', { phase: 'running', attempts: 1 }), 'a scene'),
+  );
+  const service = new RenderService({ dataFolder });
+  t.teardown(() => service.stop());
+  await service.open();
+  t.match(await service.cancel('1'), { status: 'failed', error: 'Canceled' });
+});
