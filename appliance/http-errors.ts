@@ -52,6 +52,15 @@ function ofLibrary(code: ErrorCode, message: string): HttpError {
         headers: { 'retry-after': '30' },
         body: { error: 'Service Unavailable', message },
       };
+    case 'storage_full':
+      return {
+        status: 503,
+        headers: { 'retry-after': '30' },
+        body: {
+          error: 'Service Unavailable',
+          message: 'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+        },
+      };
     case 'not_running':
     case 'renderer_unavailable':
     case 'storage_failed':
@@ -84,6 +93,11 @@ function ofFramework({ output }: Boom): HttpError {
   };
 }
 
+/** What the log has said once, when it began. */
+function isKnown(error: Error): boolean {
+  return isScenepressError(error, 'queue_full', 'storage_full');
+}
+
 /** For `onPreResponse`: errors leave as `{ error, message }`, causes go to the log, every answer has its id. */
 export function answerErrors(logger?: Logger): Lifecycle.Method {
   return (request, h) => {
@@ -94,7 +108,7 @@ export function answerErrors(logger?: Logger): Lifecycle.Method {
       return h.continue;
     }
     const { status, headers, body } = httpErrorOf(response);
-    if (status >= 500) logger?.error({ requestId, err: response }, 'request failed');
+    if (status >= 500 && !isKnown(response)) logger?.error({ requestId, err: response }, 'request failed');
     const answer = h.response(body).code(status).header('Request-Id', requestId);
     for (const [name, value] of Object.entries(headers)) answer.header(name, value);
     return answer;

@@ -66,8 +66,9 @@ export async function createServer(options: {
       method: 'GET',
       path: '/health/ready',
       handler: (_request, h) => {
-        const { ready, sandbox } = service.status();
-        const answer = { status: ready ? 'ready' : 'not ready', sandbox: sandbox?.level ?? null };
+        const { ready, sandbox, diskFull } = service.status();
+        const status = ready ? 'ready' : 'not ready';
+        const answer = { status, sandbox: sandbox?.level ?? null, disk: diskFull ? 'full' : 'ok' };
         return h.response(answer).code(ready ? 200 : 503);
       },
     },

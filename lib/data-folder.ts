@@ -10,11 +10,16 @@ import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
 import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
 import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
 import { LowdbStorage } from './storage/lowdb/lowdb-storage.ts';
+import { SpareRoom, type SpareRoomOptions } from './storage/spare-room.ts';
 import type { Storage } from './storage/storage.ts';
 
 const ARTIFACTS = 'artifacts';
 /** Where artifacts were at first. */
 const FORMER_ARTIFACTS = 'assets';
+
+export interface DataFolderOptions extends LowdbDatabaseOptions {
+  spareRoom?: SpareRoomOptions;
+}
 
 /**
  * Everything in one folder of this machine: the embedded default.
@@ -25,6 +30,7 @@ const FORMER_ARTIFACTS = 'assets';
  * rows-…          the source code of scenes
  * artifacts/      what renders left
  * work/           renders in progress
+ * spare-room      kept for ending what has begun when the disk runs full
  * master.key      seals webhook secrets
  * lock            held by the process that owns the folder
  * ```
@@ -33,15 +39,19 @@ export class DataFolder {
   /** Absolute: it stays the same folder when the program goes elsewhere. */
   readonly path: string;
   readonly #database: LowdbDatabase;
+  /** Whether the disk has room for more than ending what has begun. */
+  readonly room: SpareRoom;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
   readonly keyStore: KeyStore;
   readonly assets: FileAssetStore;
 
-  constructor(folder: string, options: LowdbDatabaseOptions = {}) {
+  constructor(folder: string, options: DataFolderOptions = {}) {
     const path = resolve(folder);
-    const database = new LowdbDatabase(path, options);
+    const { disk } = options;
+    this.room = new SpareRoom(path, { ...(disk && { disk }), ...options.spareRoom });
+    const database = new LowdbDatabase(path, { onNoRoom: () => this.room.ranOut(), ...options });
     this.path = path;
     this.#database = database;
     this.storage = new LowdbStorage(database);

@@ -13,7 +13,8 @@
  * | `renderer_unavailable` | no worker can render: the message says what is missing | as the message says |
  * | `storage_locked` | another process owns the data folder | stop it, or use another folder |
  * | `storage_damaged` | stored data can't be read | as the message says |
- * | `storage_failed` | a write didn't reach the disk; nothing was changed | free space, then try again |
+ * | `storage_full` | the disk has room only for ending what has begun | free space; the service goes on by itself |
+ * | `storage_failed` | a write didn't reach the disk; nothing was changed | look at the disk, then try again |
  * | `master_key` | the master key is missing or isn't the one that the secrets were encrypted with | as the message says |
  */
 export type ErrorCode =
@@ -27,6 +28,7 @@ export type ErrorCode =
   | 'renderer_unavailable'
   | 'storage_locked'
   | 'storage_damaged'
+  | 'storage_full'
   | 'storage_failed'
   | 'master_key';
 

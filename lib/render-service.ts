@@ -8,7 +8,7 @@ import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts
 import { KEEP_ALL, type RetentionOptions, retain } from './assets/retention.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
-import { ScenepressError } from './errors.ts';
+import { isScenepressError, ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher, type QueueOptions } from './jobs/dispatcher.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { JobBook, type NewJob } from './jobs/job-book.ts';
@@ -91,6 +91,8 @@ export interface ServiceStatus {
   running: number;
   /** Since when no more renders are begun, ISO 8601; null when they are. */
   queuePausedAt: string | null;
+  /** The disk has room only for ending what has begun: no jobs are taken on, none is begun, until there is more. */
+  diskFull: boolean;
   renderer: RendererVersions | null;
   /** What keeps scene code in; null until a worker is warm. */
   sandbox: SandboxStatus | null;
@@ -108,6 +110,14 @@ interface RenderServiceEvents {
 /** At a quiet hour, UTC. */
 const NIGHTLY = '30 3 * * *';
 const HOURLY = '17 * * * *';
+
+/**
+ * More than ending one running job writes (its record and its webhook's body, each with 200 KiB of metadata), and the
+ * same again for what else is under way.
+ */
+const SPARE_BYTES_PER_JOB = 1024 * 1024;
+const SPARE_BYTES_FOR_THE_REST = 2 * 1024 * 1024;
+
 /**
  * Renders scenes: takes requests, gives them to workers, keeps the books, hands out artifacts.
  *
@@ -192,6 +202,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       logger: this.#logger,
       queue: { ...DEFAULT_QUEUE, ...options.queue },
       previewIntervalMs: options.previewIntervalMs ?? 0,
+      mayBegin: () => !this.#diskFull,
+      onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
       onPreview: (jobId, jpeg) => this.emit('preview', jobId, jpeg),
@@ -207,6 +219,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#accepting = false;
     try {
       await this.#openStores();
+      await this.#keepRoom();
       // Made here, so that what is wrong with its options stops the start.
       const outbound = new Outbound(this.#webhookOptions);
       const launcher = await findLauncher(this.#rendererOptions);
@@ -224,7 +237,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         const { queuePausedAt } = this.status();
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
-      this.#dispatcher.start(this.#pool, await this.#book.recover(), { paused });
+      this.#dispatcher.start(this.#pool, await this.#recover(), { paused });
       this.#sender = this.#createSender(outbound);
       this.#sender.start();
     } catch (error) {
@@ -272,7 +285,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /**
    * Takes a render on. When it resolves, the job and its reserve survive a power cut.
    * Errors: `invalid_request`, `conflict` (idempotency), `queue_full`, `insufficient_credits`, `not_running`,
-   * `storage_failed`.
+   * `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest): Promise<Job> {
     const { owner, keyId, metadataJson, idempotency, webhook, ...fields } = enqueued;
@@ -391,19 +404,23 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   status(): ServiceStatus {
     const workers = this.#pool?.size ?? 0;
     return {
-      ready: this.#accepting && this.#pool !== undefined && !this.#pool.refusal,
+      ready: this.#accepting && this.#pool !== undefined && !this.#pool.refusal && !this.#diskFull,
       workers,
       idleWorkers: workers - this.#dispatcher.running,
       queued: this.#dispatcher.queued,
       running: this.#dispatcher.running,
       queuePausedAt: this.#queuePausedAtMs === null ? null : isoTime(this.#queuePausedAtMs),
+      diskFull: this.#diskFull,
       renderer: this.#pool?.versions ?? null,
       sandbox: this.#pool?.sandbox ?? null,
     };
   }
 
   async #takeOn(newJob: NewJob): Promise<Job> {
-    const mayEnter = () => this.#dispatcher.assertRoom(newJob.owner);
+    const mayEnter = () => {
+      this.#assertDisk();
+      this.#dispatcher.assertRoom(newJob.owner);
+    };
     const { job: record, repeated } = await this.#book.open(newJob, mayEnter);
     if (repeated) return jobOf(record);
     this.#announce(record);
@@ -414,6 +431,30 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   async #setQueuePaused(atMs: number | null): Promise<void> {
     await this.#storage.transaction((tx) => this.#storage.setQueuePausedAtMs(tx, atMs));
     this.#queuePausedAtMs = atMs;
+  }
+
+  get #diskFull(): boolean {
+    return this.#dataFolder?.room.isShort ?? false;
+  }
+
+  async #keepRoom(): Promise<void> {
+    await this.#dataFolder?.room.start({
+      sizeBytes: this.#workers * SPARE_BYTES_PER_JOB + SPARE_BYTES_FOR_THE_REST,
+      logger: this.#logger,
+      onRoom: () => {
+        this.#dispatcher.dispatch();
+        this.#sender?.wake();
+      },
+    });
+  }
+
+  async #recover(): Promise<JobRecord[]> {
+    try {
+      return await this.#book.recover();
+    } catch (error) {
+      if (!isScenepressError(error, 'storage_full')) throw error;
+      return this.#book.recover(); // Now with the spare room.
+    }
   }
 
   #logSandbox(): void {
@@ -431,6 +472,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       book: this.#deliveryBook,
       outbound,
       secretOf: (delivery) => this.#webhookSecrets.of(delivery),
+      mayBegin: () => !this.#diskFull,
       clock: this.#clock,
       logger: this.#logger,
       concurrency,
@@ -508,9 +550,18 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#queuePausedAtMs = await this.#storage.queuePausedAtMs();
   }
 
+  #assertDisk(): void {
+    if (!this.#diskFull) return;
+    throw new ScenepressError(
+      'storage_full',
+      'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+    );
+  }
+
   async #close(): Promise<void> {
     await this.#pool?.stop();
     this.#pool = undefined;
+    await this.#dataFolder?.room.stop();
     await this.#ledger.stop?.();
     await this.#assets.stop?.();
     await this.#storage.stop();

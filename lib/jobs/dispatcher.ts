@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { ScenepressError } from '../errors.ts';
@@ -8,10 +8,11 @@ import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { PooledRender, RenderPool } from '../render/render-pool.ts';
 import type { RenderProgress, RenderResult, StopReason } from '../render/render-task.ts';
+import { isNoRoom } from '../storage/spare-room.ts';
 import type { Storage } from '../storage/storage.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Artifact, ArtifactName, JobOutcome, JobRecord } from './job.ts';
-import { CREDITS_RAN_OUT, type JobBook, MOST_ATTEMPTS, RENDERER_FAILED } from './job-book.ts';
+import { CREDITS_RAN_OUT, type JobBook, MOST_ATTEMPTS, NO_ROOM, RENDERER_FAILED } from './job-book.ts';
 import { sizeOf } from './qualities.ts';
 
 /** How many jobs may wait and run. */
@@ -60,6 +61,10 @@ export interface DispatcherOptions {
   logger: Logger;
   queue: QueueOptions;
   previewIntervalMs: number;
+  /** False while no attempts are to be begun; {@link Dispatcher.dispatch} when they may again. */
+  mayBegin: () => boolean;
+  /** The artifacts of a render did not fit on the disk. */
+  onNoRoom: (missingBytes: number) => void;
   /** A job changed its status. */
   onChange: (job: JobRecord) => void;
   onProgress: (jobId: string, progress: RenderProgress) => void;
@@ -105,7 +110,7 @@ export class Dispatcher {
     this.#queue = new FairQueue();
     for (const { owner, jobId } of waiting) this.#queue.add(owner, jobId);
     this.#pool = pool;
-    this.#dispatch();
+    this.dispatch();
   }
 
   /** Begins no more attempts; running ones may go on for `graceMs`, then they are ended and their jobs wait again. */
@@ -130,7 +135,7 @@ export class Dispatcher {
 
   unpause(): void {
     this.#paused = false;
-    this.#dispatch();
+    this.dispatch();
   }
 
   /** `queue_full` when no more jobs of that owner may wait. */
@@ -142,7 +147,7 @@ export class Dispatcher {
 
   add({ owner, jobId }: JobRecord): void {
     this.#queue.add(owner, jobId);
-    this.#dispatch();
+    this.dispatch();
   }
 
   /**
@@ -161,7 +166,7 @@ export class Dispatcher {
       // Once it is written down that it ends, it does, however long the ledger takes to answer.
       if ((await this.#storage.getJob(jobId))?.phase === 'settling') return void this.resume(jobId);
       if (waited) this.#queue.addFirst(owner, jobId);
-      this.#dispatch();
+      this.dispatch();
       throw error;
     }
     const running = this.#running.get(jobId);
@@ -178,7 +183,10 @@ export class Dispatcher {
   async discard(artifacts: Artifact[]): Promise<void> {
     for (const { assetKey } of artifacts) {
       await this.#assets.delete(assetKey).catch((error: unknown) => {
-        this.#logger.warn({ err: error, assetKey }, 'An artifact that nobody paid for could not be removed.');
+        this.#logger.warn(
+          { err: error, assetKey },
+          'An artifact that no job refers to could not be removed.',
+        );
       });
     }
   }
@@ -188,9 +196,10 @@ export class Dispatcher {
     return this.#running.get(jobId)?.progress;
   }
 
-  #dispatch(): void {
+  /** Gives jobs that wait to workers that are free. */
+  dispatch(): void {
     const pool = this.#pool;
-    if (!pool || this.#paused) return;
+    if (!pool || this.#paused || !this.#options.mayBegin()) return;
     while (this.#running.size < pool.size) {
       const next = this.#queue.take(
         (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,
@@ -211,7 +220,7 @@ export class Dispatcher {
         )
         .finally(() => {
           this.#running.delete(jobId);
-          this.#dispatch();
+          this.dispatch();
         });
     }
   }
@@ -277,11 +286,15 @@ export class Dispatcher {
     const { durationMs } = result;
     switch (result.kind) {
       case 'rendered': {
-        const artifacts = await this.#store(jobId, result).catch((error: unknown) => {
-          this.#logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
-          return undefined;
-        });
-        if (!artifacts) return this.#attemptAgain(job, durationMs);
+        const sizeBytes = await totalSize(result.files);
+        const artifacts = await this.#store(jobId, result).catch((error: Error) => error);
+        if (artifacts instanceof Error) {
+          this.#logger.error({ err: artifacts, jobId }, 'The artifacts could not be stored.');
+          if (!isNoRoom(artifacts)) return this.#attemptAgain(job, durationMs);
+          const last = job.attempts >= MOST_ATTEMPTS;
+          this.#options.onNoRoom(last ? 1 : sizeBytes);
+          return this.#attemptAgain(job, durationMs, NO_ROOM);
+        }
         const costCredits = this.#pricing.costCredits(job.quality, durationMs);
         return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, durationMs);
       }
@@ -306,9 +319,9 @@ export class Dispatcher {
     }
   }
 
-  async #attemptAgain(job: JobRecord, durationMs: number): Promise<void> {
+  async #attemptAgain(job: JobRecord, durationMs: number, error: string = RENDERER_FAILED): Promise<void> {
     if (job.attempts >= MOST_ATTEMPTS) {
-      return this.#finish(job.jobId, { kind: 'failed', error: RENDERER_FAILED }, durationMs);
+      return this.#finish(job.jobId, { kind: 'failed', error }, durationMs);
     }
     const queued = await this.#persistently(() => this.#book.requeue(job.jobId, { counted: true }));
     if (!queued) return;
@@ -326,14 +339,17 @@ export class Dispatcher {
     jobId: string,
     { files, folder }: Extract<RenderResult, { kind: 'rendered' }>,
   ): Promise<Artifact[]> {
+    const artifacts: Artifact[] = [];
     try {
-      const artifacts: Artifact[] = [];
       for (const { name, path } of files) {
         const assetKey = `${jobId}/${name}`;
         const { sizeBytes } = await this.#assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
         artifacts.push({ name, assetKey, sizeBytes });
       }
       return artifacts;
+    } catch (error) {
+      await this.discard(artifacts);
+      throw error;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -358,6 +374,11 @@ export class Dispatcher {
       }
     }
   }
+}
+
+async function totalSize(files: { path: string }[]): Promise<number> {
+  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function stopRender(running: RunningRender, reason: StopReason): void {

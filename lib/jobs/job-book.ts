@@ -348,6 +348,9 @@ export const CREDITS_RAN_OUT =
 export const RENDERER_FAILED: string =
   `The renderer failed ${MOST_ATTEMPTS} times while rendering this scene. ` +
   'That is a fault of the renderer, not of the scene; please tell whoever runs this service.';
+export const NO_ROOM: string =
+  'The disk of this service has no room for the video. That is no fault of the scene; please tell whoever runs ' +
+  'this service.';
 
 function insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
   return new ScenepressError(

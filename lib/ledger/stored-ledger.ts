@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import cron, { type ScheduledTask } from 'node-cron';
 import { type Clock, monthOf, systemClock } from '../clock.ts';
+import { isScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { type AuditReport, audit } from './audit.ts';
@@ -77,7 +78,15 @@ export class StoredLedger implements Ledger {
   async balance(owner: string): Promise<Balance> {
     const account = await this.#store.getAccount(owner);
     if (account && account.lastPeriod >= monthOf(this.#clock.now())) return balanceOf(account);
-    return this.#store.storage.transaction(async (tx) => balanceOf(await this.#openBooks(owner, tx)));
+    const opened = this.#store.storage.transaction((tx) => this.#openBooks(owner, tx));
+    try {
+      return balanceOf(await opened);
+    } catch (error) {
+      if (!isScenepressError(error, 'storage_full')) throw error;
+      // What it will be when it can be written down.
+      const paid = account ? balanceOf(account).paid : 0;
+      return { paid, free: this.#freeCredits, total: paid + this.#freeCredits };
+    }
   }
 
   async available(owner: string): Promise<number> {

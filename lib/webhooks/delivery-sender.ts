@@ -21,6 +21,8 @@ export interface DeliverySenderOptions extends LaneOptions {
   book: DeliveryBook;
   outbound: Outbound;
   secretOf: SecretOf;
+  /** False while no attempts are to be begun; default: never. */
+  mayBegin?: () => boolean;
   clock: Clock;
   logger: Logger;
 }
@@ -39,6 +41,7 @@ export class DeliverySender {
   readonly #book: DeliveryBook;
   readonly #outbound: Outbound;
   readonly #secretOf: SecretOf;
+  readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #lanes: HostLanes;
@@ -53,6 +56,7 @@ export class DeliverySender {
     this.#book = options.book;
     this.#outbound = options.outbound;
     this.#secretOf = options.secretOf;
+    this.#mayBegin = options.mayBegin ?? (() => true);
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#lanes = new HostLanes(options);
@@ -101,7 +105,7 @@ export class DeliverySender {
 
   async #beginSome(): Promise<boolean> {
     const limit = this.#lanes.free;
-    if (limit <= 0) return false;
+    if (limit <= 0 || !this.#mayBegin()) return false;
     const due = await this.#store.due({
       dueByMs: this.#clock.now(),
       limit,

@@ -3,6 +3,7 @@ import { Low } from 'lowdb';
 import { ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
 import { type Disk, realDisk } from '../disk.ts';
+import { isNoRoom } from '../spare-room.ts';
 import type { Transaction } from '../storage.ts';
 import { FolderLock } from './folder-lock.ts';
 import { type ColdRow, JournaledAdapter, type OnFatal } from './journaled-adapter.ts';
@@ -16,6 +17,8 @@ export interface LowdbDatabaseOptions {
   logger?: Logger;
   /** By default the process ends: after a flush that failed nobody can say what is on the disk. */
   onFatal?: OnFatal;
+  /** A write found the disk full. What it does, the next write finds done. */
+  onNoRoom?: () => Promise<void>;
   /** How long the journal may grow, at least, before a snapshot is written. Default 4 MiB. */
   snapshotAfterBytes?: number;
 }
@@ -53,6 +56,7 @@ export class LowdbDatabase {
   readonly #lock: FolderLock;
   readonly #disk: Disk;
   readonly #logger: Logger;
+  readonly #onNoRoom: () => Promise<void>;
   readonly #coldTables = new Set<string>();
   readonly #adapter: JournaledAdapter;
   readonly #low: Low<Tables>;
@@ -73,12 +77,14 @@ export class LowdbDatabase {
       disk = realDisk,
       logger = silentLogger,
       onFatal = exit,
+      onNoRoom = async () => {},
       snapshotAfterBytes = SNAPSHOT_AFTER_BYTES,
     }: LowdbDatabaseOptions = {},
   ) {
     this.folder = folder;
     this.#disk = disk;
     this.#logger = logger;
+    this.#onNoRoom = onNoRoom;
     this.#lock = new FolderLock(folder);
     this.#adapter = new JournaledAdapter({
       disk,
@@ -225,6 +231,7 @@ export class LowdbDatabase {
       try {
         if (operations.length > 0) await this.#adapter.append(operations);
       } catch (cause) {
+        if (isNoRoom(cause)) await this.#onNoRoom();
         this.#abandon(group, cause);
         continue;
       }
@@ -270,7 +277,8 @@ export class LowdbDatabase {
     this.#staged = new Map();
     this.#generation += 1;
     const message = `Nothing was changed: writing to ${this.folder} failed (${(cause as Error).message}).`;
-    for (const commit of commits) commit.reject(new ScenepressError('storage_failed', message, { cause }));
+    const code = isNoRoom(cause) ? 'storage_full' : 'storage_failed';
+    for (const commit of commits) commit.reject(new ScenepressError(code, message, { cause }));
   }
 
   #lostBase(): ScenepressError {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ScenepressError } from '../../errors.ts';
+import { isNoRoom } from '../spare-room.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -22,7 +23,8 @@ export class FolderLock {
   async acquire(): Promise<void> {
     const database = new DatabaseSync(join(this.#folder, 'lock'), { timeout: 0 });
     try {
-      database.exec('BEGIN EXCLUSIVE');
+      // With a journal of its own on the disk, it would need room there.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     } catch (error) {
       database.close();
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
@@ -35,7 +37,11 @@ export class FolderLock {
       );
     }
     this.#database = database;
-    writeFileSync(this.#ownerFile(), `${process.pid}\n`);
+    try {
+      writeFileSync(this.#ownerFile(), `${process.pid}\n`);
+    } catch (error) {
+      if (!isNoRoom(error)) throw error; // It only helps those who find the folder taken.
+    }
   }
 
   release(): void {
