@@ -20,6 +20,11 @@ export class SortableIds {
   }
 }
 
+/** When an id of {@link SortableIds} was made, in epoch milliseconds. */
+export function timeOfId(id: string): number {
+  return Number(BigInt(`0x${id.slice(0, 16)}`) >> 16n);
+}
+
 /** An id with a readable prefix, as `acct_5f0c…`: 96 random bits. */
 export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;

@@ -60,8 +60,8 @@ export {
   type JobScope,
   RenderService,
   type RenderServiceOptions,
-  type ServiceStatus,
 } from './render-service.ts';
+export type { ServiceProblem, ServiceStatus } from './service-status.ts';
 export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';

@@ -17,11 +17,12 @@ import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
-import { findLauncher, type RendererOptions } from './render/launcher.ts';
+import { findLauncher, type Launcher, type RendererOptions } from './render/launcher.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
-import { type RendererVersions, RenderPool } from './render/render-pool.ts';
+import { RenderPool } from './render/render-pool.ts';
 import type { RenderProgress } from './render/render-task.ts';
-import type { SandboxStatus } from './render/sandbox.ts';
+import { RendererWatch } from './render/renderer-watch.ts';
+import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { DeliveryBook } from './webhooks/delivery-book.ts';
@@ -54,6 +55,11 @@ export interface RenderServiceOptions {
   /** What links to artifacts in webhooks begin with, without a slash at the end. Needed where there are webhooks. */
   assetUrl?: string | (() => string);
   webhooks?: WebhookOptions;
+  /**
+   * When no video has come out for so long, a small scene is rendered to see whether one still would:
+   * {@link ServiceStatus.ready} depends on it. Default 10 minutes; 0: only after a renderer process died.
+   */
+  signOfLifeAfterMs?: number;
   /** Emits a small picture of a running render at most this often; default 0: never. */
   previewIntervalMs?: number;
   clock?: Clock;
@@ -82,22 +88,6 @@ export interface JobScope {
   owner?: string;
 }
 
-export interface ServiceStatus {
-  /** Renders can be made now. */
-  ready: boolean;
-  workers: number;
-  idleWorkers: number;
-  queued: number;
-  running: number;
-  /** Since when no more renders are begun, ISO 8601; null when they are. */
-  queuePausedAt: string | null;
-  /** The disk has room only for ending what has begun: no jobs are taken on, none is begun, until there is more. */
-  diskFull: boolean;
-  renderer: RendererVersions | null;
-  /** What keeps scene code in; null until a worker is warm. */
-  sandbox: SandboxStatus | null;
-}
-
 interface RenderServiceEvents {
   /** A job was made or changed its status. */
   job: [job: Job];
@@ -110,6 +100,7 @@ interface RenderServiceEvents {
 /** At a quiet hour, UTC. */
 const NIGHTLY = '30 3 * * *';
 const HOURLY = '17 * * * *';
+const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
 
 /**
  * More than ending one running job writes (its record and its webhook's body, each with 200 KiB of metadata), and the
@@ -140,6 +131,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #dataFolder: DataFolder | undefined;
   readonly #rendererOptions: RendererOptions;
   readonly #workers: number;
+  readonly #signOfLifeAfterMs: number;
   readonly #dispatcher: Dispatcher;
   readonly #retention: RetentionOptions;
   readonly #clock: Clock;
@@ -152,7 +144,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   #sender: DeliverySender | undefined;
   #pool: RenderPool | undefined;
-  #accepting = false;
+  #watch: RendererWatch | undefined;
+  #state: ServiceState = 'stopped';
   #queuePausedAtMs: number | null = null;
   #tasks: ScheduledTask[] = [];
   /** Emits the id of a job that became terminal. */
@@ -177,6 +170,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#rendererOptions = options.renderer ?? {};
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
+    this.#signOfLifeAfterMs = options.signOfLifeAfterMs ?? SIGN_OF_LIFE_AFTER_MS;
     this.#retention = { ...KEEP_ALL, ...options.retention };
     this.#clock = clock;
     this.#assetUrl = options.assetUrl;
@@ -215,8 +209,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    * Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; then nothing is left running.
    */
   async start(): Promise<void> {
-    if (this.#accepting && this.#pool) return;
-    this.#accepting = false;
+    if (this.#state === 'running') return;
+    this.#state = 'starting';
     try {
       await this.#openStores();
       await this.#keepRoom();
@@ -237,6 +231,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         const { queuePausedAt } = this.status();
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
+      this.#watch = this.#createWatch(this.#pool, launcher);
+      this.#watch.start();
       this.#dispatcher.start(this.#pool, await this.#recover(), { paused });
       this.#sender = this.#createSender(outbound);
       this.#sender.start();
@@ -244,7 +240,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await this.#close();
       throw error;
     }
-    this.#accepting = true;
+    this.#state = 'running';
     this.#tasks = [
       cron.schedule(NIGHTLY, () => this.#maintain(), { timezone: 'UTC' }),
       cron.schedule(HOURLY, () => this.#retain(), { timezone: 'UTC' }),
@@ -263,22 +259,29 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await this.#close();
       throw error;
     });
-    this.#accepting = true;
+    this.#state = 'open';
   }
 
   /**
    * Takes no more jobs; running renders may go on for `graceMs` (default 0), then they are ended and attempted again
    * after the next start. Queued jobs stay queued. Requests to webhooks get what is left of that time, and those that
-   * are then cut off are recorded. Resolves when no process is left.
+   * are then cut off are recorded. Until {@link stop}, jobs and artifacts can still be looked at.
    */
-  async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
-    this.#accepting = false;
+  async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+    if (this.#accepting) this.#state = 'stopping';
     for (const task of this.#tasks) await task.destroy();
     this.#tasks = [];
+    const watchStopped = this.#watch?.stop();
     const until = performance.now() + graceMs;
     await this.#dispatcher.stop(graceMs);
     await this.#sender?.stop({ graceMs: Math.max(0, until - performance.now()) });
     this.#sender = undefined;
+    await watchStopped;
+  }
+
+  /** Drains, then closes everything. Resolves when no process is left. */
+  async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+    await this.drain({ graceMs });
     await this.#close();
   }
 
@@ -403,12 +406,23 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   status(): ServiceStatus {
     const workers = this.#pool?.size ?? 0;
+    const { oldestQueuedMs, queued, running } = this.#dispatcher;
+    const problems = problemsOf({
+      state: this.#state,
+      refused: Boolean(this.#pool?.refusal),
+      broken: Boolean(this.#watch?.problem),
+      diskFull: this.#diskFull,
+    });
     return {
-      ready: this.#accepting && this.#pool !== undefined && !this.#pool.refusal && !this.#diskFull,
+      ready: problems.length === 0,
+      problems,
       workers,
-      idleWorkers: workers - this.#dispatcher.running,
-      queued: this.#dispatcher.queued,
-      running: this.#dispatcher.running,
+      idleWorkers: workers - running,
+      warmWorkers: this.#pool?.warmWorkers ?? 0,
+      rendererDeaths: this.#pool?.rendererDeaths ?? 0,
+      queued,
+      oldestQueuedAt: oldestQueuedMs === null ? null : isoTime(oldestQueuedMs),
+      running,
       queuePausedAt: this.#queuePausedAtMs === null ? null : isoTime(this.#queuePausedAtMs),
       diskFull: this.#diskFull,
       renderer: this.#pool?.versions ?? null,
@@ -455,6 +469,22 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       if (!isScenepressError(error, 'storage_full')) throw error;
       return this.#book.recover(); // Now with the spare room.
     }
+  }
+
+  get #accepting(): boolean {
+    return this.#state === 'running' || this.#state === 'open';
+  }
+
+  #createWatch(pool: RenderPool, launcher: Launcher): RendererWatch {
+    return new RendererWatch({
+      pool,
+      launcher,
+      clock: this.#clock,
+      logger: this.#logger,
+      idleMs: this.#signOfLifeAfterMs || Number.POSITIVE_INFINITY,
+      hasIdleWorker: () => this.#dispatcher.running < pool.size,
+      mayTry: () => !this.#diskFull,
+    });
   }
 
   #logSandbox(): void {
@@ -559,6 +589,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   async #close(): Promise<void> {
+    await this.#watch?.stop();
+    this.#watch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
     await this.#dataFolder?.room.stop();
@@ -566,6 +598,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.#assets.stop?.();
     await this.#storage.stop();
     await this.#dataFolder?.stop();
+    this.#state = 'stopped';
   }
 }
 

@@ -3,6 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { ScenepressError } from '../errors.ts';
+import { timeOfId } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
@@ -98,6 +99,12 @@ export class Dispatcher {
 
   get queued(): number {
     return this.#queue.size;
+  }
+
+  /** When the job that has waited longest was made, in epoch milliseconds; null when none waits. */
+  get oldestQueuedMs(): number | null {
+    const { oldest } = this.#queue;
+    return oldest === undefined ? null : timeOfId(oldest);
   }
 
   get running(): number {

@@ -8,6 +8,15 @@ export class FairQueue {
     return this.#size;
   }
 
+  /** The id of the job that was enqueued first; ids sort by time. */
+  get oldest(): string | undefined {
+    let oldest: string | undefined;
+    for (const [first] of this.#byOwner.values()) {
+      if (first !== undefined && (oldest === undefined || first < oldest)) oldest = first;
+    }
+    return oldest;
+  }
+
   /** How many jobs of an owner wait. */
   sizeOf(owner: string): number {
     return this.#byOwner.get(owner)?.length ?? 0;

@@ -49,11 +49,18 @@ export class RenderPool {
   #piscina: Piscina<RenderTask, RenderResult> | undefined;
   #threads = threadCounters();
   #keepAlive: NodeJS.Timeout | undefined;
+  /** By thread: how many warm zygotes it has. */
+  readonly #warm = new Map<number, number>();
   versions: RendererVersions | null = null;
   /** The sandbox of the worker that was the last to become warm. */
   sandbox: SandboxStatus | null = null;
+  /** Called whenever a render shows that the renderer works, or a process of it died. */
+  onEvidence: (evidence: 'rendered' | 'died') => void = () => {};
   /** Why nothing is rendered although workers were warm before: a new one's sandbox doesn't hold. */
   refusal: string | null = null;
+
+  /** How often a renderer process died or could not be started. */
+  rendererDeaths = 0;
 
   constructor(options: {
     size: number;
@@ -103,6 +110,12 @@ export class RenderPool {
     });
   }
 
+  /** Workers that have a warm renderer process. */
+  get warmWorkers(): number {
+    const threads = this.#piscina?.threads ?? [];
+    return threads.filter(({ threadId }) => (this.#warm.get(threadId) ?? 0) > 0).length;
+  }
+
   /** Renders on the next free worker. The caller keeps to `size` renders at a time. */
   render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
     if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
@@ -116,6 +129,9 @@ export class RenderPool {
       .run({ ...task, port }, { transferList: [port] })
       .catch((error: Error): RenderResult => ({ kind: 'died', durationMs: 0, message: error.message }))
       .finally(() => ours.close());
+    void result.then(({ kind }) => {
+      if (kind === 'rendered' || kind === 'died') this.onEvidence(kind);
+    });
     return {
       result,
       stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
@@ -130,6 +146,7 @@ export class RenderPool {
     Atomics.store(this.#threads, STOPPING, 1);
     await this.#stopWorkers(piscina);
     await piscina.destroy();
+    this.#warm.clear();
     this.versions = null;
     this.sandbox = null;
     this.refusal = null;
@@ -155,6 +172,7 @@ export class RenderPool {
   }
 
   #hear(message: WorkerMessage, started: () => void, failed: (error: Error) => void): void {
+    if ('warm' in message) this.#warm.set(message.thread, message.warm);
     switch (message.type) {
       case 'ready':
         this.versions ??= { manim: message.manim, python: message.python };
@@ -163,6 +181,8 @@ export class RenderPool {
         started();
         break;
       case 'unready':
+        this.rendererDeaths += 1;
+        this.onEvidence('died');
         this.#logger.warn({ reason: message.message }, 'A renderer process ended or could not be started.');
         failed(
           new ScenepressError(

@@ -37,7 +37,9 @@ export interface WorkerSettings {
 }
 
 export interface WorkerEvents {
+  /** A zygote is warm: this worker can render. */
   onReady: (ready: ZygoteReady, sandbox: SandboxStatus) => void;
+  /** A zygote died or could not be started. */
   onUnready: (message: string) => void;
   /** Nothing is rendered, because a scene would not stay in the sandbox. */
   onRefused: (message: string) => void;
@@ -76,6 +78,8 @@ export class RenderWorker {
   readonly #events: WorkerEvents;
   readonly #folder: string;
   readonly #zygotes = new Map<Orientation, Promise<Zygote>>();
+  /** Zygotes that are warm now. */
+  warm = 0;
   #attempts = 0;
   #current: Occupied | undefined;
   /** The reduced sandbox has been seen to let text, TeX and 3D through. */
@@ -276,10 +280,12 @@ export class RenderWorker {
       await this.#trySandbox(zygote, sandbox);
       zygote.onDeath = (reason) => {
         this.#zygotes.delete(orientation);
+        this.warm -= 1;
         if (this.#stopping) return;
         this.#events.onUnready(reason);
         this.#zygote(orientation).catch(() => {}); // Reported; the next task tries again.
       };
+      this.warm += 1;
       this.#events.onReady(ready, sandbox);
       return zygote;
     } catch (error) {

@@ -1,4 +1,4 @@
-import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
+import { BroadcastChannel, parentPort, threadId, workerData } from 'node:worker_threads';
 import type { RenderResult, RenderTask } from './render-task.ts';
 import { RenderWorker, type WorkerSettings } from './render-worker.ts';
 import type { SandboxStatus } from './sandbox.ts';
@@ -13,10 +13,16 @@ export interface WorkerData extends Omit<WorkerSettings, 'index'> {
 
 /** Thread to pool, outside of tasks. */
 export type WorkerMessage =
-  | { type: 'ready'; manim: string; python: string; sandbox: SandboxStatus }
-  | { type: 'unready' | 'refused'; message: string }
+  | ({ type: 'ready'; manim: string; python: string; sandbox: SandboxStatus } & WarmZygotes)
+  | ({ type: 'unready' | 'refused'; message: string } & WarmZygotes)
   | { type: 'log'; line: string }
   | { type: 'stopped' };
+
+interface WarmZygotes {
+  /** The thread that says it, and how many zygotes it has. */
+  thread: number;
+  warm: number;
+}
 
 const data = workerData as WorkerData;
 const post = (message: WorkerMessage) => parentPort?.postMessage(message);
@@ -28,9 +34,9 @@ const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
 const worker = new RenderWorker(
   { ...data, index },
   {
-    onReady: ({ manim, python }, sandbox) => post({ type: 'ready', manim, python, sandbox }),
-    onRefused: (message) => post({ type: 'refused', message }),
-    onUnready: (message) => post({ type: 'unready', message }),
+    onReady: ({ manim, python }, sandbox) => post({ type: 'ready', manim, python, sandbox, ...zygotes() }),
+    onRefused: (message) => post({ type: 'refused', message, ...zygotes() }),
+    onUnready: (message) => post({ type: 'unready', message, ...zygotes() }),
     onLog: (line) => post({ type: 'log', line }),
   },
 );
@@ -39,6 +45,10 @@ const shutdown = new BroadcastChannel(data.shutdownChannel);
 shutdown.onmessage = () => stop();
 if (Atomics.load(data.threads, STOPPING) === 1) void stop();
 else worker.warmUp();
+
+function zygotes(): WarmZygotes {
+  return { thread: threadId, warm: worker.warm };
+}
 
 async function stop(): Promise<void> {
   shutdown.close();

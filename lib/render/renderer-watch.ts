@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import type { Launcher } from './launcher.ts';
+import { removeFolder } from './remove-folder.ts';
+import type { RenderPool } from './render-pool.ts';
+import type { RenderResult, RenderTask } from './render-task.ts';
+
+/** How often it is looked whether a sign of life is due. */
+const LOOK_MS = 1_000;
+/** A renderer that doesn't render is asked again this often. */
+const AGAIN_MS = 10_000;
+/** The sign of life takes a fraction of a second; this is for machines that have something else to do. */
+const TIMEOUT_MS = 60_000;
+/** One process that was killed is no broken renderer. */
+const TRIES = 2;
+
+/**
+ * Knows whether the renderer still renders. Every video that comes out shows that it does. When none has for a while,
+ * or a renderer process died, a small scene of our own is rendered the way jobs are: only that one decides, because
+ * scenes of clients must not be able to make the service look broken.
+ */
+export class RendererWatch {
+  readonly #pool: RenderPool;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #idleMs: number;
+  readonly #hasIdleWorker: () => boolean;
+  readonly #mayTry: () => boolean;
+  readonly #code: string;
+  #timer: NodeJS.Timeout | undefined;
+  #lastRenderedMs = 0;
+  #lastTriedMs = 0;
+  #doubtful = false;
+  #trying: Promise<void> | undefined;
+  #stop: () => void = () => {};
+  /** Why nothing can be rendered, in words for the log; null while it can. */
+  problem: string | null = null;
+
+  /** `idleMs`: how long no video may come out before it is tried. */
+  constructor(options: {
+    pool: RenderPool;
+    launcher: Launcher;
+    clock: Clock;
+    logger: Logger;
+    idleMs: number;
+    hasIdleWorker: () => boolean;
+    /** False while it would fail for another reason. */
+    mayTry: () => boolean;
+  }) {
+    this.#pool = options.pool;
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#idleMs = options.idleMs;
+    this.#hasIdleWorker = options.hasIdleWorker;
+    this.#mayTry = options.mayTry;
+    this.#code = readFileSync(join(options.launcher.packageFolder, 'scenes', 'sign_of_life.py'), 'utf8');
+  }
+
+  /** Begins with a renderer that has just become warm. */
+  start(): void {
+    this.#lastRenderedMs = this.#clock.now();
+    this.#pool.onEvidence = (evidence) => this.#note(evidence);
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#stop();
+    await this.#trying;
+  }
+
+  #note(evidence: 'rendered' | 'died'): void {
+    if (evidence === 'died') {
+      this.#doubtful = true;
+      return;
+    }
+    this.#lastRenderedMs = this.#clock.now();
+    this.#doubtful = false;
+    if (this.problem === null) return;
+    this.problem = null;
+    this.#logger.info({}, 'The renderer renders again.');
+  }
+
+  #look(): void {
+    if (this.#trying || !this.#mayTry() || !this.#isDue()) return;
+    this.#lastTriedMs = this.#clock.now();
+    this.#trying = this.#try()
+      .catch((error: unknown) => this.#logger.error({ err: error }, 'The renderer could not be tried.'))
+      .finally(() => {
+        this.#trying = undefined;
+      });
+  }
+
+  #isDue(): boolean {
+    const now = this.#clock.now();
+    // A clock that was set back must not put a trial off for as long.
+    this.#lastRenderedMs = Math.min(this.#lastRenderedMs, now);
+    this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
+    if (this.problem !== null) return now - this.#lastTriedMs >= AGAIN_MS;
+    // While all workers are busy, nothing is idle; in doubt the next one that gets free is taken.
+    return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#hasIdleWorker());
+  }
+
+  async #try(): Promise<void> {
+    this.#doubtful = false;
+    let reason = '';
+    for (let tries = 0; tries < TRIES; tries++) {
+      const result = await this.#signOfLife();
+      if (!this.#timer || result.kind === 'rendered') return;
+      reason = reasonOf(result);
+    }
+    if (this.problem === null) this.#logger.error({ reason }, 'The renderer does not render any more.');
+    this.problem = reason;
+    this.#doubtful = false;
+  }
+
+  async #signOfLife(): Promise<RenderResult> {
+    const task: Omit<RenderTask, 'port'> = {
+      jobId: 'sign-of-life',
+      code: this.#code,
+      className: 'SignOfLife',
+      widthPx: 64,
+      heightPx: 36,
+      fps: 1,
+      previewIntervalMs: 0,
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const render = this.#pool.render(task, {
+      onStarted: () => {
+        timer = setTimeout(() => render.stop('canceled'), TIMEOUT_MS);
+      },
+      onProgress: () => {},
+      onPreview: () => {},
+    });
+    this.#stop = () => render.stop('shutdown');
+    const result = await render.result.finally(() => clearTimeout(timer));
+    if (result.kind === 'rendered') await removeFolder(result.folder);
+    return result;
+  }
+}
+
+function reasonOf(result: Exclude<RenderResult, { kind: 'rendered' }>): string {
+  switch (result.kind) {
+    case 'failed':
+      return result.error;
+    case 'died':
+      return result.message;
+    case 'stopped':
+      return `it took longer than ${TIMEOUT_MS / 1000} seconds`;
+  }
+}

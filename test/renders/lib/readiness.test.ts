@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import type { RenderService } from '../../../lib/index.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { zygotesBelow } from '../../fixtures/processes.ts';
+import { afterOneFrame, drawing, render, startService } from '../../fixtures/renders.ts';
+
+const MINUTE_MS = 60_000;
+/** Longer than it takes the service to look again. */
+const A_LOOK_MS = 1_500;
+
+const clock = new FakeClock('2026-11-21T09:00:00Z');
+const service = await startService(t, { workers: 1, clock });
+
+/** From now on, what the zygote forks can't write a byte. It goes on answering as if nothing had happened. */
+function breakZygote(): void {
+  const [zygote] = zygotesBelow(process.pid);
+  if (!zygote) throw new Error('there is no zygote');
+  const status = readFileSync(`/proc/${zygote.pid}/status`, 'utf8');
+  const idOf = (kind: 'Uid' | 'Gid') => Number(new RegExp(`^${kind}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
+  const itsOwner = { uid: idOf('Uid'), gid: idOf('Gid') };
+  execFileSync('prlimit', ['--pid', String(zygote.pid), '--fsize=0:0'], itsOwner);
+}
+
+function replaceZygote(): void {
+  for (const { pid } of zygotesBelow(process.pid)) process.kill(pid, 'SIGKILL');
+}
+
+async function until(ready: boolean, service: RenderService): Promise<void> {
+  while (service.status().ready !== ready) await delay(20);
+}
+
+t.test('a video that came out is proof for ten minutes', async (t) => {
+  clock.advance(9 * MINUTE_MS);
+  t.match(await render(service, { className: 'OneFrame' }), { status: 'completed' });
+  breakZygote();
+  clock.advance(9 * MINUTE_MS);
+  await delay(A_LOOK_MS);
+  t.same(service.status().problems, []);
+});
+
+t.test('a renderer that no longer renders is noticed when it idles', async (t) => {
+  clock.advance(MINUTE_MS);
+  await until(false, service);
+  const { problems, warmWorkers } = service.status();
+  t.match(problems, [{ part: 'renderer', message: /could not be rendered.*log.*doctor/s }]);
+  t.notMatch(problems[0]?.message, /\/|py/, 'nothing of the machine is told');
+  t.equal(warmWorkers, 1, 'the process itself seems well');
+});
+
+t.test('it is tried again, and ready again when it renders', async (t) => {
+  clock.advance(10_000);
+  await delay(A_LOOK_MS);
+  t.equal(service.status().ready, false);
+  replaceZygote();
+  clock.advance(10_000);
+  await until(true, service);
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+});
+
+t.test('a renderer process that dies is replaced without the service ever being unready', async (t) => {
+  const before = service.status();
+  replaceZygote();
+  while (service.status().rendererDeaths === before.rendererDeaths) await delay(5);
+  let unready = 0;
+  while (service.status().warmWorkers === 0) {
+    if (!service.status().ready) unready += 1;
+    await delay(50);
+  }
+  t.equal(unready, 0);
+});
+
+t.test(
+  'workers that are busy for hours don’t make the service unready, nor wait for a sign of life',
+  async (t) => {
+    const { jobId } = await drawing(service, { code: afterOneFrame('time.sleep(3)') });
+    clock.advance(5 * 60 * MINUTE_MS);
+    let unready = 0;
+    const sample = setInterval(() => {
+      if (!service.status().ready) unready += 1;
+    }, 20);
+    t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+    clearInterval(sample);
+    t.equal(unready, 0);
+  },
+);
+
+t.test('a service that drains isn’t ready, and shows its jobs until it is stopped', async (t) => {
+  const { jobId } = await drawing(service, { code: afterOneFrame('time.sleep(1)') });
+  const drained = service.drain({ graceMs: 60_000 });
+  t.match(service.status(), { ready: false, problems: [{ part: 'service', message: /stopping/ }] });
+  await t.rejects(render(service, {}), { code: 'not_running' });
+  await drained;
+  t.match(await service.get(jobId), { status: 'completed', attempts: 1 });
+  await service.stop();
+  t.match(service.status(), { ready: false, problems: [{ message: /not started/ }] });
+});
