@@ -25,9 +25,9 @@ export interface DataFolderOptions extends LowdbDatabaseOptions {
  * Everything in one folder of this machine: the embedded default.
  *
  * ```
- * database.jsonl  jobs, accounts, keys, ledger at some moment,
+ * database.jsonl  what is in memory, as of some moment: queue, accounts, keys, balances
  * journal-…       and what has changed since
- * rows-…          the source code of scenes
+ * pack-…          jobs that are over with all that belongs to them, and the source code of scenes
  * artifacts/      what renders left
  * work/           renders in progress
  * spare-room      kept for ending what has begun when the disk runs full

@@ -243,10 +243,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#state = 'running';
     this.#tasks = [
       cron.schedule(NIGHTLY, () => this.#maintain(), { timezone: 'UTC' }),
-      cron.schedule(HOURLY, () => this.#retain(), { timezone: 'UTC' }),
+      cron.schedule(HOURLY, () => this.#tidy(), { timezone: 'UTC' }),
     ];
     void this.#maintain();
-    void this.#retain();
+    void this.#tidy();
   }
 
   /**
@@ -530,7 +530,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** What is done after the start and each night. */
   async #maintain(): Promise<void> {
     try {
-      await this.#book.forgetOldRequests();
       const report = await this.#ledger.audit?.();
       if (!report) return;
       if (report.problems.length === 0) this.#logger.info(report, 'The books are in order.');
@@ -540,8 +539,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     }
   }
 
-  /** Removes artifacts that are too old or too many. */
-  async #retain(): Promise<void> {
+  /** Removes artifacts that are too old or too many, and requests that can't be repeated any more. */
+  async #tidy(): Promise<void> {
+    await this.#book.forgetOldRequests().catch((error: unknown) => {
+      if (this.#accepting) this.#logger.error({ err: error }, 'Old requests could not be forgotten.');
+    });
     if (Object.values(this.#retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return;
     const world = { storage: this.#storage, assets: this.#assets, clock: this.#clock };
     const jobs = await retain(world, this.#retention).catch((error: unknown) => {

@@ -23,7 +23,6 @@ export async function retain(
   { storage, assets, clock }: { storage: Storage; assets: AssetStore; clock: Clock },
   { maxAgeDays, maxTotalBytes }: RetentionOptions,
 ): Promise<number> {
-  const kept: JobRecord[] = [];
   let totalBytes = 0;
   let removed = 0;
   const remove = async ({ jobId, artifacts }: JobRecord) => {
@@ -34,12 +33,11 @@ export async function retain(
   };
   for await (const job of storage.jobsWithArtifacts()) {
     if (clock.now() - (job.completedAtMs ?? 0) > maxAgeDays * DAY_MS) await remove(job);
-    else {
-      kept.push(job);
-      totalBytes += sizeOf(job);
-    }
+    else totalBytes += sizeOf(job);
   }
-  for (const job of kept) {
+  if (totalBytes <= maxTotalBytes) return removed;
+  // A second time, because a list of all jobs has no place in memory.
+  for await (const job of storage.jobsWithArtifacts()) {
     if (totalBytes <= maxTotalBytes) break;
     await remove(job);
     totalBytes -= sizeOf(job);

@@ -1,6 +1,5 @@
-import type { JobRecord } from '../jobs/job.ts';
-import type { Transaction } from '../storage/storage.ts';
-import type { GrantPart, LedgerEntry, LedgerStore, OwnerBooks, Reserve } from './ledger-store.ts';
+import { setImmediate as otherTurn } from 'node:timers/promises';
+import type { GrantPart, JobBooks, LedgerAccount, LedgerEntry, LedgerStore } from './ledger-store.ts';
 
 /** What an audit looked at, and what doesn't add up: nothing, if all is well. */
 export interface AuditReport {
@@ -11,113 +10,129 @@ export interface AuditReport {
   problems: string[];
 }
 
-const PAGE = 1000;
+/** What is read between two turns of the event loop, at most. */
+const JOBS_A_TURN = 100;
+/** Books that are thoroughly wrong don't fill the memory with complaints. */
+const MOST_PROBLEMS = 1000;
+
+/** What the entries and reserves of an owner add up to. */
+interface Sums {
+  account: LedgerAccount | undefined;
+  granted: number;
+  expired: number;
+  charged: number;
+  held: number;
+  changes: number;
+  /** Months whose free credits were granted. */
+  periods: Set<string>;
+}
 
 /**
- * Recomputes every balance from its entries and compares the ledger with the jobs.
- *
- * It reads while the service runs; what seems wrong is looked at again inside a transaction, when nothing moves,
- * before it counts as a problem.
+ * Recomputes every balance from all entries and compares the ledger with the jobs, all as of one moment, while the
+ * service goes on. It takes as much memory as there are accounts, however many jobs they have had.
  */
 export async function audit(store: LedgerStore): Promise<AuditReport> {
   const report: AuditReport = { accounts: 0, entries: 0, jobs: 0, problems: [] };
-  for (const owner of await store.listOwners()) {
-    const books = await store.readBooks(owner);
-    if (!books) continue;
-    report.accounts += 1;
-    report.entries += books.entries.length;
-    report.jobs += books.reserves.length;
-    if ((await problemsOf(store, books)).length === 0) continue;
-    const problems = await store.storage.transaction(async (tx) => {
-      const again = await store.readBooks(owner, tx);
-      return again ? problemsOf(store, again, tx) : ['the books have disappeared'];
-    });
-    report.problems.push(...problems.map((problem) => `${owner}: ${problem}`));
+  const owners = new Map<string, Sums>();
+  const complain = (owner: string, problem: string) => {
+    if (report.problems.length < MOST_PROBLEMS) report.problems.push(`${owner}: ${problem}`);
+  };
+  const sumsOf = (owner: string): Sums => {
+    const sums = owners.get(owner) ?? emptySums();
+    owners.set(owner, sums);
+    return sums;
+  };
+
+  let pieces = 0;
+  for await (const piece of store.readBooks()) {
+    pieces += 1;
+    if (pieces % JOBS_A_TURN === 0) await otherTurn();
+    if ('account' in piece) {
+      report.accounts += 1;
+      sumsOf(piece.account.owner).account = piece.account;
+      continue;
+    }
+    const { job, reserve, entries } = piece;
+    report.entries += entries.length;
+    if (reserve) {
+      report.jobs += 1;
+      if (reserve.state === 'open') sumsOf(reserve.owner).held += total(reserve.parts);
+    }
+    for (const entry of entries) {
+      for (const problem of enter(entry, sumsOf(entry.owner))) complain(entry.owner, problem);
+    }
+    const owner = reserve?.owner ?? job?.owner ?? entries[0]?.owner ?? '';
+    for (const problem of jobProblems(piece)) complain(owner, problem);
   }
+  for (const [owner, sums] of owners) for (const problem of balanceProblems(sums)) complain(owner, problem);
   return report;
 }
 
-async function problemsOf(store: LedgerStore, books: OwnerBooks, tx?: Transaction): Promise<string[]> {
-  const problems = [...balanceProblems(books), ...reserveProblems(books)];
-  const reserved = new Set(books.reserves.map(({ jobId }) => jobId));
-  for (const reserve of books.reserves) {
-    const problem = jobProblem(reserve, await store.storage.getJob(reserve.jobId, tx));
-    if (problem) problems.push(problem);
+function emptySums(): Sums {
+  const none = { granted: 0, expired: 0, charged: 0, held: 0, changes: 0 };
+  return { account: undefined, ...none, periods: new Set() };
+}
+
+function* enter(entry: LedgerEntry, sums: Sums): Generator<string> {
+  sums.changes += entry.amountCredits;
+  if (entry.kind === 'expiry') sums.expired -= entry.amountCredits;
+  if (entry.kind === 'settle') sums.charged += entry.chargedCredits;
+  if (entry.kind !== 'grant') return;
+  sums.granted += entry.amountCredits;
+  for (const { period } of entry.parts) {
+    if (period === null) continue;
+    if (sums.periods.has(period)) yield `the free credits of ${period} were granted more than once`;
+    sums.periods.add(period);
   }
-  for await (const job of jobsOf(store, books.account.owner)) {
-    if (job.reserveCredits > 0 && !reserved.has(job.jobId))
-      problems.push(`job ${job.jobId} was never reserved`);
-  }
-  return problems;
 }
 
 /** grants − expiries − charges − open reserves = balance; never negative. */
-function* balanceProblems({ account, entries, reserves }: OwnerBooks): Generator<string> {
+function* balanceProblems({ account, granted, expired, charged, held, changes }: Sums): Generator<string> {
+  if (!account) {
+    yield 'there are entries, but no account';
+    return;
+  }
   const balance = account.grants.reduce((sum, grant) => sum + grant.remainingCredits, 0);
   if (account.grants.some((grant) => grant.remainingCredits < 0)) yield 'a grant is negative';
-
-  const sumOf = (kind: LedgerEntry['kind'], amount: (entry: LedgerEntry) => number) =>
-    entries.reduce((sum, entry) => sum + (entry.kind === kind ? amount(entry) : 0), 0);
-  const granted = sumOf('grant', (entry) => entry.amountCredits);
-  const expired = -sumOf('expiry', (entry) => entry.amountCredits);
-  const charged = sumOf('settle', (entry) => entry.chargedCredits);
-  const held = reserves.reduce((sum, { state, parts }) => sum + (state === 'open' ? total(parts) : 0), 0);
   const expected = granted - expired - charged - held;
   if (balance !== expected) {
     yield `the balance is ${balance}, but ${granted} granted − ${expired} expired − ${charged} charged − ` +
       `${held} reserved is ${expected}`;
   }
-  const changes = entries.reduce((sum, entry) => sum + entry.amountCredits, 0);
   if (balance !== changes) yield `the balance is ${balance}, but the entries add up to ${changes}`;
-
-  const granting = new Set<string>();
-  for (const { period } of entries.filter(({ kind }) => kind === 'grant').flatMap(({ parts }) => parts)) {
-    if (period === null) continue;
-    if (granting.has(period)) yield `the free credits of ${period} were granted more than once`;
-    granting.add(period);
-  }
 }
 
-/** A reserve has its entries: one `reserve`, and one `settle` or `void` once it is no longer open. */
-function* reserveProblems({ entries, reserves }: OwnerBooks): Generator<string> {
-  const kindsByJob = new Map<string, string[]>();
-  for (const { jobId, kind } of entries) {
-    if (jobId !== null) kindsByJob.set(jobId, [...(kindsByJob.get(jobId) ?? []), kind]);
+function* jobProblems(books: JobBooks): Generator<string> {
+  const { jobId, job, reserve, entries } = books;
+  if (jobId === null) return;
+  // In the order of the alphabet, which is that of a job's life; a clock that goes back can mix up the entries' own.
+  const kinds = entries
+    .map(({ kind }) => kind)
+    .sort()
+    .join(', ');
+  if (!reserve) {
+    if (entries.length > 0) yield `job ${jobId} has the entries [${kinds}] but no reserve`;
+    if (job && job.reserveCredits > 0 && job.phase !== 'reserving') yield `job ${jobId} was never reserved`;
+    return;
   }
-  for (const { jobId, state, parts } of reserves) {
-    const kinds = kindsByJob.get(jobId)?.join(', ') ?? '';
-    const end = { open: '', settled: ', settle', voided: ', void' }[state];
-    const expected = state === 'voided' && parts.length === 0 ? '' : `reserve${end}`;
-    if (kinds !== expected) yield `job ${jobId} is ${state} with the entries [${kinds}]`;
-    kindsByJob.delete(jobId);
-  }
-  for (const [jobId, kinds] of kindsByJob) yield `job ${jobId} has the entries [${kinds}] but no reserve`;
-}
+  // A reserve has its entries: one `reserve`, and one `settle` or `void` once it is no longer open.
+  const { state, parts, chargedCredits } = reserve;
+  const end = { open: '', settled: ', settle', voided: ', void' }[state];
+  const expected = state === 'voided' && parts.length === 0 ? '' : `reserve${end}`;
+  if (kinds !== expected) yield `job ${jobId} is ${state} with the entries [${kinds}]`;
+  if (entries.some(({ owner }) => owner !== reserve.owner))
+    yield `job ${jobId} has entries of another account`;
 
-/** The ledger and the job say the same of how it ended. */
-function jobProblem(
-  { jobId, state, chargedCredits }: Reserve,
-  job: JobRecord | undefined,
-): string | undefined {
-  if (!job)
-    return state === 'voided'
-      ? undefined
-      : `job ${jobId} is ${state} in the ledger, but there is no such job`;
-  const expected = job.phase === 'completed' ? 'settled' : job.phase === 'failed' ? 'voided' : 'open';
-  if (state !== expected && job.phase !== 'settling')
-    return `job ${jobId} is ${job.phase}, but ${state} in the ledger`;
-  if (job.phase === 'completed' && job.creditsCost !== chargedCredits) {
-    return `job ${jobId} cost ${job.creditsCost}, but the ledger charged ${chargedCredits}`;
+  // And the ledger says the same as the job of how it ended.
+  if (!job) {
+    if (state !== 'voided') yield `job ${jobId} is ${state} in the ledger, but there is no such job`;
+    return;
   }
-  return undefined;
-}
-
-async function* jobsOf({ storage }: LedgerStore, owner: string): AsyncGenerator<JobRecord> {
-  for (let before: string | undefined; ; ) {
-    const page = await storage.listJobs({ owner, limit: PAGE, ...(before !== undefined && { before }) });
-    yield* page;
-    before = page.at(-1)?.jobId;
-    if (before === undefined) return;
+  const expectedState = job.phase === 'completed' ? 'settled' : job.phase === 'failed' ? 'voided' : 'open';
+  if (state !== expectedState && job.phase !== 'settling') {
+    yield `job ${jobId} is ${job.phase}, but ${state} in the ledger`;
+  } else if (job.phase === 'completed' && job.creditsCost !== chargedCredits) {
+    yield `job ${jobId} cost ${job.creditsCost}, but the ledger charged ${chargedCredits}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { JobRecord } from '../jobs/job.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 
 /** Credits put into an account, and what is left of them. */
@@ -55,13 +56,17 @@ export interface LedgerEntry {
   atMs: number;
 }
 
-/** All that is written of one owner, as of one moment. */
-export interface OwnerBooks {
-  account: LedgerAccount;
+/** All that is written of one job, or an entry that is of none: a grant, an expiry. */
+export interface JobBooks {
+  jobId: string | null;
+  job: JobRecord | undefined;
+  reserve: Reserve | undefined;
   /** Oldest first. */
   entries: LedgerEntry[];
-  reserves: Reserve[];
 }
+
+/** A piece of the books: an account, or what is written of a job. */
+export type Books = { account: LedgerAccount } | JobBooks;
 
 /** Where the stored ledger keeps its books: beside the jobs, in the same transactions. */
 export interface LedgerStore {
@@ -74,9 +79,6 @@ export interface LedgerStore {
   /** Newest first. */
   listEntries(owner: string, limit: number): Promise<LedgerEntry[]>;
   listOwners(): Promise<string[]>;
-  /**
-   * For an audit: everything of an owner as of one moment. With `tx`, also all that was committed before it. Undefined
-   * for an owner without books.
-   */
-  readBooks(owner: string, tx?: Transaction): Promise<OwnerBooks | undefined>;
+  /** For an audit: everything, as of one moment. The accounts first; then each job once, of all owners together. */
+  readBooks(): AsyncIterable<Books>;
 }

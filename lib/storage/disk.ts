@@ -11,6 +11,14 @@ export interface DiskFile {
   close(): Promise<void>;
 }
 
+/** A file that is read at places of the reader's choice, also after its name is gone. */
+export interface FileReader {
+  readonly sizeBytes: number;
+  /** `sizeBytes` bytes from a place on; fewer where the file ends. */
+  read(position: number, sizeBytes: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
 /**
  * What the embedded database asks of a file system. Passed in, so that tests can take the power away: until `sync` a
  * write, and until `syncFolder` a new, renamed or removed name, may be lost.
@@ -20,8 +28,8 @@ export interface Disk {
   open(path: string, how: 'create' | 'existing'): Promise<DiskFile>;
   /** The whole content; undefined when there is no such file. */
   read(path: string): Promise<Buffer | undefined>;
-  /** `sizeBytes` bytes from a place on; fewer where the file ends. */
-  readPart(path: string, position: number, sizeBytes: number): Promise<Buffer>;
+  /** Opens a file that nobody changes; undefined when there is no such file. */
+  openToRead(path: string): Promise<FileReader | undefined>;
   rename(from: string, to: string): Promise<void>;
   /** Removing what isn't there is no error. */
   remove(path: string): Promise<void>;
@@ -39,7 +47,8 @@ export const realDisk: Disk = {
     return {
       write: (bytes, position) => writeAll(handle, bytes, position),
       truncate: (sizeBytes) => handle.truncate(sizeBytes),
-      sync: () => handle.sync(),
+      // The file's size is flushed along; times of access and change aren't, and nobody needs them.
+      sync: () => handle.datasync(),
       close: () => handle.close(),
     };
   },
@@ -51,15 +60,18 @@ export const realDisk: Disk = {
       throw error;
     }
   },
-  async readPart(path, position, sizeBytes) {
-    const handle = await open(path, 'r');
-    try {
-      const buffer = Buffer.alloc(sizeBytes);
-      const { bytesRead } = await handle.read(buffer, 0, sizeBytes, position);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await handle.close();
-    }
+  async openToRead(path) {
+    const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (!handle) return undefined;
+    const { size } = await handle.stat();
+    return {
+      sizeBytes: size,
+      read: (position, sizeBytes) => readAt(handle, position, sizeBytes),
+      close: () => handle.close(),
+    };
   },
   rename,
   remove: (path) => rm(path, { force: true }),
@@ -77,6 +89,16 @@ export const realDisk: Disk = {
     }
   },
 };
+
+async function readAt(handle: FileHandle, position: number, sizeBytes: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, sizeBytes));
+  for (let done = 0; done < buffer.length; ) {
+    const { bytesRead } = await handle.read(buffer, done, buffer.length - done, position + done);
+    if (bytesRead === 0) return buffer.subarray(0, done);
+    done += bytesRead;
+  }
+  return buffer;
+}
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
@@ -96,6 +118,21 @@ export async function replaceFile(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
 ): Promise<number> {
   const path = `${folder}/${name}`;
+  const sizeBytes = await writeBeside(disk, path, pieces).catch(async (error: unknown) => {
+    // What was begun would only take room, on a disk that is full perhaps.
+    await disk.remove(`${path}.new`).catch(() => {});
+    throw error;
+  });
+  await disk.rename(`${path}.new`, path);
+  await disk.syncFolder(folder);
+  return sizeBytes;
+}
+
+async function writeBeside(
+  disk: Disk,
+  path: string,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<number> {
   const file = await disk.open(`${path}.new`, 'create');
   let sizeBytes = 0;
   try {
@@ -107,7 +144,5 @@ export async function replaceFile(
   } finally {
     await file.close();
   }
-  await disk.rename(`${path}.new`, path);
-  await disk.syncFolder(folder);
   return sizeBytes;
 }

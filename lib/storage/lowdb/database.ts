@@ -6,10 +6,23 @@ import { type Disk, realDisk } from '../disk.ts';
 import { isNoRoom } from '../spare-room.ts';
 import type { Transaction } from '../storage.ts';
 import { FolderLock } from './folder-lock.ts';
-import { type ColdRow, JournaledAdapter, type OnFatal } from './journaled-adapter.ts';
-import { applyTo, type Operation, put, removal, type Tables, tableIn } from './tables.ts';
+import { JournaledAdapter, type OnFatal } from './journaled-adapter.ts';
+import { type Listing, newestFirst } from './listing.ts';
+import { MemoryIndex } from './memory-index.ts';
+import {
+  type ArchiveRule,
+  type ArchiveRules,
+  applyTo,
+  indexTable,
+  type Operation,
+  put,
+  removal,
+  type Tables,
+  tableIn,
+} from './tables.ts';
+import { View } from './view.ts';
 
-/** Told of every change once it is on disk; keeps an index. */
+/** Told of every change of a row in memory, once it is on disk; keeps an index. */
 type Listener = (id: string, before: unknown, after: unknown) => void;
 
 export interface LowdbDatabaseOptions {
@@ -21,8 +34,11 @@ export interface LowdbDatabaseOptions {
   onNoRoom?: () => Promise<void>;
   /** How long the journal may grow, at least, before a snapshot is written. Default 4 MiB. */
   snapshotAfterBytes?: number;
+  /** How many finished jobs (and as many rows of each kind that belongs to them) stay in memory. Default 1,000. */
+  recentJobs?: number;
 }
 
+export const DEFAULT_RECENT_JOBS = 1000;
 const SNAPSHOT_AFTER_BYTES = 4 * 1024 * 1024;
 
 function exit(error: Error): never {
@@ -45,7 +61,8 @@ interface Commit {
 }
 
 /**
- * The embedded database of a data folder: lowdb with all rows in memory, read without I/O, and a journal on the disk.
+ * The embedded database of a data folder: lowdb with all rows that live in memory, read without I/O, a journal on the
+ * disk, and an archive there of rows that have finished.
  *
  * Transactions run one at a time, so each sees what the one before wrote. Their commits are written in groups: all
  * that gather while one write is under way go with the next, and each transaction's promise resolves when its
@@ -57,7 +74,8 @@ export class LowdbDatabase {
   readonly #disk: Disk;
   readonly #logger: Logger;
   readonly #onNoRoom: () => Promise<void>;
-  readonly #coldTables = new Set<string>();
+  readonly #rules: ArchiveRules = new Map();
+  readonly #indexes = new Map<string, MemoryIndex>();
   readonly #adapter: JournaledAdapter;
   readonly #low: Low<Tables>;
   readonly #listeners = new Map<string, Listener[]>();
@@ -79,6 +97,7 @@ export class LowdbDatabase {
       onFatal = exit,
       onNoRoom = async () => {},
       snapshotAfterBytes = SNAPSHOT_AFTER_BYTES,
+      recentJobs = DEFAULT_RECENT_JOBS,
     }: LowdbDatabaseOptions = {},
   ) {
     this.folder = folder;
@@ -89,9 +108,11 @@ export class LowdbDatabase {
     this.#adapter = new JournaledAdapter({
       disk,
       folder,
-      coldTables: this.#coldTables,
+      rules: this.#rules,
+      recentRows: recentJobs,
       snapshotAfterBytes,
       onFatal,
+      onLeave: (table, id, row) => this.#tell(table, id, row ?? undefined, undefined),
     });
     this.#low = new Low<Tables>(this.#adapter, new Map());
   }
@@ -107,11 +128,12 @@ export class LowdbDatabase {
       this.#lock.release();
       throw error;
     }
-    for (const [table, listeners] of this.#listeners) {
-      for (const [id, row] of this.#rows(table))
-        for (const listener of listeners) listener(id, undefined, row);
+    for (const table of this.#listeners.keys()) {
+      for (const [id, row] of this.#rows(table)) this.#tell(table, id, undefined, row ?? undefined);
     }
     this.#open = true;
+    // Nothing may be written behind data of an earlier format: a version that knows only that would misread it.
+    if (this.#adapter.outdatedFormat) await this.#low.write();
   }
 
   async stop(): Promise<void> {
@@ -121,40 +143,90 @@ export class LowdbDatabase {
     await this.#flushing;
     await this.#snapshotting;
     await this.#adapter.close();
-    for (const [table, listeners] of this.#listeners) {
-      for (const [id, row] of this.#rows(table))
-        for (const listener of listeners) listener(id, row, undefined);
+    for (const table of this.#listeners.keys()) {
+      for (const [id, row] of this.#rows(table)) this.#tell(table, id, row ?? undefined, undefined);
     }
     this.#low.data = new Map();
     this.#lock.release();
   }
 
-  /** Calls `listener` for every row of a table now and whenever one changes. Before `start()`. */
+  /** Calls `listener` for every row of a table in memory now and whenever one comes, changes or goes. Before `start()`. */
   listen(table: string, listener: Listener): void {
     assert(!this.#open, 'listen before start');
     this.#listeners.set(table, [...(this.#listeners.get(table) ?? []), listener]);
   }
 
-  /** Says that a table's rows are large and rarely read: they leave memory with the next snapshot. Before `start()`. */
-  keepCold(table: string): void {
-    assert(!this.#open, 'keepCold before start');
-    this.#coldTables.add(table);
+  /** Says that rows of a table leave memory for the archive once they have finished. Before `start()`. */
+  archive<Row>(table: string, rule: ArchiveRule<Row>): void {
+    assert(!this.#open, 'archive before start');
+    this.#rules.set(table, rule as ArchiveRule<unknown>);
+    for (const [name, keyOf] of Object.entries(rule.indexes ?? {})) {
+      const index = new MemoryIndex(keyOf as (row: unknown) => ReturnType<typeof keyOf>);
+      this.#indexes.set(indexTable(table, name), index);
+      this.listen(table, (id, before, after) => {
+        if (before !== undefined) index.remove(before);
+        if (after !== undefined) index.add(id, after);
+      });
+    }
   }
 
-  /** A committed row of a cold table. */
-  async readCold<Row>(table: string, id: string): Promise<Row | undefined> {
-    const row = this.get<ColdRow>(table, id);
-    return row && ((await this.#adapter.readCold(row)) as Row);
-  }
-
-  /** A committed row. Rows are never changed in place: treat them as frozen. */
+  /** A committed row of a table that stays in memory. Rows are never changed in place: treat them as frozen. */
   get<Row>(table: string, id: string): Row | undefined {
+    assert(!this.#rules.has(table), 'its rows may be in the archive');
     return this.#rows(table).get(id) as Row | undefined;
   }
 
-  /** All committed rows of a table, oldest first. */
+  /** All committed rows of a table that stays in memory, oldest first. */
   *all<Row>(table: string): Iterable<Row> {
+    assert(!this.#rules.has(table), 'its rows may be in the archive');
     for (const row of this.#rows(table).values()) yield row as Row;
+  }
+
+  /** A committed row that has not finished, and maybe one that has. */
+  unfinished<Row>(table: string, id: string): Row | undefined {
+    return (this.#rows(table).get(id) ?? undefined) as Row | undefined;
+  }
+
+  /** A committed row, wherever it is. */
+  async find<Row>(table: string, id: string): Promise<Row | undefined> {
+    const row = this.#rows(table).get(id);
+    if (row !== undefined) return (row ?? undefined) as Row | undefined;
+    return (await this.#adapter.archive.find(table, id)) as Row | undefined;
+  }
+
+  /** Committed rows, newest first, wherever they are. */
+  async *newestFirst<Row>(table: string, listing: Listing = {}): AsyncGenerator<Row> {
+    const lease = this.#adapter.archive.lease();
+    try {
+      const keyOf =
+        listing.index === undefined ? undefined : this.#rules.get(table)?.indexes?.[listing.index];
+      const memory = keyOf
+        ? this.#indexes.get(indexTable(table, listing.index as string))
+        : this.#rows(table);
+      assert(memory, 'an index of that table');
+      yield* newestFirst<Row>(table, listing, {
+        memory,
+        packs: lease.packs,
+        keyOf,
+        find: (id) => this.find(table, id),
+      });
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** Tables as they are now, to be read whole; see {@link View}. */
+  view(...tables: string[]): View {
+    return new View(this.#low.data, tables, this.#adapter.archive.lease());
+  }
+
+  /** Resolves when nothing of rows that were replaced or removed is on the disk any more. */
+  async purge(): Promise<void> {
+    while (this.#snapshotting !== undefined) await this.#snapshotting;
+    this.#snapshotting = this.#adapter.write(this.#low.data, { purge: true }).finally(() => {
+      this.#snapshotting = undefined;
+    });
+    await this.#snapshotting;
   }
 
   transaction<T>(work: (tx: LowdbTransaction) => Promise<T>): Promise<T> {
@@ -193,7 +265,13 @@ export class LowdbDatabase {
   /** What a transaction sees before it wrote anything itself. */
   staged(table: string, id: string): unknown {
     const overlay = this.#staged.get(table);
-    return overlay?.has(id) ? overlay.get(id) : this.#rows(table).get(id);
+    return overlay?.has(id) ? overlay.get(id) : (this.#rows(table).get(id) ?? undefined);
+  }
+
+  /** The same, of a table whose rows may be in the archive. */
+  async stagedAnywhere(table: string, id: string): Promise<unknown> {
+    const overlay = this.#staged.get(table);
+    return overlay?.has(id) ? overlay.get(id) : this.find(table, id);
   }
 
   async #runAlone<T>(
@@ -262,12 +340,16 @@ export class LowdbDatabase {
   #apply(operations: Operation[]): void {
     for (const operation of operations) {
       const { table, id, row } = operation;
-      const before = this.#rows(table).get(id);
-      applyTo(this.#low.data, operation);
+      const before = this.#rows(table).get(id) ?? undefined;
+      applyTo(this.#low.data, operation, this.#rules);
       const overlay = this.#staged.get(table);
       if (overlay && overlay.get(id) === row) overlay.delete(id);
-      for (const listener of this.#listeners.get(table) ?? []) listener(id, before, row);
+      this.#tell(table, id, before, row);
     }
+  }
+
+  #tell(table: string, id: string, before: unknown, after: unknown): void {
+    for (const listener of this.#listeners.get(table) ?? []) listener(id, before, after);
   }
 
   /** A write failed: it and all that was built on it never happened. */
@@ -303,17 +385,20 @@ export class LowdbTransaction implements Transaction {
     this.store = store;
   }
 
+  /** Of a table that stays in memory. */
   get<Row>(table: string, id: string): Row | undefined {
     const written = this.#written.get(key(table, id));
     return (written ? written.row : this.store.staged(table, id)) as Row | undefined;
   }
 
-  put(table: string, id: string, row: object): void {
-    this.#written.set(key(table, id), put(table, id, row));
+  /** Of any table. */
+  async find<Row>(table: string, id: string): Promise<Row | undefined> {
+    const written = this.#written.get(key(table, id));
+    return (written ? written.row : await this.store.stagedAnywhere(table, id)) as Row | undefined;
   }
 
-  putCold(table: string, id: string, value: unknown): void {
-    this.put(table, id, { value } satisfies ColdRow);
+  put(table: string, id: string, row: object | string): void {
+    this.#written.set(key(table, id), put(table, id, row));
   }
 
   remove(table: string, id: string): void {

@@ -22,11 +22,6 @@ export class DueQueue {
     if (dueAtMs !== null) this.#push({ atMs: dueAtMs, id });
   }
 
-  clear(): void {
-    this.#heap.length = 0;
-    this.#lines.clear();
-  }
-
   /** Ids that are due, hosts in turns. */
   take(query: {
     dueByMs: number;

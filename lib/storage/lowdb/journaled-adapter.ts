@@ -2,28 +2,32 @@ import assert from 'node:assert/strict';
 import type { Adapter } from 'lowdb';
 import { ScenepressError } from '../../errors.ts';
 import { type Disk, type DiskFile, replaceFile } from '../disk.ts';
+import { Archive, type LeavingRow, PACK_FILE } from './archive.ts';
+import { FORMAT_1_FILE, modernise } from './format-1.ts';
 import { BEGINNING, encodeRecord, type Mark, readRecords } from './journal-record.ts';
-import { FORMAT, readSnapshot, snapshotPieces } from './snapshot.ts';
-import { applyTo, type Operation, type Tables, tableIn } from './tables.ts';
+import { FORMAT, readSnapshot, type SnapshotContent, snapshotPieces } from './snapshot.ts';
+import { type ArchiveRules, applyTo, type Operation, type Tables } from './tables.ts';
 
 const SNAPSHOT = 'database.jsonl';
 const JOURNAL = /^journal-(\d{16})$/;
-const PACK = /^rows-\d{16}$/;
+
+/** A snapshot of an earlier one is written anew at the start. */
+const READABLE_FORMATS = [1, FORMAT];
+
+/** Files that this adapter makes, or once made. */
+function isOurs(name: string): boolean {
+  const finalName = name.replace(/\.new$/, '');
+  if (finalName === SNAPSHOT) return name !== SNAPSHOT;
+  return JOURNAL.test(name) || PACK_FILE.test(finalName) || FORMAT_1_FILE.test(finalName);
+}
+
+/** Told of each row that leaves memory for the archive; a null row was removed before. */
+export type OnLeave = (table: string, id: string, row: unknown) => void;
 
 interface JournalFile {
   name: string;
   bytes: Buffer;
   goodBytes: number;
-}
-
-/** A row that is large and rarely read: in memory until the next snapshot, then in a pack of such rows. */
-export type ColdRow = { value: unknown } | { pack: string; at: number; bytes: number };
-
-interface PackedRow {
-  table: string;
-  id: string;
-  before: unknown;
-  after: ColdRow;
 }
 
 /** Called when data that was written could not be flushed: what is on the disk is then unknown, to Linux too. */
@@ -33,17 +37,20 @@ export type OnFatal = (error: Error) => void;
  * lowdb's door to the disk: a snapshot of all rows, and a journal of what has changed since.
  *
  * A commit costs one record and one flush, however many rows there are. When the journal has outgrown the snapshot, a
- * new journal is begun and a new snapshot written in the background, beside the old one and renamed; the old journal
- * goes last. At each moment, snapshot + journals from its point on = all that was acknowledged.
+ * new journal is begun and a new snapshot written in the background, beside the old one and renamed; rows that have
+ * finished go into a pack that it names, and leave memory. The old journal goes last. At each moment, snapshot with its
+ * packs + journals from its point on = all that was acknowledged.
  *
  * Files: `database.jsonl` (snapshot, with the sequence number of the last record in it),
- * `journal-<sequence of its first record>` and `rows-<sequence>` (packs of cold rows that the snapshot names).
+ * `journal-<sequence of its first record>` and `pack-<number>` (see {@link Archive}).
  */
 export class JournaledAdapter implements Adapter<Tables> {
   readonly #disk: Disk;
   readonly #folder: string;
-  readonly #coldTables: Set<string>;
+  readonly #rules: ArchiveRules;
+  readonly #recentRows: number;
   readonly #onFatal: OnFatal;
+  readonly #onLeave: OnLeave;
   readonly #smallestLimitBytes: number;
   #mark: Mark = BEGINNING;
   /** The one that is written to. */
@@ -56,23 +63,32 @@ export class JournaledAdapter implements Adapter<Tables> {
   #turning: Promise<void> | undefined;
   #limitBytes: number;
 
+  readonly archive: Archive;
+  /** What was read is of an earlier format: write a snapshot before anything else. */
+  outdatedFormat = false;
+
   /**
-   * `coldTables`: those whose rows are {@link ColdRow}s. `snapshotAfterBytes`: a journal shorter than this asks for no
-   * snapshot.
+   * `snapshotAfterBytes`: a journal shorter than this asks for no snapshot. `recentRows`: so many finished rows of a
+   * table stay in memory, where its rule wants that.
    */
   constructor(options: {
     disk: Disk;
     folder: string;
-    coldTables: Set<string>;
+    rules: ArchiveRules;
+    recentRows: number;
     snapshotAfterBytes: number;
     onFatal: OnFatal;
+    onLeave: OnLeave;
   }) {
     this.#smallestLimitBytes = options.snapshotAfterBytes;
     this.#limitBytes = options.snapshotAfterBytes;
-    this.#coldTables = options.coldTables;
+    this.#rules = options.rules;
+    this.#recentRows = options.recentRows;
+    this.archive = new Archive(options.disk, options.folder, options.rules);
     this.#disk = options.disk;
     this.#folder = options.folder;
     this.#onFatal = options.onFatal;
+    this.#onLeave = options.onLeave;
   }
 
   /** Whether the journal has outgrown the snapshot. */
@@ -83,7 +99,8 @@ export class JournaledAdapter implements Adapter<Tables> {
   /** Reads everything and opens the journal for appending. Damage is `storage_damaged`, and changes nothing. */
   async read(): Promise<Tables> {
     const names = await this.#disk.list(this.#folder);
-    const { tables, mark, sizeBytes } = (await this.#readSnapshot()) ?? (await this.#begin(names));
+    const { format, tables, packs, mark, sizeBytes } =
+      (await this.#readSnapshot()) ?? (await this.#begin(names));
     this.#mark = mark;
     this.#limitBytes = Math.max(this.#smallestLimitBytes, sizeBytes);
 
@@ -94,14 +111,14 @@ export class JournaledAdapter implements Adapter<Tables> {
     // An empty journal at the end was begun and not used: the one before it goes on.
     while (journals.length > 1 && journals.at(-1)?.bytes.length === 0) journals.pop();
     for (const [i, journal] of journals.entries()) this.#replay(journal, i === journals.length - 1, tables);
+    this.outdatedFormat = format !== FORMAT;
+    if (this.outdatedFormat) await modernise(this.#disk, this.#folder, tables);
+    await this.archive.open(packs);
     await this.#openLast(journals.at(-1) as JournalFile);
 
     this.#journals = journals.map(({ name }) => name);
-    const needed = new Set([...this.#journals, ...this.#packsOf(tables)]);
-    for (const name of names) {
-      const ours = JOURNAL.test(name) || PACK.test(name.replace(/\.new$/, '')) || name === `${SNAPSHOT}.new`;
-      if (ours && !needed.has(name)) await this.#disk.remove(this.#path(name));
-    }
+    const needed = new Set([...this.#journals, ...packs.map(({ name }) => name)]);
+    for (const name of names) if (isOurs(name) && !needed.has(name)) await this.#remove(name);
     return tables;
   }
 
@@ -119,7 +136,12 @@ export class JournaledAdapter implements Adapter<Tables> {
       await journal.file.write(bytes, journal.sizeBytes);
     } catch (error) {
       this.#untidy = true;
-      await this.#cutBack(journal).catch(() => {}); // Tried again before the next record.
+      await this.#cutBack(journal).catch((cause: unknown) => {
+        // Tried again before the next record; until then the record may be there.
+        const { message, code } = error as NodeJS.ErrnoException;
+        const both = new Error(`${message}, and what was written could not be cut off`, { cause });
+        throw Object.assign(both, { code });
+      });
       throw error;
     }
     await this.#flush(journal.file);
@@ -127,69 +149,68 @@ export class JournaledAdapter implements Adapter<Tables> {
     this.#mark = mark;
   }
 
-  /** Writes a snapshot of the rows as they are at the call; commits go on meanwhile, into a new journal. */
-  async write(tables: Tables): Promise<void> {
+  /**
+   * Writes a snapshot of the rows as they are at the call; commits go on meanwhile, into a new journal. What has
+   * finished leaves memory. `purge`: see {@link Archive.extended}.
+   */
+  async write(tables: Tables, { purge = false }: { purge?: boolean } = {}): Promise<void> {
     const copy = copyOf(tables);
     const mark = this.#mark;
     this.#turning = this.#turn(mark);
     await this.#turning;
     const current = this.#journal?.name as string;
-    const packed = await this.#pack(copy, mark);
-    const sizeBytes = await replaceFile(this.#disk, this.#folder, SNAPSHOT, snapshotPieces(copy, mark));
-    for (const { table, id, before, after } of packed) {
-      const rows = tableIn(tables, table);
-      if (rows.get(id) === before) rows.set(id, after);
+    const leaving = this.#takeFinished(copy, purge ? 0 : this.#recentRows);
+    const packs = await this.archive.extended(leaving, { purge });
+    let sizeBytes: number;
+    try {
+      const names = packs.map((pack) => pack.description);
+      sizeBytes = await replaceFile(this.#disk, this.#folder, SNAPSHOT, snapshotPieces(copy, names, mark));
+    } catch (error) {
+      await this.archive.dismiss(packs);
+      throw error;
     }
+    for (const { table, id, row } of leaving) {
+      const rows = tables.get(table);
+      if (!rows || rows.get(id) !== row) continue;
+      rows.delete(id);
+      this.#onLeave(table, id, row);
+    }
+    const gone = await this.archive.replace(packs);
+    this.outdatedFormat = false;
     this.#limitBytes = Math.max(this.#smallestLimitBytes, sizeBytes);
-    for (const name of this.#journals.filter((name) => name < current))
-      await this.#disk.remove(this.#path(name));
+    for (const name of this.#journals.filter((name) => name < current)) await this.#remove(name);
     this.#journals = this.#journals.filter((name) => name >= current);
+    for (const name of gone) await this.#remove(name);
   }
 
   /** Writes the rows as they are at the call into another folder: a snapshot, an empty journal and copied packs. */
   async copyTo(folder: string, tables: Tables): Promise<void> {
     const copy = copyOf(tables);
     const mark = this.#mark;
-    for (const pack of new Set(this.#packsOf(copy))) {
-      const bytes = await this.#disk.read(this.#path(pack));
-      if (!bytes) throw this.#damaged(`${pack} is missing`);
-      await replaceFile(this.#disk, folder, pack, [bytes]);
-    }
-    await (await this.#disk.open(`${folder}/${journalName(mark.sequence + 1)}`, 'create')).close();
-    await replaceFile(this.#disk, folder, SNAPSHOT, snapshotPieces(copy, mark));
-  }
-
-  /** A row of a cold table, from memory or from its pack. */
-  async readCold(row: ColdRow): Promise<unknown> {
-    if ('value' in row) return row.value;
-    const bytes = await this.#disk.readPart(this.#path(row.pack), row.at, row.bytes);
+    const { packs, release } = this.archive.lease();
     try {
-      return JSON.parse(bytes.toString('utf8'));
-    } catch {
-      throw this.#damaged(`${row.pack} was altered (at byte ${row.at})`);
+      for (const pack of packs) await replaceFile(this.#disk, folder, pack.name, pack.bytes());
+      await (await this.#disk.open(`${folder}/${journalName(mark.sequence + 1)}`, 'create')).close();
+      const names = packs.map((pack) => pack.description).reverse();
+      await replaceFile(this.#disk, folder, SNAPSHOT, snapshotPieces(copy, names, mark));
+    } finally {
+      await release();
     }
   }
 
-  /** Moves rows of cold tables that are still in memory into a file of their own. */
-  async #pack(tables: Tables, mark: Mark): Promise<PackedRow[]> {
-    const pack = `rows-${String(mark.sequence).padStart(16, '0')}`;
-    const packed: PackedRow[] = [];
-    const lines: Buffer[] = [];
-    let at = 0;
-    for (const table of this.#coldTables) {
-      for (const [id, before] of tables.get(table) ?? []) {
-        if (!('value' in (before as ColdRow))) continue;
-        const text = JSON.stringify((before as { value: unknown }).value);
-        const line = Buffer.from(`${text}\n`);
-        const after: ColdRow = { pack, at, bytes: line.length - 1 };
-        tables.get(table)?.set(id, after);
-        packed.push({ table, id, before, after });
-        lines.push(line);
-        at += line.length;
+  /** Takes out of the tables what goes into a pack: all that has finished, but for the last ones. */
+  #takeFinished(tables: Tables, recentRows: number): LeavingRow[] {
+    const leaving: LeavingRow[] = [];
+    for (const [table, { finished, keepsRecent }] of this.#rules) {
+      const rows = tables.get(table) ?? new Map<string, unknown>();
+      const over = [...rows].filter(([, row]) => row === null || finished(row));
+      const stays = keepsRecent ? recentRows : 0;
+      for (const [id, row] of over.slice(0, Math.max(0, over.length - stays))) {
+        rows.delete(id);
+        leaving.push({ table, id, row });
       }
     }
-    if (lines.length > 0) await replaceFile(this.#disk, this.#folder, pack, lines);
-    return packed;
+    return leaving;
   }
 
   /** Puts off the next snapshot: the last one failed. */
@@ -198,19 +219,20 @@ export class JournaledAdapter implements Adapter<Tables> {
   }
 
   async close(): Promise<void> {
+    await this.archive.close();
     await this.#journal?.file.close();
     this.#journal = undefined;
   }
 
-  async #readSnapshot(): Promise<{ tables: Tables; mark: Mark; sizeBytes: number } | undefined> {
+  async #readSnapshot(): Promise<(SnapshotContent & { sizeBytes: number }) | undefined> {
     const bytes = await this.#disk.read(this.#path(SNAPSHOT));
     if (!bytes) return undefined;
-    const snapshot = readSnapshot(bytes);
+    const snapshot = readSnapshot(bytes, READABLE_FORMATS);
     if (!snapshot) throw this.#damaged(`${SNAPSHOT} is incomplete or was altered`);
-    if (snapshot.format !== FORMAT) {
+    if (!READABLE_FORMATS.includes(snapshot.format)) {
       throw new ScenepressError(
         'storage_damaged',
-        `${this.#path(SNAPSHOT)} has format ${snapshot.format}; this version reads format ${FORMAT}. ` +
+        `${this.#path(SNAPSHOT)} has format ${snapshot.format}; this version reads up to ${FORMAT}. ` +
           'Start the version of Scenepress that wrote it.',
       );
     }
@@ -218,7 +240,7 @@ export class JournaledAdapter implements Adapter<Tables> {
   }
 
   /** Without a snapshot: a new folder. Makes an empty journal and a snapshot. */
-  async #begin(names: string[]): Promise<{ tables: Tables; mark: Mark; sizeBytes: number }> {
+  async #begin(names: string[]): Promise<SnapshotContent & { sizeBytes: number }> {
     // A beginning that was cut off leaves no more than an empty first journal.
     for (const name of names.filter((name) => JOURNAL.test(name))) {
       const content = await this.#disk.read(this.#path(name));
@@ -231,17 +253,9 @@ export class JournaledAdapter implements Adapter<Tables> {
       this.#disk,
       this.#folder,
       SNAPSHOT,
-      snapshotPieces(tables, BEGINNING),
+      snapshotPieces(tables, [], BEGINNING),
     );
-    return { tables, mark: BEGINNING, sizeBytes };
-  }
-
-  *#packsOf(tables: Tables): Iterable<string> {
-    for (const table of this.#coldTables) {
-      for (const row of tables.get(table)?.values() ?? []) {
-        if ('pack' in (row as ColdRow)) yield (row as { pack: string }).pack;
-      }
-    }
+    return { format: FORMAT, tables, packs: [], mark: BEGINNING, sizeBytes };
   }
 
   async #readJournal(name: string): Promise<JournalFile> {
@@ -266,7 +280,7 @@ export class JournaledAdapter implements Adapter<Tables> {
       );
     }
     for (const { sequence, checksum, operations } of records) {
-      for (const operation of operations) applyTo(tables, operation);
+      for (const operation of operations) applyTo(tables, operation, this.#rules);
       this.#mark = { sequence, checksum };
     }
     journal.goodBytes = goodBytes;
@@ -317,6 +331,10 @@ export class JournaledAdapter implements Adapter<Tables> {
       this.#onFatal(error);
       throw error;
     }
+  }
+
+  #remove(name: string): Promise<void> {
+    return this.#disk.remove(this.#path(name));
   }
 
   #damaged(what: string): ScenepressError {

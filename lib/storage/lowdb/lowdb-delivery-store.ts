@@ -10,45 +10,56 @@ const BODIES = 'deliveryBodies';
 const ANSWERS = 'deliveryAnswers';
 const DEFAULT_LIMIT = 50;
 
-/** Webhook deliveries in the embedded database; bodies and answers don't stay in memory. */
+/** Webhook deliveries in the embedded database. They are kept as long as their jobs: for good, but not in memory. */
 export class LowdbDeliveryStore implements DeliveryStore {
   readonly #database: LowdbDatabase;
-  readonly #byJob = new Map<string, string[]>();
   readonly #due: DueQueue;
 
   constructor(database: LowdbDatabase) {
     this.#database = database;
-    this.#due = new DueQueue((id) => database.get<DeliveryRecord>(TABLE, id));
-    database.keepCold(BODIES);
-    database.keepCold(ANSWERS);
-    database.listen(TABLE, (_id, before, after) => {
-      if (after) this.#index(after as DeliveryRecord, before === undefined);
-      else this.#forget(); // Deliveries are never removed: only closing the database does it.
+    this.#due = new DueQueue((id) => database.unfinished<DeliveryRecord>(TABLE, id));
+    database.archive<DeliveryRecord>(TABLE, {
+      finished: ({ dueAtMs }) => dueAtMs === null,
+      keepsRecent: true,
+      indexes: {
+        byJob: ({ jobId, deliveryId }) => ({ bucket: [jobId], order: deliveryId }),
+        byOwner: ({ owner, deliveryId }) => ({ bucket: [owner], order: deliveryId }),
+      },
+    });
+    database.archive(BODIES, { finished: () => true });
+    database.archive(ANSWERS, { finished: () => true });
+    database.listen(TABLE, (id, before, after) => {
+      const { host, dueAtMs } = (after ?? before) as DeliveryRecord;
+      this.#due.set(id, host, after ? dueAtMs : null);
     });
   }
 
   async insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    assert(inside.get(TABLE, delivery.deliveryId) === undefined, 'a deliveryId is used once');
+    assert((await inside.find(TABLE, delivery.deliveryId)) === undefined, 'a deliveryId is used once');
     inside.put(TABLE, delivery.deliveryId, delivery);
-    inside.putCold(BODIES, delivery.deliveryId, body);
+    inside.put(BODIES, delivery.deliveryId, body);
   }
 
   async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    assert(inside.get(TABLE, delivery.deliveryId), 'the delivery exists');
+    assert(await inside.find(TABLE, delivery.deliveryId), 'the delivery exists');
     inside.put(TABLE, delivery.deliveryId, delivery);
-    if (answer !== undefined) inside.putCold(ANSWERS, delivery.deliveryId, answer);
+    if (answer !== undefined) inside.put(ANSWERS, delivery.deliveryId, answer);
   }
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
-    return tx ? this.#database.inside(tx).get(TABLE, deliveryId) : this.#database.get(TABLE, deliveryId);
+    return (tx ? this.#database.inside(tx) : this.#database).find(TABLE, deliveryId);
   }
 
   async list({ owner, jobId, limit = DEFAULT_LIMIT, before }: DeliveryQuery): Promise<DeliveryRecord[]> {
     const found: DeliveryRecord[] = [];
-    for (const delivery of this.#newestFirst(jobId)) {
-      if (before !== undefined && delivery.deliveryId >= before) continue;
+    const listing = {
+      ...(owner !== undefined && { index: 'byOwner', buckets: [[owner]] }),
+      ...(jobId !== undefined && { index: 'byJob', buckets: [[jobId]] }),
+      ...(before !== undefined && { before }),
+    };
+    for await (const delivery of this.#database.newestFirst<DeliveryRecord>(TABLE, listing)) {
       if (owner !== undefined && delivery.owner !== owner) continue;
       if (found.push(delivery) >= limit) break;
     }
@@ -56,33 +67,16 @@ export class LowdbDeliveryStore implements DeliveryStore {
   }
 
   async due(query: DueQuery): Promise<DeliveryRecord[]> {
-    return this.#due.take(query).map((id) => this.#database.get<DeliveryRecord>(TABLE, id) as DeliveryRecord);
+    return this.#due
+      .take(query)
+      .map((id) => this.#database.unfinished<DeliveryRecord>(TABLE, id) as DeliveryRecord);
   }
 
   async readBody(deliveryId: string): Promise<string | undefined> {
-    return this.#database.readCold<string>(BODIES, deliveryId);
+    return this.#database.find<string>(BODIES, deliveryId);
   }
 
   async readAnswer(deliveryId: string): Promise<string | undefined> {
-    return this.#database.readCold<string>(ANSWERS, deliveryId);
-  }
-
-  #newestFirst(jobId: string | undefined): DeliveryRecord[] {
-    if (jobId === undefined) return [...this.#database.all<DeliveryRecord>(TABLE)].reverse();
-    const ids = this.#byJob.get(jobId) ?? [];
-    return ids.map((id) => this.#database.get<DeliveryRecord>(TABLE, id) as DeliveryRecord).reverse();
-  }
-
-  #index({ deliveryId, jobId, host, dueAtMs }: DeliveryRecord, isNew: boolean): void {
-    this.#due.set(deliveryId, host, dueAtMs);
-    if (!isNew) return;
-    const ids = this.#byJob.get(jobId);
-    if (ids) ids.push(deliveryId);
-    else this.#byJob.set(jobId, [deliveryId]);
-  }
-
-  #forget(): void {
-    this.#due.clear();
-    this.#byJob.clear();
+    return this.#database.find<string>(ANSWERS, deliveryId);
   }
 }

@@ -1,42 +1,31 @@
-import type {
-  LedgerAccount,
-  LedgerEntry,
-  LedgerStore,
-  OwnerBooks,
-  Reserve,
-} from '../../ledger/ledger-store.ts';
+import type { JobRecord } from '../../jobs/job.ts';
+import type { Books, LedgerAccount, LedgerEntry, LedgerStore, Reserve } from '../../ledger/ledger-store.ts';
 import type { Storage, Transaction } from '../storage.ts';
 import type { LowdbDatabase } from './database.ts';
+import { ENTRIES, rowIdOf } from './ledger-rows.ts';
+import { JOBS } from './lowdb-storage.ts';
 
 const ACCOUNTS = 'ledgerAccounts';
 const RESERVES = 'reserves';
-const ENTRIES = 'ledgerEntries';
 
 /** The books of the stored ledger in the embedded database. */
 export class LowdbLedgerStore implements LedgerStore {
   readonly storage: Storage;
   readonly #database: LowdbDatabase;
-  readonly #entriesByOwner = new Map<string, LedgerEntry[]>();
-  readonly #reservesByOwner = new Map<string, Set<string>>();
 
   constructor(database: LowdbDatabase, storage: Storage) {
     this.storage = storage;
     this.#database = database;
-    database.listen(RESERVES, (jobId, before, after) => {
-      const { owner } = (after ?? before) as Reserve;
-      const jobIds = this.#reservesByOwner.get(owner) ?? new Set();
-      this.#reservesByOwner.set(owner, jobIds);
-      if (after) jobIds.add(jobId);
-      else jobIds.delete(jobId);
-    });
-    database.listen(ENTRIES, (_id, _before, after) => {
-      if (after) this.#indexEntry(after as LedgerEntry);
-      else this.#entriesByOwner.clear(); // Entries are append-only: only closing the database removes them.
+    database.archive<Reserve>(RESERVES, { finished: ({ state }) => state !== 'open', keepsRecent: true });
+    database.archive<LedgerEntry>(ENTRIES, {
+      finished: () => true,
+      keepsRecent: true,
+      indexes: { byOwner: ({ owner, entryId }) => ({ bucket: [owner], order: entryId }) },
     });
   }
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
-    return this.#get(ACCOUNTS, owner, tx);
+    return tx ? this.#database.inside(tx).get(ACCOUNTS, owner) : this.#database.get(ACCOUNTS, owner);
   }
 
   async putAccount(tx: Transaction, account: LedgerAccount): Promise<void> {
@@ -44,7 +33,7 @@ export class LowdbLedgerStore implements LedgerStore {
   }
 
   async getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined> {
-    return this.#get(RESERVES, jobId, tx);
+    return (tx ? this.#database.inside(tx) : this.#database).find(RESERVES, jobId);
   }
 
   async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {
@@ -52,36 +41,70 @@ export class LowdbLedgerStore implements LedgerStore {
   }
 
   async appendEntry(tx: Transaction, entry: LedgerEntry): Promise<void> {
-    this.#database.inside(tx).put(ENTRIES, entry.entryId, entry);
+    this.#database.inside(tx).put(ENTRIES, rowIdOf(entry), entry);
   }
 
   async listEntries(owner: string, limit: number): Promise<LedgerEntry[]> {
-    return (this.#entriesByOwner.get(owner) ?? []).slice(-limit).reverse();
+    const entries: LedgerEntry[] = [];
+    const listing = { index: 'byOwner', buckets: [[owner]] };
+    for await (const entry of this.#database.newestFirst<LedgerEntry>(ENTRIES, listing)) {
+      if (entries.push(entry) >= limit) break;
+    }
+    return entries;
   }
 
   async listOwners(): Promise<string[]> {
     return [...this.#database.all<LedgerAccount>(ACCOUNTS)].map((account) => account.owner);
   }
 
-  async readBooks(owner: string, tx?: Transaction): Promise<OwnerBooks | undefined> {
-    if (tx) await this.#database.inside(tx).store.flushed();
-    const account = this.#database.get<LedgerAccount>(ACCOUNTS, owner);
-    if (!account) return undefined;
-    const jobIds = [...(this.#reservesByOwner.get(owner) ?? [])];
-    return {
-      account,
-      entries: [...(this.#entriesByOwner.get(owner) ?? [])],
-      reserves: jobIds.map((jobId) => this.#database.get<Reserve>(RESERVES, jobId) as Reserve),
-    };
+  async *readBooks(): AsyncGenerator<Books> {
+    const accounts = [...this.#database.all<LedgerAccount>(ACCOUNTS)];
+    await using view = this.#database.view(JOBS, RESERVES, ENTRIES);
+    for (const account of accounts) yield { account };
+    const jobs = inStep(view.rows<JobRecord>(JOBS), ({ jobId }) => jobId);
+    const reserves = inStep(view.rows<Reserve>(RESERVES), ({ jobId }) => jobId);
+    const entries = inStep(view.rows<LedgerEntry>(ENTRIES), ({ jobId }) => jobId ?? '');
+    for (;;) {
+      const keys = [await jobs.key(), await reserves.key(), await entries.key()];
+      const first = keys.filter((key) => key !== undefined).sort()[0];
+      if (first === undefined) return;
+      if (first === '') {
+        for (const entry of await entries.take(first, 1))
+          yield { jobId: null, job: undefined, reserve: undefined, entries: [entry] };
+        continue;
+      }
+      yield {
+        jobId: first,
+        job: (await jobs.take(first))[0],
+        reserve: (await reserves.take(first))[0],
+        entries: await entries.take(first),
+      };
+    }
   }
+}
 
-  #get<Row>(table: string, id: string, tx: Transaction | undefined): Row | undefined {
-    return tx ? this.#database.inside(tx).get<Row>(table, id) : this.#database.get<Row>(table, id);
-  }
-
-  #indexEntry(entry: LedgerEntry): void {
-    const entries = this.#entriesByOwner.get(entry.owner);
-    if (entries) entries.push(entry);
-    else this.#entriesByOwner.set(entry.owner, [entry]);
-  }
+/** Rows that come in the order of a key, taken key by key. */
+function inStep<Row>(rows: AsyncGenerator<Row>, keyOf: (row: Row) => string) {
+  let next: Row | undefined;
+  let begun = false;
+  const peek = async () => {
+    if (!begun) next = (await rows.next()).value as Row | undefined;
+    begun = true;
+    return next;
+  };
+  return {
+    async key(): Promise<string | undefined> {
+      const row = await peek();
+      return row && keyOf(row);
+    },
+    /** The next rows of that key. */
+    async take(key: string, most = Number.POSITIVE_INFINITY): Promise<Row[]> {
+      const taken: Row[] = [];
+      for (let row = await peek(); row && keyOf(row) === key && taken.length < most; row = await peek()) {
+        taken.push(row);
+        begun = false;
+      }
+      return taken;
+    },
+  };
 }

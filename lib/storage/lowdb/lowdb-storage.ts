@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { isTerminal, type JobRecord, statusOf } from '../../jobs/job.ts';
+import { isTerminal, type JobRecord, type JobStatus, statusOf } from '../../jobs/job.ts';
 import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
 import type { LowdbDatabase, LowdbTransaction } from './database.ts';
 import { LowdbDeliveryStore } from './lowdb-delivery-store.ts';
 
-const TABLE = 'jobs';
+export const JOBS = 'jobs';
 const SOURCES = 'sources';
 const REQUESTS = 'idempotentRequests';
 const REMOVALS = 'artifactRemovals';
@@ -16,21 +16,31 @@ interface QueueRow {
   pausedAtMs: number | null;
 }
 
-/** Jobs in the embedded database; the sources of their scenes are in a table apart, which doesn't stay in memory. */
+const STATUSES: JobStatus[] = ['queued', 'running', 'completed', 'failed'];
+
+/** Jobs in the embedded database. Those that are over leave its memory, and the sources of all scenes. */
 export class LowdbStorage implements Storage {
   readonly deliveries: LowdbDeliveryStore;
   readonly #database: LowdbDatabase;
-  /** Ids of each owner's jobs; ids sort by time, and rows come in that order. */
-  readonly #byOwner = new Map<string, Set<string>>();
   readonly #unfinished = new Set<string>();
 
   constructor(database: LowdbDatabase) {
     this.#database = database;
     this.deliveries = new LowdbDeliveryStore(database);
-    database.keepCold(SOURCES);
-    database.listen(TABLE, (id, before, after) =>
-      this.#index(id, before as JobRecord | undefined, after as JobRecord | undefined),
-    );
+    database.archive<JobRecord>(JOBS, {
+      finished: ({ phase }) => isTerminal(phase),
+      keepsRecent: true,
+      indexes: {
+        byOwner: (job) => ({ bucket: [job.owner, shownStatus(job)], order: job.jobId }),
+        byStatus: (job) => ({ bucket: [shownStatus(job)], order: job.jobId }),
+      },
+    });
+    database.archive(SOURCES, { finished: () => true });
+    database.archive(REMOVALS, { finished: () => true });
+    database.listen(JOBS, (jobId, _before, after) => {
+      if (after && !isTerminal((after as JobRecord).phase)) this.#unfinished.add(jobId);
+      else this.#unfinished.delete(jobId);
+    });
   }
 
   async start(): Promise<void> {
@@ -47,26 +57,24 @@ export class LowdbStorage implements Storage {
 
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    assert(inside.get(TABLE, job.jobId) === undefined, 'a jobId is used once');
-    inside.put(TABLE, job.jobId, job);
-    inside.putCold(SOURCES, job.jobId, source);
+    assert((await inside.find(JOBS, job.jobId)) === undefined, 'a jobId is used once');
+    inside.put(JOBS, job.jobId, job);
+    inside.put(SOURCES, job.jobId, source);
   }
 
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
     const inside = this.#database.inside(tx);
-    const before = inside.get<JobRecord>(TABLE, job.jobId);
+    const before = await inside.find<JobRecord>(JOBS, job.jobId);
     assert(before, 'the job exists');
     assert(!isTerminal(before.phase), 'a terminal job never changes');
-    inside.put(TABLE, job.jobId, job);
+    inside.put(JOBS, job.jobId, job);
   }
 
   async deleteJob(tx: Transaction, jobId: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    assert(
-      inside.get<JobRecord>(TABLE, jobId)?.phase === 'reserving',
-      'only a job that nobody saw is removed',
-    );
-    inside.remove(TABLE, jobId);
+    const job = await inside.find<JobRecord>(JOBS, jobId);
+    assert(job?.phase === 'reserving', 'only a job that nobody saw is removed');
+    inside.remove(JOBS, jobId);
     inside.remove(SOURCES, jobId);
   }
 
@@ -89,37 +97,46 @@ export class LowdbStorage implements Storage {
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
-    return tx ? this.#database.inside(tx).get(TABLE, jobId) : this.#database.get(TABLE, jobId);
+    return (tx ? this.#database.inside(tx) : this.#database).find(JOBS, jobId);
   }
 
   async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
     const jobs: JobRecord[] = [];
-    for (const job of this.#newestFirst(owner)) {
-      if (before !== undefined && job.jobId >= before) continue;
-      if (job.phase === 'reserving' || (status && statusOf(job.phase) !== status)) continue;
+    const statuses = status === undefined ? STATUSES : [status];
+    const listing = {
+      index: owner === undefined ? 'byStatus' : 'byOwner',
+      buckets: statuses.map((status) => (owner === undefined ? [status] : [owner, status])),
+      ...(before !== undefined && { before }),
+    };
+    for await (const job of this.#database.newestFirst<JobRecord>(JOBS, listing)) {
       if (jobs.push(job) >= limit) break;
     }
     return jobs;
   }
 
   async unfinishedJobs(): Promise<JobRecord[]> {
-    return [...this.#unfinished].sort().map((id) => this.#database.get<JobRecord>(TABLE, id) as JobRecord);
+    return [...this.#unfinished]
+      .sort()
+      .map((id) => this.#database.unfinished<JobRecord>(JOBS, id) as JobRecord);
   }
 
   async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
-    // Ids sort by time. A list of its own, because jobs come and go while somebody looks at each.
-    const jobs = [...this.#database.all<JobRecord>(TABLE)].filter(({ artifacts }) => artifacts.length > 0);
-    for (const job of jobs.sort((a, b) => (a.jobId < b.jobId ? -1 : 1))) {
-      if (!this.#database.get(REMOVALS, job.jobId)) yield job;
+    await using view = this.#database.view(JOBS, REMOVALS);
+    const removals = view.rows<Removal>(REMOVALS);
+    let removal = (await removals.next()).value as Removal | undefined;
+    for await (const job of view.rows<JobRecord>(JOBS)) {
+      if (job.artifacts.length === 0) continue;
+      while (removal && removal.jobId < job.jobId) removal = (await removals.next()).value;
+      if (removal?.jobId !== job.jobId) yield job;
     }
   }
 
   async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {
-    this.#database.inside(tx).put(REMOVALS, jobId, { atMs });
+    this.#database.inside(tx).put(REMOVALS, jobId, { jobId, atMs } satisfies Removal);
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
-    return this.#database.readCold<string>(SOURCES, jobId);
+    return this.#database.find<string>(SOURCES, jobId);
   }
 
   async queuePausedAtMs(): Promise<number | null> {
@@ -129,26 +146,17 @@ export class LowdbStorage implements Storage {
   async setQueuePausedAtMs(tx: Transaction, pausedAtMs: number | null): Promise<void> {
     this.#database.inside(tx).put(QUEUE, QUEUE, { pausedAtMs } satisfies QueueRow);
   }
+}
 
-  *#newestFirst(owner: string | undefined): Iterable<JobRecord> {
-    if (owner === undefined) {
-      yield* [...this.#database.all<JobRecord>(TABLE)].reverse();
-      return;
-    }
-    for (const id of [...(this.#byOwner.get(owner) ?? [])].reverse()) {
-      yield this.#database.get<JobRecord>(TABLE, id) as JobRecord;
-    }
-  }
+/** When a job's artifacts were removed. */
+interface Removal {
+  jobId: string;
+  atMs: number;
+}
 
-  #index(jobId: string, before: JobRecord | undefined, after: JobRecord | undefined): void {
-    const owner = (after ?? before)?.owner as string;
-    const ids = this.#byOwner.get(owner) ?? new Set<string>();
-    this.#byOwner.set(owner, ids);
-    if (after) ids.add(jobId);
-    else ids.delete(jobId);
-    if (after && !isTerminal(after.phase)) this.#unfinished.add(jobId);
-    else this.#unfinished.delete(jobId);
-  }
+/** The bucket of a job in an index; one that nobody sees yet is in none that is listed. */
+function shownStatus({ phase }: JobRecord): string {
+  return phase === 'reserving' ? '' : statusOf(phase);
 }
 
 /** JSON, because either part may hold any character. */

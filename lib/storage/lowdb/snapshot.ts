@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Mark } from './journal-record.ts';
-import { applyTo, type Tables } from './tables.ts';
+import type { PackDescription } from './pack.ts';
+import { type Tables, tableIn } from './tables.ts';
 
-/** The format of snapshot and journal together. */
-export const FORMAT = 1;
+/** The format of snapshot, journal and packs together. */
+export const FORMAT = 2;
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -12,15 +13,25 @@ interface SnapshotHead {
   /** The last record that the rows contain. */
   sequence: number;
   checksum: string;
+  /** Where the other rows are, oldest first. */
+  packs: PackDescription[];
+}
+
+/** What a snapshot on the disk says. */
+export interface SnapshotContent {
+  format: number;
+  mark: Mark;
+  tables: Tables;
+  packs: PackDescription[];
 }
 
 /**
- * All rows at one point of the journal, as lines of JSON: a head, a row each, and a foot with the number of rows and
+ * All rows in memory at one point of the journal, as lines of JSON: a head, a row each, and a foot with the number of rows and
  * a checksum over all before it. Made piece by piece, so that a large one doesn't hold up anything else.
  */
-export function* snapshotPieces(tables: Tables, mark: Mark): Generator<Buffer> {
+export function* snapshotPieces(tables: Tables, packs: PackDescription[], mark: Mark): Generator<Buffer> {
   const hash = createHash('sha256');
-  let lines = [JSON.stringify({ format: FORMAT, ...mark } satisfies SnapshotHead)];
+  let lines = [JSON.stringify({ format: FORMAT, ...mark, packs } satisfies SnapshotHead)];
   let length = 0;
   let rowCount = 0;
   for (const [table, rows] of tables) {
@@ -45,16 +56,20 @@ function hashed(lines: string[], hash: Hash): Buffer {
   return piece;
 }
 
-/** A snapshot's rows and point; undefined when it is incomplete or altered. Any format number is given back. */
-export function readSnapshot(bytes: Buffer): { format: number; mark: Mark; tables: Tables } | undefined {
+/**
+ * What a snapshot says; undefined when it is incomplete or altered. Of a format that isn't among `formats` it gives
+ * back no more than the number.
+ */
+export function readSnapshot(bytes: Buffer, formats: number[]): SnapshotContent | undefined {
   const headEnd = bytes.indexOf(10);
   const footStart = bytes.lastIndexOf(10, -2) + 1;
   if (headEnd < 0 || footStart <= headEnd || bytes.at(-1) !== 10) return undefined;
   try {
-    const { format, sequence, checksum } = JSON.parse(bytes.toString('utf8', 0, headEnd)) as SnapshotHead;
+    const head = JSON.parse(bytes.toString('utf8', 0, headEnd)) as SnapshotHead;
+    const { format, sequence, checksum, packs = [] } = head;
     const mark = { sequence, checksum };
     const tables: Tables = new Map();
-    if (format !== FORMAT) return { format, mark, tables };
+    if (!formats.includes(format)) return { format, mark, tables, packs };
     const foot = JSON.parse(bytes.toString('utf8', footStart)) as { rows: number; checksum: string };
     if (createHash('sha256').update(bytes.subarray(0, footStart)).digest('hex') !== foot.checksum)
       return undefined;
@@ -62,10 +77,10 @@ export function readSnapshot(bytes: Buffer): { format: number; mark: Mark; table
     for (let at = headEnd + 1; at < footStart; rowCount++) {
       const end = bytes.indexOf(10, at);
       const [table, id, row] = JSON.parse(bytes.toString('utf8', at, end)) as [string, string, unknown];
-      applyTo(tables, { table, id, row });
+      tableIn(tables, table).set(id, row);
       at = end + 1;
     }
-    return rowCount === foot.rows ? { format, mark, tables } : undefined;
+    return rowCount === foot.rows ? { format, mark, tables, packs } : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** Rows by table and id. Maps, because ids can be any text, `__proto__` too. */
+/** Rows by table and id. Maps, because ids can be any text, `__proto__` too. A null row: one that was removed. */
 export type Tables = Map<string, Map<string, unknown>>;
 
 /** One write of a commit: a row put, or removed when `row` is undefined. */
@@ -9,6 +9,25 @@ export interface Operation {
   /** The row as JSON; undefined for a removal. */
   json: string | undefined;
 }
+
+/** A place in an index: rows of one bucket are listed together, in the order of `order`. */
+export interface IndexKey {
+  bucket: string[];
+  /** Different for each row. */
+  order: string;
+}
+
+/** What becomes of the rows of a table that grows with the jobs. */
+export interface ArchiveRule<Row> {
+  /** Whether a row may leave memory: it hardly changes any more. */
+  finished: (row: Row) => boolean;
+  /** Whether the last ones that have finished stay in memory, because they are asked for most. */
+  keepsRecent?: boolean;
+  /** How rows are listed, other than by id. */
+  indexes?: Record<string, (row: Row) => IndexKey>;
+}
+
+export type ArchiveRules = Map<string, ArchiveRule<unknown>>;
 
 export function put(table: string, id: string, row: unknown): Operation {
   const json = JSON.stringify(row);
@@ -27,8 +46,24 @@ export function tableIn(tables: Tables, table: string): Map<string, unknown> {
   return rows;
 }
 
-export function applyTo(tables: Tables, { table, id, row }: Pick<Operation, 'table' | 'id' | 'row'>): void {
+/** Removed rows of tables that may be archived leave a null: it hides what is in the archive. */
+export function applyTo(
+  tables: Tables,
+  { table, id, row }: Pick<Operation, 'table' | 'id' | 'row'>,
+  rules: ArchiveRules,
+): void {
   const rows = tableIn(tables, table);
-  if (row === undefined) rows.delete(id);
-  else rows.set(id, row);
+  if (row !== undefined) rows.set(id, row);
+  else if (rules.has(table)) rows.set(id, null);
+  else rows.delete(id);
+}
+
+/** The name of an index's rows in packs. */
+export function indexTable(table: string, index: string): string {
+  return `${table}.${index}`;
+}
+
+/** What the ids of a bucket's rows in an index begin with. */
+export function bucketPrefix(bucket: string[]): string {
+  return `${bucket.join('\0')}\0`;
 }

@@ -157,7 +157,7 @@ async function live(
     ...lives,
     { actions: [], callsLeft: Number.POSITIVE_INFINITY, fullness: 0 },
   ]) {
-    const folder = new DataFolder(path, { disk, snapshotAfterBytes: 3000, onFatal: () => {} });
+    const folder = new DataFolder(path, { disk, snapshotAfterBytes: 3000, recentJobs: 2, onFatal: () => {} });
     const ledger = makeLedger({ clock, disk, folder, model });
     const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
     const world = { clock, disk, folder, ledger, book, model };

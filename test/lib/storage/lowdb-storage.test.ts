@@ -94,7 +94,7 @@ t.test('sources leave memory with a snapshot, and read the same afterwards', asy
   const source = (id: number) => `# ${id} \ud800\n`.repeat(300);
   for (let id = 1; id <= 30; id++) await insert(folder, jobRecord(String(id)), source(id));
   await folder.stop(); // Waits for a snapshot under way.
-  t.match(readdirSync(path).join(' '), /rows-\d{16}/);
+  t.match(readdirSync(path).join(' '), /pack-\d{8}/);
   await folder.start();
   for (let id = 1; id <= 30; id++) t.equal(await folder.storage.readSource(String(id)), source(id));
 });
@@ -179,7 +179,7 @@ t.test('a last record that lacks only its newline is kept', async (t) => {
 t.test('data of a later version is refused', async (t) => {
   const path = await closedFolder(t);
   const snapshot = readFileSync(join(path, 'database.jsonl'), 'utf8');
-  writeFileSync(join(path, 'database.jsonl'), snapshot.replace('"format":1', '"format":99'));
+  writeFileSync(join(path, 'database.jsonl'), snapshot.replace(/"format":\d+/, '"format":99'));
   await t.rejects(new DataFolder(path).start(), { code: 'storage_damaged', message: /has format 99/ });
 });
 

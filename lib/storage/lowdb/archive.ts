@@ -1,0 +1,238 @@
+import { type Disk, replaceFile } from '../disk.ts';
+import { entriesOf, MergedCursor } from './cursor.ts';
+import { Pack, type PackDescription } from './pack.ts';
+import { type Block, type PackedRow, packPieces } from './pack-format.ts';
+import { type ArchiveRules, bucketPrefix, indexTable } from './tables.ts';
+
+export const PACK_FILE: RegExp = /^pack-(\d{8})$/;
+
+/** A pack of this size is not merged with others any more, so that no merge takes long. */
+const LARGEST_MERGED_BYTES = 256 * 1024 * 1024;
+/** Fewer packs than this are not worth a merge. */
+const FEWEST_TO_MERGE = 4;
+/** Text of blocks that were read last. */
+const CACHE_LENGTH = 4 * 1024 * 1024;
+
+/** A row on its way from memory into a pack; null: it was removed. */
+export interface LeavingRow {
+  table: string;
+  id: string;
+  row: unknown;
+}
+
+/** Packs held open by who reads them. */
+export interface Lease {
+  /** Newest first. */
+  packs: Pack[];
+  release(): Promise<void>;
+}
+
+/**
+ * The rows that left memory, in packs. What a newer pack says of a row wins over older ones.
+ *
+ * Each snapshot adds a pack of what has finished since the last one; small packs are merged with those before them,
+ * so that there are few, and each row is written a few times only, however many follow it.
+ */
+export class Archive {
+  readonly #disk: Disk;
+  readonly #folder: string;
+  readonly #rules: ArchiveRules;
+  readonly #cache = new BlockCache();
+  /** Oldest first. */
+  #packs: Pack[] = [];
+
+  constructor(disk: Disk, folder: string, rules: ArchiveRules) {
+    this.#disk = disk;
+    this.#folder = folder;
+    this.#rules = rules;
+  }
+
+  async open(names: PackDescription[]): Promise<void> {
+    for (const name of names) this.#packs.push(await Pack.open(this.#disk, this.#folder, name.name, name));
+  }
+
+  async close(): Promise<void> {
+    await this.replace([]);
+  }
+
+  /** From now on the archive is made of these. Answers with the names of those that are no longer part of it. */
+  async replace(packs: Pack[]): Promise<string[]> {
+    const gone = this.#packs.filter((pack) => !packs.includes(pack));
+    this.#packs = packs;
+    for (const pack of gone) await pack.release();
+    return gone.map(({ name }) => name);
+  }
+
+  /** Lets go of what `extended` made: it will not be part of the archive. */
+  async dismiss(packs: Pack[]): Promise<void> {
+    for (const pack of packs) {
+      if (this.#packs.includes(pack)) continue;
+      await pack.release();
+      await this.#disk.remove(`${this.#folder}/${pack.name}`).catch(() => {}); // The next start does it.
+    }
+  }
+
+  /** Its packs at this moment, open until released, whatever becomes of the archive meanwhile. */
+  lease(): Lease {
+    const packs = this.#packs.toReversed();
+    for (const pack of packs) pack.hold();
+    return {
+      packs,
+      async release() {
+        for (const pack of packs) await pack.release();
+      },
+    };
+  }
+
+  /** Whether a row of that id could be in it; no costs nothing to say. */
+  mayHold(table: string, id: string): boolean {
+    return this.#packs.some((pack) => pack.mayHold(table, id));
+  }
+
+  /** A row; undefined when it isn't there, or was removed. */
+  async find(table: string, id: string): Promise<unknown> {
+    const json = (await this.#locate(table, id))?.json;
+    return json === undefined || json === null ? undefined : JSON.parse(json);
+  }
+
+  async #locate(table: string, id: string): Promise<{ pack: Pack; json: string | null } | undefined> {
+    const packs = this.#packs.filter((pack) => pack.mayHold(table, id)).reverse();
+    for (const pack of packs) pack.hold();
+    try {
+      for (const pack of packs) {
+        const json = await pack.find(table, id, (block) => this.#cache.read(pack, block));
+        if (json !== undefined) return { pack, json };
+      }
+      return undefined;
+    } finally {
+      for (const pack of packs) await pack.release();
+    }
+  }
+
+  /**
+   * The packs as they will be with these rows, and merged where that is worth it. Writes files, changes nothing: call
+   * `replace` once a snapshot names them. `purge`: nothing stays on the disk of rows that were replaced or removed.
+   */
+  async extended(rows: LeavingRow[], { purge = false }: { purge?: boolean } = {}): Promise<Pack[]> {
+    const packs = [...this.#packs];
+    const written: Pack[] = [];
+    try {
+      const kept = await this.#withoutVoidRemovals(rows);
+      if (kept.length > 0) {
+        const pack = await this.#write(packed([...kept, ...this.#indexRows(kept)].sort(inOrder)));
+        written.push(pack);
+        packs.push(pack);
+      }
+      const from = purge ? packs.findIndex(({ outdatedRows }) => outdatedRows > 0) : beginOfMerge(packs);
+      if (from < 0) return packs;
+      const pack = await this.#write(merged(packs.slice(from), { dropRemovals: from === 0 }));
+      const gone = packs.splice(from, packs.length, pack);
+      await this.dismiss(gone);
+      return packs;
+    } catch (error) {
+      await this.dismiss(written);
+      throw error;
+    }
+  }
+
+  /** Removals of rows that no pack has need no line; replaced rows are counted where they are. */
+  async #withoutVoidRemovals(rows: LeavingRow[]): Promise<LeavingRow[]> {
+    const kept: LeavingRow[] = [];
+    for (const row of rows) {
+      const located = this.mayHold(row.table, row.id) ? await this.#locate(row.table, row.id) : undefined;
+      if (located) located.pack.outdatedRows += 1;
+      if (row.row !== null || located) kept.push(row);
+    }
+    return kept;
+  }
+
+  *#indexRows(rows: LeavingRow[]): Generator<LeavingRow> {
+    for (const { table, id, row } of rows) {
+      if (row === null) continue;
+      for (const [index, keyOf] of Object.entries(this.#rules.get(table)?.indexes ?? {})) {
+        const { bucket, order } = keyOf(row);
+        yield { table: indexTable(table, index), id: bucketPrefix(bucket) + order, row: id };
+      }
+    }
+  }
+
+  async #write(rows: Iterable<PackedRow> | AsyncIterable<PackedRow>): Promise<Pack> {
+    const name = this.#newName();
+    await replaceFile(this.#disk, this.#folder, name, packPieces(rows));
+    return Pack.open(this.#disk, this.#folder, name);
+  }
+
+  #lastNumber = 0;
+
+  #newName(): string {
+    const numbers = this.#packs.map(({ name }) => Number(PACK_FILE.exec(name)?.[1]));
+    this.#lastNumber = Math.max(this.#lastNumber, ...numbers) + 1;
+    return `pack-${String(this.#lastNumber).padStart(8, '0')}`;
+  }
+}
+
+/** Where the packs begin that are worth merging: many small ones, or one that the newer ones have caught up with. */
+function beginOfMerge(packs: Pack[]): number {
+  let newerBytes = 0;
+  let from = -1;
+  for (let at = packs.length - 1; at >= 0; at -= 1) {
+    const { sizeBytes } = packs[at] as Pack;
+    if (sizeBytes > LARGEST_MERGED_BYTES) break;
+    if (packs.length - at >= FEWEST_TO_MERGE && sizeBytes <= newerBytes) from = at;
+    newerBytes += sizeBytes;
+  }
+  return from;
+}
+
+/** The rows of packs that stand one behind the other, table by table. */
+async function* merged(
+  packs: Pack[],
+  { dropRemovals }: { dropRemovals: boolean },
+): AsyncGenerator<PackedRow> {
+  const tables = [...new Set(packs.flatMap(({ tables }) => tables))].sort();
+  const newestFirst = packs.toReversed();
+  for (const table of tables) {
+    const cursor = new MergedCursor(newestFirst.map((pack) => pack.cursor(table, {})));
+    for await (const { id, json } of entriesOf(cursor)) {
+      if (json !== undefined || !dropRemovals) yield { table, id, json };
+    }
+  }
+}
+
+/** Made into text one by one, as they are written: together that would hold up everything else. */
+function* packed(rows: LeavingRow[]): Generator<PackedRow> {
+  for (const { table, id, row } of rows)
+    yield { table, id, json: row === null ? undefined : JSON.stringify(row) };
+}
+
+function inOrder(a: LeavingRow, b: LeavingRow): number {
+  if (a.table !== b.table) return a.table < b.table ? -1 : 1;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+/** Blocks that were read last, up to some length of text together. */
+class BlockCache {
+  readonly #texts = new Map<Block, string>();
+  #length = 0;
+
+  async read(pack: Pack, block: Block): Promise<string> {
+    const cached = this.#texts.get(block);
+    if (cached !== undefined) {
+      // To the end: the first to go is the one that was not asked for longest.
+      this.#texts.delete(block);
+      this.#texts.set(block, cached);
+      return cached;
+    }
+    const text = await pack.readBlock(block);
+    if (!this.#texts.has(block)) {
+      this.#texts.set(block, text);
+      this.#length += text.length;
+    }
+    for (const [oldest, { length }] of this.#texts) {
+      if (this.#length <= CACHE_LENGTH) break;
+      this.#texts.delete(oldest);
+      this.#length -= length;
+    }
+    return text;
+  }
+}

@@ -1,0 +1,245 @@
+import { ScenepressError } from '../../errors.ts';
+import type { Disk, FileReader } from '../disk.ts';
+import { type Cursor, type Entry, isWithin, type Range } from './cursor.ts';
+import {
+  type Block,
+  decodeBlock,
+  decodeIndex,
+  decodeTrailer,
+  findLine,
+  linesOf,
+  type TableIndex,
+  TRAILER_BYTES,
+} from './pack-format.ts';
+
+/** What a snapshot says of a pack. */
+export interface PackDescription {
+  name: string;
+  sizeBytes: number;
+  /** Of its index, which has the checksums of all else. */
+  checksum: string;
+  /** How many of its rows later packs replace or remove. */
+  outdatedRows: number;
+}
+
+/** Read in one go by those who want all rows: much in one read, little in one turn of the event loop. */
+const RUN_BYTES = 32 * 1024;
+
+/** One open pack: a sparse index in memory, the rows on the disk. */
+export class Pack {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly checksum: string;
+  readonly #file: FileReader;
+  readonly #path: string;
+  readonly #tables: Map<string, TableIndex>;
+  outdatedRows: number;
+  /** It is closed when nobody reads it any more. */
+  #readers = 1;
+
+  private constructor(
+    path: string,
+    { name, sizeBytes, checksum, outdatedRows }: PackDescription,
+    file: FileReader,
+    tables: TableIndex[],
+  ) {
+    this.name = name;
+    this.sizeBytes = sizeBytes;
+    this.checksum = checksum;
+    this.outdatedRows = outdatedRows;
+    this.#file = file;
+    this.#path = path;
+    this.#tables = new Map(tables.map((index) => [index.table, index]));
+  }
+
+  /** Opens a pack; `storage_damaged` when it is missing, not whole, or not the one that `expected` describes. */
+  static async open(disk: Disk, folder: string, name: string, expected?: PackDescription): Promise<Pack> {
+    const path = `${folder}/${name}`;
+    const file = await disk.openToRead(path);
+    if (!file) throw damaged(path, 'it is missing');
+    try {
+      const trailer = decodeTrailer(await file.read(file.sizeBytes - TRAILER_BYTES, TRAILER_BYTES));
+      const whole =
+        expected === undefined ||
+        (expected.sizeBytes === file.sizeBytes && expected.checksum === trailer?.checksum);
+      const index =
+        trailer && whole && decodeIndex(await file.read(trailer.at, trailer.sizeBytes), trailer.checksum);
+      if (!index) throw damaged(path, 'it is not whole');
+      const { sizeBytes } = file;
+      const { checksum } = trailer;
+      return new Pack(
+        path,
+        { name, sizeBytes, checksum, outdatedRows: expected?.outdatedRows ?? 0 },
+        file,
+        index,
+      );
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  get description(): PackDescription {
+    const { name, sizeBytes, checksum, outdatedRows } = this;
+    return { name, sizeBytes, checksum, outdatedRows };
+  }
+
+  get tables(): string[] {
+    return [...this.#tables.keys()];
+  }
+
+  /** Keeps it open until `release`, also when it is no longer part of the archive. */
+  hold(): void {
+    this.#readers += 1;
+  }
+
+  async release(): Promise<void> {
+    this.#readers -= 1;
+    if (this.#readers === 0) await this.#file.close();
+  }
+
+  /** Whether a row of that id could be in it. */
+  mayHold(table: string, id: string): boolean {
+    const index = this.#tables.get(table);
+    return index !== undefined && id <= index.lastId && id >= (index.blocks[0] as Block).firstId;
+  }
+
+  /** The block that has the row, if any has. */
+  blockOf(table: string, id: string): Block | undefined {
+    const blocks = this.#tables.get(table)?.blocks ?? [];
+    return blocks[lastNotAfter(blocks, id)];
+  }
+
+  /** The row's JSON, null when this pack says that it was removed, undefined when it says nothing of it. */
+  async find(
+    table: string,
+    id: string,
+    lines: (block: Block) => Promise<string>,
+  ): Promise<string | null | undefined> {
+    const block = this.blockOf(table, id);
+    return block && findLine(await lines(block), id);
+  }
+
+  async readBlock(block: Block): Promise<string> {
+    return this.#decode(await this.#file.read(block.at, block.sizeBytes), block);
+  }
+
+  /** All bytes, in pieces. */
+  async *bytes(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < this.sizeBytes; at += PIECE_BYTES) {
+      yield await this.#file.read(at, Math.min(PIECE_BYTES, this.sizeBytes - at));
+    }
+  }
+
+  cursor(table: string, range: Range): Cursor {
+    const blocks = this.#tables.get(table)?.blocks ?? [];
+    return new PackCursor(this, blocks, range);
+  }
+
+  /** Blocks that lie one after the other, read at once. */
+  async readRun(blocks: Block[]): Promise<string[]> {
+    const start = (blocks[0] as Block).at;
+    const last = blocks.at(-1) as Block;
+    const bytes = await this.#file.read(start, last.at + last.sizeBytes - start);
+    return blocks.map((block) =>
+      this.#decode(bytes.subarray(block.at - start, block.at - start + block.sizeBytes), block),
+    );
+  }
+
+  #decode(bytes: Buffer, block: Block): string {
+    const lines = decodeBlock(bytes, block);
+    if (lines === undefined) throw damaged(this.#path, `it was altered (at byte ${block.at})`);
+    return lines;
+  }
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+class PackCursor implements Cursor {
+  readonly #pack: Pack;
+  readonly #blocks: Block[];
+  readonly #range: Range;
+  #nextBlock: number;
+  #entries: Entry[] = [];
+  #at = 0;
+  current: Entry | undefined;
+
+  constructor(pack: Pack, blocks: Block[], range: Range) {
+    this.#pack = pack;
+    this.#blocks = blocks;
+    this.#range = range;
+    this.#nextBlock = range.backwards
+      ? range.before === undefined
+        ? blocks.length - 1
+        : lastNotAfter(blocks, range.before)
+      : Math.max(0, range.from === undefined ? 0 : lastNotAfter(blocks, range.from));
+  }
+
+  next(): Promise<void> | undefined {
+    this.current = this.#entries[this.#at];
+    this.#at += 1;
+    if (this.current || !this.#hasMore()) return undefined;
+    return this.#read();
+  }
+
+  #hasMore(): boolean {
+    const block = this.#blocks[this.#nextBlock];
+    if (!block) return false;
+    const { backwards, from, before } = this.#range;
+    if (!backwards) return before === undefined || block.firstId < before;
+    // Blocks in front of the one that `from` lies in have nothing for it.
+    const after = this.#blocks[this.#nextBlock + 1];
+    return from === undefined || after === undefined || after.firstId > from;
+  }
+
+  async #read(): Promise<void> {
+    do {
+      const run = this.#nextRun();
+      const texts = await this.#pack.readRun(run);
+      const entries: Entry[] = [];
+      for (const text of texts) {
+        for (const entry of linesOf(text)) if (isWithin(entry.id, this.#range)) entries.push(entry);
+      }
+      this.#entries = this.#range.backwards ? entries.reverse() : entries;
+    } while (this.#entries.length === 0 && this.#hasMore());
+    this.current = this.#entries[0];
+    this.#at = 1;
+  }
+
+  /** Backwards one block, because who goes backwards wants the first few; forwards several. */
+  #nextRun(): Block[] {
+    const first = this.#blocks[this.#nextBlock] as Block;
+    if (this.#range.backwards) {
+      this.#nextBlock -= 1;
+      return [first];
+    }
+    const run: Block[] = [];
+    let sizeBytes = 0;
+    do {
+      const block = this.#blocks[this.#nextBlock] as Block;
+      run.push(block);
+      sizeBytes += block.sizeBytes;
+      this.#nextBlock += 1;
+    } while (sizeBytes < RUN_BYTES && this.#hasMore());
+    return run;
+  }
+}
+
+/** The place of the last block that begins with this id or an earlier one; -1 when all begin later. */
+function lastNotAfter(blocks: Block[], id: string): number {
+  let low = 0;
+  let high = blocks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((blocks[middle] as Block).firstId <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function damaged(path: string, what: string): ScenepressError {
+  return new ScenepressError(
+    'storage_damaged',
+    `${path} is damaged: ${what}. Nothing was changed. Restore a copy of the folder.`,
+  );
+}
