@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
-import { Piscina } from 'piscina';
+import piscina, { type Piscina } from 'piscina';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
+import { relocate } from './relocation.ts';
 import { removeFolder } from './remove-folder.ts';
 import type { RenderMessage, RenderResult, RenderTask, StopMessage, StopReason } from './render-task.ts';
 import type { SandboxStatus } from './sandbox.ts';
@@ -84,7 +86,7 @@ export class RenderPool {
     await chmod(this.#workFolder, 0o711);
     this.#threads = threadCounters();
     const workerData: WorkerData = {
-      launcher: this.#launcher,
+      launcher: await this.#relocated(),
       limits: this.#limits,
       workFolder: this.#workFolder,
       shutdownChannel: this.#shutdownName,
@@ -92,7 +94,7 @@ export class RenderPool {
     };
     // Piscina's idle threads don't keep a program running; a started service does, as a listening server would.
     this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
-    this.#piscina = new Piscina({
+    this.#piscina = new piscina.Piscina({
       filename: WORKER_FILE,
       workerData,
       minThreads: this.size,
@@ -114,6 +116,13 @@ export class RenderPool {
   get warmWorkers(): number {
     const threads = this.#piscina?.threads ?? [];
     return threads.filter(({ threadId }) => (this.#warm.get(threadId) ?? 0) > 0).length;
+  }
+
+  /** Where a tree can't be seen as `/`, its programs are told where they are. */
+  async #relocated(): Promise<Launcher> {
+    const launcher = this.#launcher;
+    if (launcher.tree === undefined || launcher.isolation !== 'none') return launcher;
+    return { ...launcher, relocation: await relocate(launcher, join(this.#workFolder, 'relocation')) };
   }
 
   /** Renders on the next free worker. The caller keeps to `size` renders at a time. */

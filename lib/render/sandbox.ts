@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Launcher } from './launcher.ts';
 import type { ZygoteReady } from './protocol.ts';
+import { onMachine } from './renderer-root.ts';
 
 /**
  * A wall between scene code and everything else; each holds without the others. `bubblewrap` stands around the zygote,
@@ -59,7 +60,7 @@ export function selfAttackCode(
   launcher: Launcher,
   targets: { secrets: string[]; folders: string[]; marks: string[]; processes: number },
 ): string {
-  const source = readFileSync(join(launcher.packageFolder, 'scenes', 'self_attack.py'), 'utf8');
+  const source = ownScene(launcher, 'self_attack.py');
   const [docstring = '', ...rest] = source.split('TARGETS: dict\n');
   const values = JSON.stringify({ ...targets, service: process.pid });
   return `${docstring}TARGETS = ${values}\n${rest.join('')}`;
@@ -85,7 +86,11 @@ export function selfAttackProblem(
 
 /** A scene with text, TeX and 3D, for sandboxes that are put together differently here than where they were built. */
 export function trialSceneCode(launcher: Launcher): string {
-  return readFileSync(join(launcher.packageFolder, 'scenes', 'trial.py'), 'utf8');
+  return ownScene(launcher, 'trial.py');
+}
+
+function ownScene(launcher: Launcher, name: string): string {
+  return readFileSync(onMachine(launcher, join(launcher.packageFolder, 'scenes', name)), 'utf8');
 }
 
 export function trialProblem(error: string | undefined): SandboxRefused {

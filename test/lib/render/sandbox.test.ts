@@ -5,6 +5,7 @@ import { noSandbox, sandboxStatus, selfAttackProblem, trialProblem } from '../..
 
 const launcher = (isolation: Launcher['isolation']): Launcher => ({
   python: 'python',
+  tree: undefined,
   packageFolder: 'renderer',
   firstUid: undefined,
   silenceTimeoutMs: 1,
