@@ -23,6 +23,16 @@ export function addressesOf(
   return { publicUrl, assetUrl: (request) => config.assetUrl ?? publicUrl(request) };
 }
 
+/** What links to artifacts begin with while nothing listens. */
+export function configuredAssetUrl(config: {
+  host: string;
+  port: number;
+  publicUrl?: string | undefined;
+  assetUrl?: string | undefined;
+}): string {
+  return config.assetUrl ?? config.publicUrl ?? `http://${config.host}:${config.port}`;
+}
+
 /** The client's address: what a trusted proxy says last, else the connection's. */
 export function remoteAddressOf(request: Request, trustProxy: boolean): string {
   const forwarded = trustProxy ? header(request, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;

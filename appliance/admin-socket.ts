@@ -3,13 +3,19 @@ import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { notFound } from '@hapi/boom';
 import { server as createHapi, type Server } from '@hapi/hapi';
 import { type ErrorCode, isScenepressError, ScenepressError } from '../lib/index.ts';
 import { type Administration, OPERATIONS } from './administration.ts';
 import type { Logger } from './log.ts';
+import { UserError } from './user-error.ts';
 
 const NAME = 'admin.sock';
+const OTHER_VERSION = 'The server that has this data folder is of another version. Restart it with this one.';
+
+interface Reply {
+  answer?: unknown;
+  error?: { code?: ErrorCode; message: string };
+}
 
 type Operation = (request: unknown) => Promise<unknown>;
 
@@ -55,11 +61,12 @@ export class AdminSocket {
 
   async #handle(name: string, request: unknown): Promise<object> {
     const operation = OPERATIONS.find((operation) => operation === name);
-    if (!operation) throw notFound();
+    if (!operation) return { error: { message: OTHER_VERSION } };
     try {
       const call = this.#administration[operation].bind(this.#administration) as Operation;
       const answer = await call(request);
-      this.#logger.info({ operation }, 'administration');
+      // What only looks is asked several times a second by who watches a job.
+      this.#logger[/^(show|list)/.test(operation) ? 'debug' : 'info']({ operation }, 'administration');
       return { answer };
     } catch (error) {
       if (isScenepressError(error)) return { error: { code: error.code, message: error.message } };
@@ -71,11 +78,7 @@ export class AdminSocket {
 
 /** The administration of the server that owns the folder; undefined when none listens there. */
 export async function connectAdministration(folder: string): Promise<RemoteAdministration | undefined> {
-  const listening = await call(folder, 'listAccounts', {}).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return undefined;
-    throw error;
-  });
-  if (!listening) return undefined;
+  if (!(await isListening(folder))) return undefined;
   const operations = OPERATIONS.map((name) => [
     name,
     (request: unknown) => call(folder, name, request ?? {}),
@@ -86,7 +89,25 @@ export async function connectAdministration(folder: string): Promise<RemoteAdmin
 /** The operations of {@link Administration}, wherever they are carried out. */
 export type RemoteAdministration = Pick<Administration, keyof Administration>;
 
+async function isListening(folder: string): Promise<boolean> {
+  try {
+    await exchange(folder, 'showQueue', {});
+    return true;
+  } catch {
+    return false; // Whatever is wrong with the folder, opening it says better.
+  }
+}
+
 async function call(folder: string, operation: string, request: unknown): Promise<unknown> {
+  const { answer, error } = await exchange(folder, operation, request).catch((cause: Error) => {
+    throw new UserError(`The server that had the data folder is gone (${cause.message}).`, { cause });
+  });
+  if (error?.code) throw new ScenepressError(error.code, error.message);
+  if (error) throw new UserError(error.message);
+  return answer;
+}
+
+async function exchange(folder: string, operation: string, request: unknown): Promise<Reply> {
   const directory = await openDirectory(folder);
   try {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -99,13 +120,7 @@ async function call(folder: string, operation: string, request: unknown): Promis
     message.once('error', reject);
     message.once('response', (response) => text(response).then(resolve, reject));
     message.end(JSON.stringify(request));
-    const { answer, error } = JSON.parse(await promise) as {
-      answer?: unknown;
-      error?: { code?: ErrorCode; message: string };
-    };
-    if (error?.code) throw new ScenepressError(error.code, error.message);
-    if (error) throw new Error(error.message);
-    return answer;
+    return JSON.parse(await promise) as Reply;
   } finally {
     await directory.close();
   }

@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import {
-  type Account,
   type Accounts,
   type ApiKeys,
   type AuditReport,
@@ -8,42 +7,28 @@ import {
   type Balance,
   backUp,
   type DataFolder,
-  type Deliveries,
   type Delivery,
   type DeliveryDetails,
   isoTime,
-  type KeyRecord,
-  type LedgerEntry,
+  type Job,
+  type JobStatus,
+  type RenderService,
   renderRequestSchema,
   ScenepressError,
   StoredLedger,
   type UnmeteredLedger,
 } from '../lib/index.ts';
-
-/** An account as administration shows it. */
-export interface AccountInfo {
-  userId: string;
-  email: string;
-  createdAt: string;
-}
-
-/** A key as administration shows it: nothing of it is secret. */
-export interface KeyInfo {
-  keyId: string;
-  keyPrefix: string;
-  name: string;
-  /** The e-mail address of its account. */
-  account: string;
-  webhookUrl: string | null;
-  createdAt: string;
-  revokedAt: string | null;
-}
-
-/** A key with what is shown once only. */
-export interface NewKey extends KeyInfo {
-  key: string;
-  webhookSecret: string;
-}
+import {
+  type AccountInfo,
+  accountInfo,
+  type JobInfo,
+  jobInfo,
+  type KeyInfo,
+  keyInfo,
+  type NewKey,
+  type QueueInfo,
+  type StatementLine,
+} from './administration-views.ts';
 
 const webhookUrl = renderRequestSchema.extract('webhookUrl');
 
@@ -63,42 +48,42 @@ const amount = Joi.number()
   .required()
   .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
 
+const MOST_LINES = 10_000;
+export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+
 const listLimit = Joi.number()
   .integer()
   .min(1)
-  .max(10_000)
+  .max(MOST_LINES)
   .default(50)
-  .messages({ '*': 'A list has 1 to 10000 lines.' });
+  .messages({ '*': `A list has 1 to ${MOST_LINES} lines.` });
 
-/** One line of an account's history. */
-export interface StatementLine {
-  /** ISO 8601, UTC. */
-  at: string;
-  kind: LedgerEntry['kind'];
-  /** What the balance changed by. */
-  amountCredits: number;
-  jobId: string | null;
-  note: string | null;
-}
+const jobStatus = Joi.string<JobStatus>()
+  .valid(...JOB_STATUSES)
+  .messages({ '*': `A job is ${JOB_STATUSES.join(', ')}.` });
 
 const STATEMENT_LINES = 1000;
 
-/** What an operator does with accounts, keys and credits. Requests and answers are plain data. */
+/** What an operator does with accounts, keys, credits and jobs. Requests and answers are plain data. */
 export class Administration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
   readonly #ledger: StoredLedger | UnmeteredLedger;
   readonly #folder: DataFolder;
-  readonly #deliveries: Deliveries;
+  readonly #service: RenderService;
+  readonly #assetUrl: () => string;
 
   constructor(options: {
     accounts: Accounts;
     keys: ApiKeys;
     ledger: StoredLedger | UnmeteredLedger;
-    deliveries: Deliveries;
+    service: RenderService;
     folder: DataFolder;
+    /** What links to artifacts begin with. */
+    assetUrl: () => string;
   }) {
-    this.#deliveries = options.deliveries;
+    this.#service = options.service;
+    this.#assetUrl = options.assetUrl;
     this.#folder = options.folder;
     this.#accounts = options.accounts;
     this.#keys = options.keys;
@@ -113,13 +98,28 @@ export class Administration {
     return (await this.#accounts.list()).map(accountInfo);
   }
 
+  /** Its keys open nothing from now on. Its jobs go on, unless they are to be cancelled. */
+  async disableAccount(request: {
+    account: string;
+    cancelJobs?: boolean | undefined;
+  }): Promise<AccountInfo & { canceledJobs: number }> {
+    const { accountId } = await this.#accounts.find(request.account);
+    const disabled = accountInfo(await this.#accounts.disable(accountId));
+    return { ...disabled, canceledJobs: request.cancelJobs ? await this.#cancelJobsOf(accountId) : 0 };
+  }
+
+  async enableAccount(request: { account: string }): Promise<AccountInfo> {
+    const { accountId } = await this.#accounts.find(request.account);
+    return accountInfo(await this.#accounts.enable(accountId));
+  }
+
   async createKey(request: {
     account: string;
     name: string;
     webhookUrl?: string | undefined;
   }): Promise<NewKey> {
     const { name, webhookUrl } = check(keyRequest, { name: request.name, webhookUrl: request.webhookUrl });
-    const account = await this.#accounts.byEmail(request.account);
+    const account = await this.#accounts.find(request.account);
     const { record, key, webhookSecret } = await this.#keys.mint({
       accountId: account.accountId,
       name,
@@ -130,7 +130,7 @@ export class Administration {
 
   async listKeys(request: { account?: string | undefined }): Promise<KeyInfo[]> {
     const accounts = request.account
-      ? [await this.#accounts.byEmail(request.account)]
+      ? [await this.#accounts.find(request.account)]
       : await this.#accounts.list();
     const emails = new Map(accounts.map(({ accountId, email }) => [accountId, email]));
     const keys = await this.#keys.list();
@@ -169,20 +169,78 @@ export class Administration {
   }): Promise<Delivery[]> {
     const { account, jobId } = request;
     const limit = check(listLimit, request.limit);
-    return this.#deliveries.list({
-      ...(account !== undefined && { owner: (await this.#accounts.byEmail(account)).accountId }),
+    return this.#service.deliveries.list({
+      ...(account !== undefined && { owner: (await this.#accounts.find(account)).accountId }),
       ...(jobId !== undefined && { jobId }),
       limit,
     });
   }
 
   async showDelivery({ deliveryId }: { deliveryId: string }): Promise<DeliveryDetails> {
-    return this.#deliveries.get(deliveryId);
+    return this.#service.deliveries.get(deliveryId);
   }
 
   /** Makes a delivery of its own; a running server sends it within a second. */
   async sendAgain({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
-    return this.#deliveries.sendAgain(deliveryId);
+    return this.#service.deliveries.sendAgain(deliveryId);
+  }
+
+  async showQueue(): Promise<QueueInfo> {
+    const { queuePausedAt: pausedAt, queued, running, workers, ready } = this.#service.status();
+    return { pausedAt, queued, running, workers, ready };
+  }
+
+  /** Begins no more renders, through restarts too. Those that run go on; jobs are taken on. */
+  async pauseQueue(): Promise<QueueInfo> {
+    await this.#service.pauseQueue();
+    return this.showQueue();
+  }
+
+  async resumeQueue(): Promise<QueueInfo> {
+    await this.#service.resumeQueue();
+    return this.showQueue();
+  }
+
+  /** Newest first; of an account, of a status, or all. `before`: the last job of the page before. */
+  async listJobs(request: {
+    account?: string | undefined;
+    status?: JobStatus | undefined;
+    limit?: number | undefined;
+    before?: string | undefined;
+  }): Promise<JobInfo[]> {
+    const { account, status, before } = request;
+    const jobs = await this.#service.list({
+      ...(account !== undefined && { owner: (await this.#accounts.find(account)).accountId }),
+      ...(status !== undefined && { status: check(jobStatus, status) }),
+      ...(before !== undefined && { before }),
+      limit: check(listLimit, request.limit),
+    });
+    return Promise.all(jobs.map((job) => this.#jobInfo(job)));
+  }
+
+  async showJob({ jobId }: { jobId: string }): Promise<JobInfo> {
+    return this.#jobInfo(await this.#service.get(jobId));
+  }
+
+  /** Ends a job that isn't over: it fails with "Canceled" and costs nothing. */
+  async cancelJob({ jobId }: { jobId: string }): Promise<JobInfo> {
+    const { status } = await this.#service.get(jobId);
+    if (status === 'completed' || status === 'failed') {
+      throw new ScenepressError('conflict', `Job ${jobId} is over: it ${status}.`);
+    }
+    return this.#jobInfo(await this.#service.cancel(jobId));
+  }
+
+  /** A new job that asks for the same. It reserves credits as any other. */
+  async renderAgain({ jobId }: { jobId: string }): Promise<JobInfo> {
+    const { owner } = await this.#service.get(jobId);
+    if (!(await this.#accounts.isEnabled(owner))) {
+      throw new ScenepressError(
+        'conflict',
+        'The account of this job is disabled: nothing is rendered for it.',
+      );
+    }
+    return this.#jobInfo(await this.#service.renderAgain(jobId));
   }
 
   async grantCredits(request: { account: string; paid: number }): Promise<Balance> {
@@ -190,7 +248,7 @@ export class Administration {
       throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');
     }
     const paid = check(amount, request.paid);
-    const { accountId } = await this.#accounts.byEmail(request.account);
+    const { accountId } = await this.#accounts.find(request.account);
     return this.#ledger.grantPaid(accountId, paid);
   }
 
@@ -207,7 +265,7 @@ export class Administration {
 
   /** The account's history, newest first. */
   async creditStatement(request: { account: string }): Promise<StatementLine[]> {
-    const { accountId } = await this.#accounts.byEmail(request.account);
+    const { accountId } = await this.#accounts.find(request.account);
     if (!(this.#ledger instanceof StoredLedger)) return [];
     const entries = await this.#ledger.statement(accountId, STATEMENT_LINES);
     return entries.map(({ kind, amountCredits, jobId, note, atMs }) => ({
@@ -220,8 +278,24 @@ export class Administration {
   }
 
   async creditBalance(request: { account: string }): Promise<Balance> {
-    const { accountId } = await this.#accounts.byEmail(request.account);
+    const { accountId } = await this.#accounts.find(request.account);
     return this.#ledger.balance(accountId);
+  }
+
+  async #cancelJobsOf(accountId: string): Promise<number> {
+    let canceled = 0;
+    for (const status of ['queued', 'running'] as const) {
+      const jobs = await this.#service.list({ owner: accountId, status, limit: MOST_LINES });
+      canceled += jobs.length;
+      await Promise.all(jobs.map(({ jobId }) => this.#service.cancel(jobId)));
+    }
+    return canceled;
+  }
+
+  async #jobInfo(job: Job): Promise<JobInfo> {
+    const account = await this.#accounts.find(job.owner).catch(() => undefined);
+    const progress = this.#service.progress(job.jobId);
+    return jobInfo(job, account?.email ?? job.owner, { assetUrl: this.#assetUrl(), progress });
   }
 }
 
@@ -229,6 +303,8 @@ export class Administration {
 export const OPERATIONS: (keyof Administration)[] = [
   'createAccount',
   'listAccounts',
+  'disableAccount',
+  'enableAccount',
   'createKey',
   'listKeys',
   'revokeKey',
@@ -237,6 +313,13 @@ export const OPERATIONS: (keyof Administration)[] = [
   'listDeliveries',
   'showDelivery',
   'sendAgain',
+  'showQueue',
+  'pauseQueue',
+  'resumeQueue',
+  'listJobs',
+  'showJob',
+  'cancelJob',
+  'renderAgain',
   'grantCredits',
   'creditBalance',
   'creditStatement',
@@ -248,20 +331,4 @@ function check<T>(schema: Joi.Schema<T>, value: unknown): T {
   const result = schema.validate(value);
   if (result.error) throw new ScenepressError('invalid_request', result.error.message);
   return result.value as T;
-}
-
-function accountInfo({ accountId, email, createdAtMs }: Account): AccountInfo {
-  return { userId: accountId, email, createdAt: isoTime(createdAtMs) };
-}
-
-function keyInfo(record: KeyRecord, account: string): KeyInfo {
-  return {
-    keyId: record.keyId,
-    keyPrefix: record.prefix,
-    name: record.name,
-    account,
-    webhookUrl: record.webhookUrl,
-    createdAt: isoTime(record.createdAtMs),
-    revokedAt: record.revokedAtMs === null ? null : isoTime(record.revokedAtMs),
-  };
 }

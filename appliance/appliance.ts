@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { type RenderLimits, RenderService } from '../lib/index.ts';
+import type { RenderService } from '../lib/index.ts';
+import { configuredAssetUrl } from './addresses.ts';
 import { AdminSocket } from './admin-socket.ts';
 import { authenticator, type HouseToken } from './authentication.ts';
 import type { Config } from './config.ts';
@@ -8,7 +9,6 @@ import type { Logger } from './log.ts';
 import { createServer, type HttpServer } from './server.ts';
 import { UserError } from './user-error.ts';
 
-const MIB = 1024 * 1024;
 const REQUESTS_GRACE_MS = 10_000;
 
 /** The service with everything around it: data folder, administration, HTTP. */
@@ -31,14 +31,17 @@ export class Appliance {
    */
   async start(): Promise<HttpServer & { service: RenderService; installation: Installation }> {
     try {
-      const installation = await openInstallation(this.#config);
-      this.#started.defer(() => installation.close());
-      await this.#openAdministration(installation);
       const webhookAuthorities = await readAuthorities(this.#config);
       let listening: HttpServer | undefined;
-      const assetUrl = () => (listening as HttpServer).addresses.assetUrl();
-      const service = this.#createService(installation, assetUrl, webhookAuthorities);
-      const authenticate = authenticator(installation.keys, this.#house);
+      const installation = await openInstallation(this.#config, {
+        assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
+        logger: this.#logger,
+        ...(webhookAuthorities !== undefined && { webhookAuthorities }),
+      });
+      this.#started.defer(() => installation.close());
+      await this.#openAdministration(installation);
+      const { service } = installation;
+      const authenticate = authenticator(installation, this.#house);
       const http = await createServer({ config: this.#config, service, authenticate, logger: this.#logger });
       listening = http;
       this.#started.defer(() => service.stop({ graceMs: this.#config.drainSeconds * 1000 }));
@@ -63,39 +66,6 @@ export class Appliance {
     const socket = new AdminSocket({ folder: folder.path, administration, logger: this.#logger });
     await socket.start();
     this.#started.defer(() => socket.stop());
-  }
-
-  #createService(
-    { folder, ledger, keys }: Installation,
-    assetUrl: () => string,
-    webhookAuthorities: string | undefined,
-  ): RenderService {
-    const { creditsPerSecond, reserveSeconds, python, insecureNoSandbox, workers } = this.#config;
-    const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = this.#config;
-    return new RenderService({
-      dataFolder: folder,
-      ledger,
-      pricing: { creditsPerSecond, reserveSeconds },
-      limits: limitsOf(this.#config),
-      renderer: { ...(python !== undefined && { python }), insecureNoSandbox },
-      ...(workers !== undefined && { workers }),
-      retention: {
-        ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),
-        ...(retentionGb !== undefined && { maxTotalBytes: retentionGb * 1024 * MIB }),
-      },
-      queue: {
-        maxQueued,
-        maxQueuedPerOwner: maxQueuedPerAccount,
-        ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
-      },
-      assetUrl,
-      webhooks: {
-        secretOf: ({ keyId }) => (keyId === null ? null : keys.webhookSecretOf(keyId)),
-        allowNetworks: this.#config.webhooksAllowNetworks,
-        ...(webhookAuthorities !== undefined && { ca: webhookAuthorities }),
-      },
-      logger: this.#logger,
-    });
   }
 
   async #listen({ hapi }: HttpServer): Promise<void> {
@@ -127,17 +97,3 @@ const REMEDIES: Record<string, string | undefined> = {
   ENOTFOUND: 'there is no such host. Choose an address with --host or SCENEPRESS_HOST',
   EAI_AGAIN: 'there is no such host. Choose an address with --host or SCENEPRESS_HOST',
 };
-
-/** The limits of renders that the configuration sets. */
-export function limitsOf(config: Config): Omit<RenderLimits, 'addressSpaceBytes' | 'openFiles'> {
-  return {
-    timeoutMs: config.renderTimeoutSeconds * 1000,
-    memoryBytes: config.renderMemoryMb * MIB,
-    processes: config.renderProcesses,
-    fileSizeBytes: config.renderFileMb * MIB,
-    diskBytes: config.renderDiskMb * MIB,
-    files: config.renderFiles,
-    outputBytes: config.renderOutputMb * MIB,
-    frames: config.renderFrames,
-  };
-}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ApiKeys } from '../lib/index.ts';
+import type { Accounts, ApiKeys } from '../lib/index.ts';
 import type { Authenticate, Caller } from './render-api/bearer.ts';
 
 /**
@@ -26,12 +26,15 @@ export class HouseToken {
   }
 }
 
-/** Callers are who holds a live key; for the time of its life also who holds the house's token. */
-export function authenticator(keys: ApiKeys, house?: HouseToken): Authenticate {
+/** Callers are who holds a live key of an account that is enabled; for the time of its life also who holds the house's token. */
+export function authenticator(
+  { keys, accounts }: { keys: ApiKeys; accounts: Accounts },
+  house?: HouseToken,
+): Authenticate {
   return async (token) => {
     if (house?.admits(token)) return house.caller;
     const key = await keys.verify(token);
-    if (!key) return null;
+    if (!key || !(await accounts.isEnabled(key.accountId))) return null;
     return { owner: key.accountId, keyId: key.keyId, keyPrefix: key.prefix, webhookUrl: key.webhookUrl };
   };
 }

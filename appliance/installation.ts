@@ -4,13 +4,16 @@ import {
   Accounts,
   ApiKeys,
   DataFolder,
-  Deliveries,
   loadMasterKey,
+  type RenderService,
   StoredLedger,
+  silentLogger,
   UnmeteredLedger,
 } from '../lib/index.ts';
+import { configuredAssetUrl } from './addresses.ts';
 import { Administration } from './administration.ts';
 import type { Config } from './config.ts';
+import { createService, type ServiceWorld } from './service.ts';
 import { UserError } from './user-error.ts';
 
 /** An opened data folder with the offices in it: no other process has it. */
@@ -19,18 +22,17 @@ export interface Installation {
   accounts: Accounts;
   keys: ApiKeys;
   ledger: StoredLedger | UnmeteredLedger;
+  /** Not started. */
+  service: RenderService;
   administration: Administration;
   close(): Promise<void>;
 }
 
-/** What of the configuration decides over an installation. */
-export type InstallationConfig = Pick<
-  Config,
-  'dataDir' | 'creditsMode' | 'freeCredits' | 'masterKey' | 'masterKeyFile'
->;
-
 /** Opens the data folder, made when it isn't there; `storage_locked` while another process has it. */
-export async function openInstallation(config: InstallationConfig): Promise<Installation> {
+export async function openInstallation(
+  config: Config,
+  world: ServiceWorld = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
+): Promise<Installation> {
   const folder = new DataFolder(resolve(config.dataDir));
   await startFolder(folder);
   try {
@@ -43,9 +45,10 @@ export async function openInstallation(config: InstallationConfig): Promise<Inst
       config.creditsMode === 'metered'
         ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
         : new UnmeteredLedger({ freeCreditsPerMonth });
-    const deliveries = new Deliveries({ storage });
-    const administration = new Administration({ accounts, keys, ledger, deliveries, folder });
-    return { folder, accounts, keys, ledger, administration, close: () => folder.stop() };
+    const service = createService(config, { folder, ledger, keys }, world);
+    const { assetUrl } = world;
+    const administration = new Administration({ accounts, keys, ledger, service, folder, assetUrl });
+    return { folder, accounts, keys, ledger, service, administration, close: () => folder.stop() };
   } catch (error) {
     await folder.stop();
     throw error;
@@ -66,7 +69,7 @@ async function startFolder(folder: DataFolder): Promise<void> {
   }
 }
 
-async function readKeyFile({ masterKeyFile }: InstallationConfig): Promise<string | undefined> {
+async function readKeyFile({ masterKeyFile }: Config): Promise<string | undefined> {
   if (masterKeyFile === undefined) return undefined;
   try {
     return await readFile(masterKeyFile, 'utf8');

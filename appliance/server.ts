@@ -66,9 +66,14 @@ export async function createServer(options: {
       method: 'GET',
       path: '/health/ready',
       handler: (_request, h) => {
-        const { ready, sandbox, diskFull } = service.status();
-        const status = ready ? 'ready' : 'not ready';
-        const answer = { status, sandbox: sandbox?.level ?? null, disk: diskFull ? 'full' : 'ok' };
+        const { ready, sandbox, diskFull, queuePausedAt } = service.status();
+        const answer = {
+          status: ready ? 'ready' : 'not ready',
+          sandbox: sandbox?.level ?? null,
+          disk: diskFull ? 'full' : 'ok',
+          // Requests are taken on all the same, so it is ready.
+          queue: queuePausedAt === null ? 'running' : 'paused',
+        };
         return h.response(answer).code(ready ? 200 : 503);
       },
     },

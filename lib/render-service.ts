@@ -255,10 +255,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async open(): Promise<void> {
     if (this.#accepting) return;
-    await this.#openStores().catch(async (error: unknown) => {
+    try {
+      await this.#openStores();
+      const unfinished = await this.#storage.unfinishedJobs();
+      const waiting = unfinished.filter(({ phase }) => phase === 'queued' || phase === 'running');
+      this.#dispatcher.start(undefined, waiting, { paused: this.#queuePausedAtMs !== null });
+    } catch (error) {
       await this.#close();
       throw error;
-    });
+    }
     this.#state = 'open';
   }
 

@@ -1,32 +1,78 @@
 import { Command } from 'commander';
-import { ADMINISTRATION_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
-import { print, printJson, printTable } from './output.ts';
+import { configOf } from './config-flags.ts';
+import { addExamples, administrative } from './describe.ts';
+import { counted, print, printJson, printTable, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
+
+type Flags = { json?: boolean } & Record<string, unknown>;
 
 /** `scenepress account …` */
 export function accountCommand(): Command {
   const account = new Command('account').description('Owners of keys, jobs and credits');
+  addExamples(account, 'scenepress account create ada@example.org', 'scenepress account list');
 
-  addConfigFlags(account.command('create <email>'), ADMINISTRATION_FLAGS)
-    .description('Make an account')
-    .option('--json', 'print JSON')
-    .action(async (email: string, flags: Record<string, unknown>) => {
-      const created = await withAdministration(configOf(flags), (office) => office.createAccount({ email }));
-      if (flags['json']) printJson(created);
-      else print(`Account ${created.email} is made. Its user id is ${created.userId}.`);
-    });
+  account.addCommand(
+    administrative('create <email>', 'Make an account', 'scenepress account create ada@example.org').action(
+      async (email: string, flags: Flags) => {
+        const created = await withAdministration(configOf(flags), (office) =>
+          office.createAccount({ email }),
+        );
+        if (flags.json) printJson(created);
+        else print(`Account ${created.email} is made. Its user id is ${created.userId}.`);
+      },
+    ),
+  );
 
-  addConfigFlags(account.command('list'), ADMINISTRATION_FLAGS)
-    .description('List all accounts')
-    .option('--json', 'print JSON')
-    .action(async (flags: Record<string, unknown>) => {
-      const accounts = await withAdministration(configOf(flags), (office) => office.listAccounts());
-      if (flags['json']) return printJson(accounts);
-      printTable(
-        ['USER ID', 'E-MAIL', 'CREATED'],
-        accounts.map(({ userId, email, createdAt }) => [userId, email, createdAt]),
+  account.addCommand(
+    administrative('list', 'List all accounts, oldest first', 'scenepress account list --json').action(
+      async (flags: Flags) => {
+        const accounts = await withAdministration(configOf(flags), (office) => office.listAccounts());
+        if (flags.json) return printJson(accounts);
+        printTable(
+          ['USER ID', 'E-MAIL', 'CREATED', 'DISABLED'],
+          accounts.map(({ userId, email, createdAt, disabledAt }) => [
+            userId,
+            email,
+            shownTime(createdAt),
+            shownTime(disabledAt),
+          ]),
+        );
+      },
+    ),
+  );
+
+  account.addCommand(
+    administrative(
+      'disable <account>',
+      'Let its keys open nothing (401), at once; jobs that were taken on go on, unless told otherwise',
+      'scenepress account disable ada@example.org',
+      ['scenepress account disable ada@example.org --cancel-jobs', 'ends its jobs too'],
+    )
+      .option('--cancel-jobs', 'cancel its jobs that wait or run')
+      .action(async (reference: string, flags: Flags) => {
+        const request = { account: reference, cancelJobs: flags['cancelJobs'] === true };
+        const disabled = await withAdministration(configOf(flags), (office) =>
+          office.disableAccount(request),
+        );
+        if (flags.json) return printJson(disabled);
+        const jobs = request.cancelJobs ? `, ${counted(disabled.canceledJobs, 'job')} cancelled` : '';
+        print(`Account ${disabled.email} is disabled${jobs}.`);
+      }),
+  );
+
+  account.addCommand(
+    administrative(
+      'enable <account>',
+      'Let its keys open again',
+      'scenepress account enable ada@example.org',
+    ).action(async (reference: string, flags: Flags) => {
+      const enabled = await withAdministration(configOf(flags), (office) =>
+        office.enableAccount({ account: reference }),
       );
-    });
+      if (flags.json) printJson(enabled);
+      else print(`Account ${enabled.email} is enabled.`);
+    }),
+  );
 
   return account;
 }

@@ -15,6 +15,8 @@ export const ADMINISTRATION_FLAGS: (keyof Config)[] = [
   'masterKeyFile',
 ];
 
+const GROUP = 'Configuration (a flag wins over its variable, that over the file):';
+
 /** Gives a command flags for some options of the configuration. */
 export function addConfigFlags(command: Command, names: (keyof Config)[]): Command {
   for (const name of names) {
@@ -23,14 +25,11 @@ export function addConfigFlags(command: Command, names: (keyof Config)[]): Comma
     const notes = [variableOf(name)];
     const shown = defaultText ?? (fallback === undefined ? undefined : String(fallback));
     if (shown !== undefined) notes.push(`default: ${shown}`);
-    command.addOption(
-      new Option(value ? `${flagOf(name)} <${value}>` : flagOf(name), `${description} (${notes.join('; ')})`),
-    );
+    const flag = value ? `${flagOf(name)} <${value}>` : flagOf(name);
+    command.addOption(new Option(flag, `${description} (${notes.join('; ')})`).helpGroup(GROUP));
   }
-  return command.option(
-    '--config <file>',
-    'Configuration file (JSON) with these options by name, as in {"port": 80} (SCENEPRESS_CONFIG)',
-  );
+  const file = 'Configuration file (JSON) with options by name, as in {"port": 80} (SCENEPRESS_CONFIG)';
+  return command.addOption(new Option('--config <file>', file).helpGroup(GROUP));
 }
 
 /** The configuration of a run: flags, environment, file, defaults. */

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { Balance } from '../../lib/index.ts';
-import { ADMINISTRATION_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
-import { print, printJson, printTable } from './output.ts';
+import { configOf } from './config-flags.ts';
+import { addExamples, administrative, type Example } from './describe.ts';
+import { print, printJson, printTable, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
 type Flags = { account: string; json?: boolean } & Record<string, unknown>;
@@ -9,61 +10,82 @@ type Flags = { account: string; json?: boolean } & Record<string, unknown>;
 /** `scenepress credits …` */
 export function creditsCommand(): Command {
   const credits = new Command('credits').description('What accounts can spend');
+  addExamples(credits, 'scenepress credits grant --account ada@example.org --paid 500');
 
-  addConfigFlags(credits.command('grant'), ADMINISTRATION_FLAGS)
-    .description('Add paid credits to an account')
-    .requiredOption('--account <email>', 'account to add them to')
-    .requiredOption('--paid <credits>', 'how many')
-    .option('--json', 'print JSON')
-    .action(async (flags: Flags & { paid: string }) => {
-      const { account } = flags;
-      const paid = Number(flags.paid);
-      show(
-        flags,
-        await withAdministration(configOf(flags), (office) => office.grantCredits({ account, paid })),
-      );
-    });
+  credits.addCommand(
+    ofAccount(
+      'grant',
+      'Add paid credits to an account',
+      'scenepress credits grant --account ada@example.org --paid 500',
+    )
+      .requiredOption('--paid <credits>', 'how many')
+      .action(async (flags: Flags & { paid: string }) => {
+        const { account } = flags;
+        const paid = Number(flags.paid);
+        show(
+          flags,
+          await withAdministration(configOf(flags), (office) => office.grantCredits({ account, paid })),
+        );
+      }),
+  );
 
-  addConfigFlags(credits.command('balance'), ADMINISTRATION_FLAGS)
-    .description('Show what an account can spend now')
-    .requiredOption('--account <email>', 'account to look at')
-    .option('--json', 'print JSON')
-    .action(async (flags: Flags) => {
+  credits.addCommand(
+    ofAccount(
+      'balance',
+      'Show what an account can spend now',
+      'scenepress credits balance --account ada@example.org',
+    ).action(async (flags: Flags) => {
       const { account } = flags;
       show(flags, await withAdministration(configOf(flags), (office) => office.creditBalance({ account })));
-    });
+    }),
+  );
 
-  addConfigFlags(credits.command('statement'), ADMINISTRATION_FLAGS)
-    .description("Show an account's history, newest first")
-    .requiredOption('--account <email>', 'account to look at')
-    .option('--json', 'print JSON')
-    .action(async (flags: Flags) => {
+  credits.addCommand(
+    ofAccount(
+      'statement',
+      "Show an account's history, newest first",
+      'scenepress credits statement --account ada@example.org --json',
+    ).action(async (flags: Flags) => {
       const { account } = flags;
       const lines = await withAdministration(configOf(flags), (office) =>
         office.creditStatement({ account }),
       );
-      if (flags.json) printJson(lines);
-      else {
-        printTable(
-          ['TIME', 'KIND', 'CREDITS', 'JOB'],
-          lines.map(({ at, kind, amountCredits, jobId }) => [at, kind, String(amountCredits), jobId ?? '']),
-        );
-      }
-    });
+      if (flags.json) return printJson(lines);
+      printTable(
+        ['TIME', 'KIND', 'CREDITS', 'JOB ID'],
+        lines.map(({ at, kind, amountCredits, jobId }) => [
+          shownTime(at),
+          kind,
+          String(amountCredits),
+          jobId ?? '',
+        ]),
+      );
+    }),
+  );
 
-  addConfigFlags(credits.command('audit'), ADMINISTRATION_FLAGS)
-    .description('Recompute every balance from its entries and compare them with the jobs')
-    .option('--json', 'print JSON')
-    .action(async (flags: { json?: boolean } & Record<string, unknown>) => {
+  credits.addCommand(
+    administrative(
+      'audit',
+      'Recompute every balance from its entries and compare them with the jobs; exit code 1 when they differ',
+      'scenepress credits audit',
+    ).action(async (flags: { json?: boolean } & Record<string, unknown>) => {
       const report = await withAdministration(configOf(flags), (office) => office.auditCredits());
       const { accounts, entries, jobs, problems } = report;
       if (flags.json) printJson(report);
       else if (problems.length > 0) print(problems.join('\n'));
       else print(`The books are in order: ${accounts} accounts, ${entries} entries, ${jobs} jobs.`);
       if (problems.length > 0) process.exitCode = 1;
-    });
+    }),
+  );
 
   return credits;
+}
+
+function ofAccount(name: string, description: string, ...examples: Example[]): Command {
+  return administrative(name, description, ...examples).requiredOption(
+    '--account <account>',
+    'e-mail address or user id',
+  );
 }
 
 function show({ account, json }: Flags, { paid, free, total }: Balance): void {

@@ -1,91 +1,101 @@
 import { Command } from 'commander';
 import type { Delivery, DeliveryDetails } from '../../lib/index.ts';
-import { ADMINISTRATION_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
-import { print, printJson, printTable } from './output.ts';
+import { configOf } from './config-flags.ts';
+import { addExamples, administrative } from './describe.ts';
+import { wholeNumber } from './job.ts';
+import { print, printable, printDetails, printJson, printTable, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
-interface ListFlags extends Record<string, unknown> {
+type Flags = { json?: boolean } & Record<string, unknown>;
+
+interface ListFlags extends Flags {
   account?: string;
   job?: string;
-  limit?: string;
-  json?: boolean;
+  limit?: number;
 }
 
 /** `scenepress delivery …` */
 export function deliveryCommand(): Command {
   const delivery = new Command('delivery').description('Outcomes sent to webhooks');
+  addExamples(delivery, 'scenepress delivery list --job JOBID', 'scenepress delivery send-again DELIVERYID');
 
-  addConfigFlags(delivery.command('list'), ADMINISTRATION_FLAGS)
-    .description('List deliveries, newest first')
-    .option('--account <email>', 'only of this account')
-    .option('--job <jobId>', 'only of this job')
-    .option('--limit <number>', 'at most so many (default: 50)')
-    .option('--json', 'print JSON')
-    .action(async (flags: ListFlags) => {
-      const { account, job: jobId } = flags;
-      const limit = flags.limit === undefined ? undefined : Number(flags.limit);
-      const deliveries = await withAdministration(configOf(flags), (office) =>
-        office.listDeliveries({ account, jobId, limit }),
-      );
-      if (flags.json) return printJson(deliveries);
-      printTable(
-        ['DELIVERY ID', 'EVENT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT', 'URL'],
-        deliveries.map((delivery) => [
-          delivery.deliveryId,
-          delivery.event,
-          delivery.status,
-          String(delivery.attempts.length),
-          lastOf(delivery),
-          delivery.nextAttemptAt ?? '-',
-          delivery.url,
-        ]),
-      );
-    });
+  delivery.addCommand(
+    administrative(
+      'list',
+      'List deliveries, newest first',
+      'scenepress delivery list --account ada@example.org --limit 10',
+    )
+      .option('--account <account>', 'only of this account: e-mail address or user id')
+      .option('--job <jobId>', 'only of this job')
+      .option('--limit <number>', 'at most so many (default: 50)', wholeNumber)
+      .action(async (flags: ListFlags) => {
+        const { account, job: jobId, limit } = flags;
+        const deliveries = await withAdministration(configOf(flags), (office) =>
+          office.listDeliveries({ account, jobId, limit }),
+        );
+        if (flags.json) return printJson(deliveries);
+        printTable(
+          ['DELIVERY ID', 'STATUS', 'EVENT', 'ATTEMPTS', 'LAST', 'NEXT', 'URL'],
+          deliveries.map((delivery) => [
+            delivery.deliveryId,
+            delivery.status,
+            delivery.event,
+            String(delivery.attempts.length),
+            lastOf(delivery),
+            shownTime(delivery.nextAttemptAt),
+            delivery.url,
+          ]),
+        );
+      }),
+  );
 
-  addConfigFlags(delivery.command('show <deliveryId>'), ADMINISTRATION_FLAGS)
-    .description('Show a delivery with its attempts and what the receiver answered')
-    .option('--json', 'print JSON')
-    .action(async (deliveryId: string, flags: Record<string, unknown>) => {
+  delivery.addCommand(
+    administrative(
+      'show <deliveryId>',
+      'Show a delivery with its attempts and what the receiver answered',
+      'scenepress delivery show DELIVERYID',
+    ).action(async (deliveryId: string, flags: Flags) => {
       const found = await withAdministration(configOf(flags), (office) =>
         office.showDelivery({ deliveryId }),
       );
-      if (flags['json']) printJson(found);
+      if (flags.json) printJson(found);
       else show(found);
-    });
+    }),
+  );
 
-  addConfigFlags(delivery.command('send-again <deliveryId>'), ADMINISTRATION_FLAGS)
-    .description('Send the same outcome to the same URL once more, as a delivery of its own')
-    .option('--json', 'print JSON')
-    .action(async (deliveryId: string, flags: Record<string, unknown>) => {
+  delivery.addCommand(
+    administrative(
+      'send-again <deliveryId>',
+      'Send the same outcome to the same URL once more, as a delivery of its own',
+      'scenepress delivery send-again DELIVERYID',
+    ).action(async (deliveryId: string, flags: Flags) => {
       const again = await withAdministration(configOf(flags), (office) => office.sendAgain({ deliveryId }));
-      if (flags['json']) printJson(again);
+      if (flags.json) printJson(again);
       else print(`Delivery ${again.deliveryId} is made. It goes out at once, or when the server is started.`);
-    });
+    }),
+  );
 
   return delivery;
 }
 
 function show(delivery: DeliveryDetails): void {
   const { deliveryId, jobId, event, url, status, repeats, attempts, nextAttemptAt, answer } = delivery;
-  print(`Delivery  ${deliveryId}${repeats === null ? '' : ` (sends ${repeats} again)`}`);
-  print(`Job       ${jobId}, ${event}`);
-  print(`URL       ${url}`);
-  print(`Status    ${status}${nextAttemptAt === null ? '' : `, next attempt at ${nextAttemptAt}`}`);
-  for (const { startedAt, endedAt, status, reason, detail } of attempts) {
-    const outcome = endedAt === null ? 'under way' : `${status}${reason ? ` ${reason}: ${detail}` : ''}`;
-    print(`Attempt   ${startedAt}  ${printable(outcome)}`);
-  }
+  printDetails([
+    ['Delivery', `${deliveryId}${repeats === null ? '' : ` (sends ${repeats} again)`}`],
+    ['Job', `${jobId}, ${event}`],
+    ['URL', url],
+    ['Status', `${status}${nextAttemptAt === null ? '' : `, next attempt at ${shownTime(nextAttemptAt)}`}`],
+    ...attempts.map(({ startedAt, endedAt, status, reason, detail }): [string, string] => {
+      const outcome = endedAt === null ? 'under way' : `${status}${reason ? ` ${reason}: ${detail}` : ''}`;
+      return ['Attempt', `${shownTime(startedAt)}  ${outcome}`];
+    }),
+  ]);
   if (answer) print(`\n${printable(answer)}`);
 }
 
-/** `500`, `0 refused`; `-` before the first attempt has ended. */
+/** `500`, `0 refused`; empty before the first attempt has ended. */
 function lastOf({ attempts, lastStatus }: Delivery): string {
-  if (lastStatus === null) return '-';
+  if (lastStatus === null) return '';
   const reason = attempts.findLast(({ endedAt }) => endedAt !== null)?.reason;
   return reason ? `${lastStatus} ${reason}` : String(lastStatus);
-}
-
-/** A receiver's words must not steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/[^\P{C}\n\t]/gu, '·');
 }

@@ -7,9 +7,9 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Rows below their headings, each column as wide as its widest cell. */
+/** Rows below their headings, each column as wide as its widest cell. An empty cell is shown as `-`. */
 export function printTable(headings: string[], rows: string[][]): void {
-  const lines = [headings, ...rows];
+  const lines = [headings, ...rows.map((row) => row.map((cell) => printable(cell) || '-'))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   for (const line of lines) {
     print(
@@ -19,4 +19,51 @@ export function printTable(headings: string[], rows: string[][]): void {
         .trimEnd(),
     );
   }
+}
+
+/** One line for each label that has something to show. */
+export function printDetails(details: [label: string, value: string | null | undefined][]): void {
+  const shown = details.filter((detail): detail is [string, string] => Boolean(detail[1]));
+  const width = Math.max(...shown.map(([label]) => label.length));
+  for (const [label, value] of shown) {
+    const indent = `\n${' '.repeat(width + 2)}`;
+    print(`${label.padEnd(width)}  ${printable(value).replaceAll('\n', indent)}`);
+  }
+}
+
+/** What others wrote (names, errors, answers) must not steer the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{C}\n\t]/gu, '·');
+}
+
+/** `2026-11-21 12:30:05Z`, of an ISO 8601 time; empty for none. */
+export function shownTime(iso: string | null): string {
+  return iso === null ? '' : `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
+}
+
+/** `0.6 s`, `12 s`, `3 min 20 s`, `1 h 5 min`; empty for none. */
+export function shownDuration(ms: number | null): string {
+  if (ms === null) return '';
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `812 B`, `1.4 MiB`. */
+export function shownSize(sizeBytes: number): string {
+  if (sizeBytes < 1024) return `${sizeBytes} B`;
+  let size = sizeBytes / 1024;
+  for (const unit of ['KiB', 'MiB', 'GiB']) {
+    if (size < 1023.95) return `${size.toFixed(1)} ${unit}`;
+    size /= 1024;
+  }
+  return `${size.toFixed(1)} TiB`;
+}
+
+/** `1 job`, `3 jobs`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

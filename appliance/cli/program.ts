@@ -4,8 +4,10 @@ import { accountCommand } from './account.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
+import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
 import { openApiCommand } from './openapi.ts';
+import { queueCommand } from './queue.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
 
@@ -18,6 +20,8 @@ export function createProgram(): Command {
     .addCommand(renderCommand())
     .addCommand(accountCommand())
     .addCommand(keyCommand())
+    .addCommand(jobCommand())
+    .addCommand(queueCommand())
     .addCommand(creditsCommand())
     .addCommand(deliveryCommand())
     .addCommand(backupCommand())

@@ -15,18 +15,25 @@ const STAGES: Record<RenderStage, string> = {
  * The bar only says that something happens: how long a scene is, nobody knows before its end.
  */
 export class ProgressLine {
-  #progress: RenderProgress | undefined;
+  #progress: RenderProgress | null = null;
   #timer: NodeJS.Timeout | undefined;
   #step = 0;
   readonly #startedAt = performance.now();
+  readonly #beforehand: string;
+
+  /** `beforehand`: what is said while there is no progress. */
+  constructor(beforehand = 'Starting') {
+    this.#beforehand = beforehand;
+  }
 
   start(): void {
     if (!process.stderr.isTTY) return;
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
   }
 
-  show(progress: RenderProgress): void {
-    const changed = progress.stage !== this.#progress?.stage;
+  /** Null: there is none, or not any more. */
+  show(progress: RenderProgress | null): void {
+    const changed = progress && progress.stage !== this.#progress?.stage;
     this.#progress = progress;
     if (changed && !process.stderr.isTTY) process.stderr.write(`${STAGES[progress.stage]} …\n`);
   }
@@ -34,6 +41,7 @@ export class ProgressLine {
   stop(): void {
     if (!this.#timer) return;
     clearInterval(this.#timer);
+    this.#timer = undefined;
     process.stderr.write('\r\x1b[K');
   }
 
@@ -45,6 +53,8 @@ export class ProgressLine {
     ).join('');
     const elapsed = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
     const drawn = frames > 0 ? `  ${frames} frames, ${seconds.toFixed(1)} s of video` : '';
-    process.stderr.write(`\r${bar}  ${stage ? STAGES[stage] : 'Starting'}${drawn}  (${elapsed} s)\x1b[K`);
+    process.stderr.write(
+      `\r${bar}  ${stage ? STAGES[stage] : this.#beforehand}${drawn}  (${elapsed} s)\x1b[K`,
+    );
   }
 }

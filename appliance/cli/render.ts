@@ -15,8 +15,8 @@ import {
   type Quality,
   RenderService,
 } from '../../lib/index.ts';
-import { limitsOf } from '../appliance.ts';
 import type { Config } from '../config.ts';
+import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { print, printJson } from './output.ts';

@@ -36,7 +36,8 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     const url = addresses.publicUrl();
     const key = await openFirstAccount(installation);
     const dataDir = installation.folder.path;
-    print(startMessage({ config, url, dataDir }) + (key ? keyMessage({ url, key }) : ''));
+    const { queuePausedAt } = service.status();
+    print(startMessage({ config, url, dataDir, queuePausedAt }) + (key ? keyMessage({ url, key }) : ''));
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (house) await Promise.race([welcomeTheUser(), toldToStop]);
     const signal = await toldToStop;

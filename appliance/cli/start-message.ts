@@ -1,16 +1,27 @@
 import type { Config } from '../config.ts';
 import { FIRST_ACCOUNT } from '../first-account.ts';
 import { VERSION } from '../version.ts';
+import { shownTime } from './output.ts';
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 /** What a person reads when the service has started. */
-export function startMessage(start: { config: Pick<Config, 'host'>; url: string; dataDir: string }): string {
+export function startMessage(start: {
+  config: Pick<Config, 'host'>;
+  url: string;
+  dataDir: string;
+  queuePausedAt: string | null;
+}): string {
   const lines = [`Scenepress ${VERSION} listens on ${start.url}`, `Data folder: ${start.dataDir}`];
   if (LOOPBACK.test(start.config.host)) {
     lines.push(
       'Only this machine can connect. To open it to the network, set SCENEPRESS_HOST=0.0.0.0 and',
       'SCENEPRESS_PUBLIC_URL to the address that clients reach it at.',
+    );
+  }
+  if (start.queuePausedAt !== null) {
+    lines.push(
+      `The queue is paused since ${shownTime(start.queuePausedAt)}: nothing is rendered. To go on: scenepress queue resume`,
     );
   }
   return `\n${lines.join('\n')}\n`;

@@ -7,10 +7,14 @@ export interface Account {
   /** Unique, compared without regard to case. */
   email: string;
   createdAtMs: number;
+  /** Since when its keys open nothing; absent while it is enabled. */
+  disabledAtMs?: number;
 }
 
 export interface AccountStore {
   insertAccount(tx: Transaction, account: Account): Promise<void>;
+  /** Replaces the record of an account that exists; its address stays. */
+  updateAccount(tx: Transaction, account: Account): Promise<void>;
   getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined>;
   findAccountByEmail(email: string, tx?: Transaction): Promise<Account | undefined>;
   /** Oldest first. */

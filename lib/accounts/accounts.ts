@@ -37,8 +37,42 @@ export class Accounts {
     return account;
   }
 
+  /** The account with that address or user id; `not_found` when there is none. */
+  async find(reference: string): Promise<Account> {
+    if (reference.includes('@')) return this.byEmail(reference);
+    const account = await this.#store.getAccount(reference);
+    if (!account) throw new ScenepressError('not_found', `There is no account ${reference.slice(0, 80)}.`);
+    return account;
+  }
+
+  /** From now on its keys open nothing. Its jobs go on; doing so again changes nothing. */
+  disable(accountId: string): Promise<Account> {
+    return this.#change(accountId, (account) => ({ disabledAtMs: this.#clock.now(), ...account }));
+  }
+
+  /** Its keys open again. */
+  enable(accountId: string): Promise<Account> {
+    return this.#change(accountId, ({ disabledAtMs: _, ...account }) => account);
+  }
+
+  /** Looked up on every request, so that it holds at once. */
+  async isEnabled(accountId: string): Promise<boolean> {
+    const account = await this.#store.getAccount(accountId);
+    return account !== undefined && account.disabledAtMs === undefined;
+  }
+
   /** Oldest first. */
   list(): Promise<Account[]> {
     return this.#store.listAccounts();
+  }
+
+  #change(accountId: string, change: (account: Account) => Account): Promise<Account> {
+    return this.#storage.transaction(async (tx) => {
+      const account = await this.#store.getAccount(accountId, tx);
+      if (!account) throw new ScenepressError('not_found', `There is no account ${accountId}.`);
+      const changed = change(account);
+      await this.#store.updateAccount(tx, changed);
+      return changed;
+    });
   }
 }

@@ -111,8 +111,11 @@ export class Dispatcher {
     return this.#running.size;
   }
 
-  /** Begins with the jobs that wait, on a pool that is warm; when `paused`, only after {@link unpause}. */
-  start(pool: RenderPool, waiting: JobRecord[], { paused }: { paused: boolean }): void {
+  /**
+   * Begins with the jobs that wait, on a pool that is warm; when `paused`, only after {@link unpause}. Without a pool
+   * they are only counted.
+   */
+  start(pool: RenderPool | undefined, waiting: JobRecord[], { paused }: { paused: boolean }): void {
     this.#paused = paused;
     this.#queue = new FairQueue();
     for (const { owner, jobId } of waiting) this.#queue.add(owner, jobId);

@@ -180,8 +180,8 @@ t.test('and without a server', async (t) => {
     stderr: /There is no delivery nothing\./,
   });
   t.match(await run('delivery', 'list', '--limit', 'x'), {
-    code: 1,
-    stderr: /A list has 1 to 10000 lines\./,
+    code: 2,
+    stderr: /It takes a whole number\./,
   });
   t.match(await run('key', 'rotate-secret', 'key_x'), { code: 1, stderr: /no key key_x/ });
   t.match(await run('key', 'set-webhook', 'key_x', 'http://x'), { code: 1, stderr: /https:/ });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Account, AccountStore } from '../../accounts/account-store.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Transaction } from '../storage.ts';
@@ -23,6 +24,12 @@ export class LowdbAccountStore implements AccountStore {
     }
     inside.put(TABLE, account.accountId, account);
     inside.put(EMAILS, email, { accountId: account.accountId });
+  }
+
+  async updateAccount(tx: Transaction, account: Account): Promise<void> {
+    const inside = this.#database.inside(tx);
+    assert(inside.get<Account>(TABLE, account.accountId)?.email === account.email, 'its address stays');
+    inside.put(TABLE, account.accountId, account);
   }
 
   async getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined> {

@@ -1,0 +1,133 @@
+import {
+  type Account,
+  isoTime,
+  type Job,
+  type JobStatus,
+  type KeyRecord,
+  type LedgerEntry,
+  type RenderProgress,
+} from '../lib/index.ts';
+
+/** An account as administration shows it. */
+export interface AccountInfo {
+  userId: string;
+  email: string;
+  createdAt: string;
+  /** Since when its keys open nothing; null while they do. */
+  disabledAt: string | null;
+}
+
+/** A key as administration shows it: nothing of it is secret. */
+export interface KeyInfo {
+  keyId: string;
+  keyPrefix: string;
+  name: string;
+  /** The e-mail address of its account. */
+  account: string;
+  webhookUrl: string | null;
+  createdAt: string;
+  revokedAt: string | null;
+}
+
+/** A key with what is shown once only. */
+export interface NewKey extends KeyInfo {
+  key: string;
+  webhookSecret: string;
+}
+
+/** One line of an account's history. */
+export interface StatementLine {
+  /** ISO 8601, UTC. */
+  at: string;
+  kind: LedgerEntry['kind'];
+  /** What the balance changed by. */
+  amountCredits: number;
+  jobId: string | null;
+  note: string | null;
+}
+
+/** A job as administration shows it. */
+export interface JobInfo {
+  jobId: string;
+  /** The e-mail address of its account, or the user id of one that there isn't any more. */
+  account: string;
+  status: JobStatus;
+  className: string;
+  quality: string;
+  aspectRatio: string;
+  fps: number;
+  attempts: number;
+  creditsCost: number;
+  /** Milliseconds; null until it is over. */
+  durationMs: number | null;
+  artifacts: { name: string; sizeBytes: number; url: string }[];
+  error: string | null;
+  webhookUrl: string | null;
+  createdAt: string;
+  completedAt: string | null;
+  /** How far the render is; null while there is none. */
+  progress: RenderProgress | null;
+}
+
+/** The jobs that wait, and whether renders begin. */
+export interface QueueInfo {
+  /** Since when no more renders are begun; null when they are. */
+  pausedAt: string | null;
+  queued: number;
+  running: number;
+  /** Scenes that can be rendered at the same time; 0 without a server. */
+  workers: number;
+  /** Renders can be made now. */
+  ready: boolean;
+}
+
+export function accountInfo({ accountId, email, createdAtMs, disabledAtMs }: Account): AccountInfo {
+  return {
+    userId: accountId,
+    email,
+    createdAt: isoTime(createdAtMs),
+    disabledAt: disabledAtMs === undefined ? null : isoTime(disabledAtMs),
+  };
+}
+
+export function keyInfo(record: KeyRecord, account: string): KeyInfo {
+  return {
+    keyId: record.keyId,
+    keyPrefix: record.prefix,
+    name: record.name,
+    account,
+    webhookUrl: record.webhookUrl,
+    createdAt: isoTime(record.createdAtMs),
+    revokedAt: record.revokedAtMs === null ? null : isoTime(record.revokedAtMs),
+  };
+}
+
+export function jobInfo(
+  job: Job,
+  account: string,
+  { assetUrl, progress }: { assetUrl: string; progress: RenderProgress | undefined },
+): JobInfo {
+  const { jobId, status, className, quality, aspectRatio, fps, attempts, creditsCost, durationMs } = job;
+  return {
+    jobId,
+    account,
+    status,
+    className,
+    quality,
+    aspectRatio,
+    fps,
+    attempts,
+    creditsCost,
+    durationMs,
+    artifacts: job.artifacts.map(({ name, assetKey, sizeBytes }) => ({
+      name,
+      sizeBytes,
+      url: `${assetUrl}/artifacts/${assetKey}`,
+    })),
+    error: job.error,
+    webhookUrl: job.webhookUrl,
+    createdAt: job.createdAt,
+    completedAt: job.completedAt,
+    progress: progress ?? null,
+  };
+}

@@ -1,0 +1,34 @@
+import { Command } from 'commander';
+import { ADMINISTRATION_FLAGS, addConfigFlags } from './config-flags.ts';
+
+/** A command line as its user types it, and what it does where that doesn't show. */
+export type Example = string | [line: string, comment: string];
+
+const EXAMPLES = new WeakMap<Command, Example[]>();
+
+/** Shows examples at the end of a command's help. */
+export function addExamples(command: Command, ...examples: Example[]): Command {
+  EXAMPLES.set(command, examples);
+  return command.addHelpText('after', () => `\nExamples:\n${exampleLines(command).join('\n')}`);
+}
+
+/** The examples of a command as lines, indented, comments in one column. */
+export function exampleLines(command: Command): string[] {
+  const examples = EXAMPLES.get(command) ?? [];
+  const width = Math.max(
+    0,
+    ...examples.map((example) => (typeof example === 'string' ? 0 : example[0].length)),
+  );
+  return examples.map((example) =>
+    typeof example === 'string' ? `  ${example}` : `  ${example[0].padEnd(width)}  # ${example[1]}`,
+  );
+}
+
+/** A command that looks at a data folder or changes it, through the server that has it or by itself. */
+export function administrative(name: string, description: string, ...examples: Example[]): Command {
+  const command = addConfigFlags(new Command(), ADMINISTRATION_FLAGS);
+  const [word = '', ...operands] = name.split(' ');
+  command.name(word).description(description).option('--json', 'print JSON');
+  for (const operand of operands) command.argument(operand);
+  return addExamples(command, ...examples);
+}

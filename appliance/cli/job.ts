@@ -1,0 +1,142 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { JobStatus } from '../../lib/index.ts';
+import { JOB_STATUSES } from '../administration.ts';
+import type { JobInfo } from '../administration-views.ts';
+import { configOf } from './config-flags.ts';
+import { addExamples, administrative } from './describe.ts';
+import { print, printDetails, printJson, printTable, shownDuration, shownSize, shownTime } from './output.ts';
+import { watchJob } from './watch-job.ts';
+import { withAdministration } from './with-administration.ts';
+
+type Flags = { json?: boolean } & Record<string, unknown>;
+
+interface ListFlags extends Flags {
+  account?: string;
+  status?: JobStatus;
+  limit?: number;
+  before?: string;
+}
+
+/** `scenepress job …` */
+export function jobCommand(): Command {
+  const job = new Command('job').description('Renders that were asked for');
+  addExamples(job, 'scenepress job list --status failed', 'scenepress job watch JOBID');
+
+  job.addCommand(
+    administrative(
+      'list',
+      'List jobs, newest first',
+      'scenepress job list --account ada@example.org --status failed',
+      ['scenepress job list --limit 100 --before JOBID', 'the next hundred'],
+    )
+      .option('--account <account>', 'only of this account: e-mail address or user id')
+      .addOption(new Option('--status <status>', 'only in this state').choices(JOB_STATUSES))
+      .option('--limit <number>', 'at most so many (default: 50)', wholeNumber)
+      .option('--before <jobId>', 'only older ones than this job')
+      .action(async (flags: ListFlags) => {
+        const { account, status, limit, before } = flags;
+        const jobs = await withAdministration(configOf(flags), (office) =>
+          office.listJobs({ account, status, limit, before }),
+        );
+        if (flags.json) return printJson(jobs);
+        printTable(
+          ['JOB ID', 'STATUS', 'SCENE', 'QUALITY', 'CREATED', 'TOOK', 'CREDITS', 'ACCOUNT'],
+          jobs.map((job) => [
+            job.jobId,
+            job.status,
+            job.className,
+            job.quality,
+            shownTime(job.createdAt),
+            shownDuration(job.durationMs),
+            String(job.creditsCost),
+            job.account,
+          ]),
+        );
+      }),
+  );
+
+  job.addCommand(
+    administrative(
+      'show <jobId>',
+      'Show a job: state, progress, error with the line of the code, artifacts',
+      'scenepress job show JOBID',
+    ).action(async (jobId: string, flags: Flags) => {
+      const found = await withAdministration(configOf(flags), (office) => office.showJob({ jobId }));
+      if (flags.json) printJson(found);
+      else show(found);
+    }),
+  );
+
+  job.addCommand(
+    administrative(
+      'watch <jobId>',
+      'Follow a job to its end; exit code 0 when it completed, 1 when it failed',
+      'scenepress job watch JOBID',
+      ['scenepress job watch JOBID --json', 'prints the job when it is over'],
+    ).action(async (jobId: string, flags: Flags) => {
+      const ended = await watchJob(configOf(flags), jobId);
+      if (flags.json) printJson(ended);
+      else show(ended);
+      if (ended.status === 'failed') process.exitCode = 1;
+    }),
+  );
+
+  job.addCommand(
+    administrative(
+      'cancel <jobId>',
+      'End a job that waits or runs; it fails with "Canceled" and costs nothing',
+      'scenepress job cancel JOBID',
+    ).action(async (jobId: string, flags: Flags) => {
+      const canceled = await withAdministration(configOf(flags), (office) => office.cancelJob({ jobId }));
+      if (flags.json) printJson(canceled);
+      else
+        print(
+          `Job ${jobId} ${canceled.error === 'Canceled' ? 'is cancelled' : `was over: it ${canceled.status}`}.`,
+        );
+    }),
+  );
+
+  job.addCommand(
+    administrative(
+      'retry <jobId>',
+      'Render again: a new job of the same source, paid as any other',
+      'scenepress job retry JOBID',
+    ).action(async (jobId: string, flags: Flags) => {
+      const made = await withAdministration(configOf(flags), (office) => office.renderAgain({ jobId }));
+      if (flags.json) printJson(made);
+      else print(`Job ${made.jobId} is ${made.status}: ${made.className} in ${made.quality} quality.`);
+    }),
+  );
+
+  return job;
+}
+
+/** What `--limit` and the like take. */
+export function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It takes a whole number.');
+}
+
+function show(job: JobInfo): void {
+  const { progress } = job;
+  printDetails([
+    ['Job', job.jobId],
+    ['Account', job.account],
+    ['Scene', `${job.className}, ${job.quality} quality, ${job.aspectRatio}, ${job.fps} frames per second`],
+    ['Status', job.status + (job.attempts > 1 ? `, ${job.attempts} attempts` : '')],
+    [
+      'Progress',
+      progress && `${progress.stage}, ${progress.frames} frames, ${progress.seconds.toFixed(1)} s of video`,
+    ],
+    ['Created', shownTime(job.createdAt)],
+    ['Ended', shownTime(job.completedAt)],
+    ['Took', shownDuration(job.durationMs)],
+    ['Credits', String(job.creditsCost)],
+    ['Webhook', job.webhookUrl],
+    ['Error', job.error],
+    ...job.artifacts.map(({ url, sizeBytes }): [string, string] => [
+      'Artifact',
+      `${url} (${shownSize(sizeBytes)})`,
+    ]),
+  ]);
+}

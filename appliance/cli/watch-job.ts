@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JobInfo } from '../administration-views.ts';
+import type { Config } from '../config.ts';
+import { UserError } from '../user-error.ts';
+import { ProgressLine } from './progress-line.ts';
+import { withAdministration } from './with-administration.ts';
+
+const LOOK_MS = 200;
+
+/** Shows the progress of a job until it is over. Without a server only a job that is over already has an end. */
+export async function watchJob(config: Config, jobId: string): Promise<JobInfo> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  process.once('SIGINT', interrupt);
+  const line = new ProgressLine('Waiting');
+  line.start();
+  try {
+    return await withAdministration(config, async (office, { served }) => {
+      for (;;) {
+        const job = await office.showJob({ jobId });
+        if (job.completedAt !== null) return job;
+        if (!served)
+          throw new UserError(`${jobId} is ${job.status}, and no server runs that could render it.`);
+        line.show(job.progress);
+        await delay(LOOK_MS, undefined, { signal: interrupted.signal });
+      }
+    });
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    throw new UserError('Interrupted; the job goes on.', { exitCode: 130, cause: error });
+  } finally {
+    line.stop();
+    process.off('SIGINT', interrupt);
+  }
+}

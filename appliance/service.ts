@@ -1,0 +1,68 @@
+import {
+  type ApiKeys,
+  type DataFolder,
+  type Ledger,
+  type Logger,
+  type RenderLimits,
+  RenderService,
+} from '../lib/index.ts';
+import type { Config } from './config.ts';
+
+const MIB = 1024 * 1024;
+
+/** What of the world around the configuration a service needs. */
+export interface ServiceWorld {
+  /** What links to artifacts begin with. */
+  assetUrl: () => string;
+  logger: Logger;
+  /** Certificates (PEM) that webhooks trust besides the well-known. */
+  webhookAuthorities?: string;
+}
+
+/** The render service of a data folder, not yet started. */
+export function createService(
+  config: Config,
+  { folder, ledger, keys }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys },
+  { assetUrl, logger, webhookAuthorities }: ServiceWorld,
+): RenderService {
+  const { creditsPerSecond, reserveSeconds, python, insecureNoSandbox, workers } = config;
+  const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
+  return new RenderService({
+    dataFolder: folder,
+    ledger,
+    pricing: { creditsPerSecond, reserveSeconds },
+    limits: limitsOf(config),
+    renderer: { ...(python !== undefined && { python }), insecureNoSandbox },
+    ...(workers !== undefined && { workers }),
+    retention: {
+      ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),
+      ...(retentionGb !== undefined && { maxTotalBytes: retentionGb * 1024 * MIB }),
+    },
+    queue: {
+      maxQueued,
+      maxQueuedPerOwner: maxQueuedPerAccount,
+      ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
+    },
+    assetUrl,
+    webhooks: {
+      secretOf: ({ keyId }) => (keyId === null ? null : keys.webhookSecretOf(keyId)),
+      allowNetworks: config.webhooksAllowNetworks,
+      ...(webhookAuthorities !== undefined && { ca: webhookAuthorities }),
+    },
+    logger,
+  });
+}
+
+/** The limits of renders that the configuration sets. */
+export function limitsOf(config: Config): Omit<RenderLimits, 'addressSpaceBytes' | 'openFiles'> {
+  return {
+    timeoutMs: config.renderTimeoutSeconds * 1000,
+    memoryBytes: config.renderMemoryMb * MIB,
+    processes: config.renderProcesses,
+    fileSizeBytes: config.renderFileMb * MIB,
+    diskBytes: config.renderDiskMb * MIB,
+    files: config.renderFiles,
+    outputBytes: config.renderOutputMb * MIB,
+    frames: config.renderFrames,
+  };
+}
