@@ -22,6 +22,7 @@ export interface Config {
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
   python?: string;
+  studioDir?: string;
   insecureNoSandbox: boolean;
   renderTimeoutSeconds: number;
   renderMemoryMb: number;
@@ -201,6 +202,13 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: Joi.string(),
     value: 'file',
     defaultText: 'the one that set-up made',
+  },
+  studioDir: {
+    description: 'Folder with fonts/, python/ and assets/ that every scene may read',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'folder',
+    defaultText: 'the data folder; none without a server',
   },
   insecureNoSandbox: {
     description: 'Render even where scene code is not kept in by a sandbox that holds',

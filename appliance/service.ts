@@ -25,7 +25,7 @@ export function createService(
   { folder, ledger, keys }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys },
   { assetUrl, logger, webhookAuthorities }: ServiceWorld,
 ): RenderService {
-  const { creditsPerSecond, reserveSeconds, python, insecureNoSandbox, workers } = config;
+  const { creditsPerSecond, reserveSeconds, python, insecureNoSandbox, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
   return new RenderService({
     dataFolder: folder,
@@ -33,6 +33,7 @@ export function createService(
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
     renderer: { ...(python !== undefined && { python }), insecureNoSandbox },
+    ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),

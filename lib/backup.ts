@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
+import { STUDIO_PARTS } from './render/studio.ts';
 import { realDisk, replaceFile } from './storage/disk.ts';
 
 const MANIFEST = 'backup.json';
@@ -32,7 +33,7 @@ export interface BackupReport {
 
 /**
  * Copies a data folder into a new folder while the service goes on: jobs, accounts, keys and books as of one moment,
- * with the sources and artifacts of those jobs. It is read back and checked before it gets its name. The master key
+ * with the sources and artifacts of those jobs, and the studio's own material. It is read back and checked before it gets its name. The master key
  * stays behind unless asked for.
  */
 export async function backUp(
@@ -46,6 +47,7 @@ export async function backUp(
   await mkdir(part, { recursive: true, mode: 0o700 });
   await source.copyDatabase(part);
   const jobs = await checkAndCopyAssets(part, source);
+  for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
   const keyFiles = withMasterKey ? [MASTER_KEY, MASTER_KEY_CHECK] : [MASTER_KEY_CHECK];
   for (const name of keyFiles) {
     const bytes = await realDisk.read(join(source.path, name));
@@ -75,7 +77,7 @@ export async function restore(backup: string, target: string): Promise<BackupRep
   await refuseExisting(target, 'The data folder');
   const part = `${target}.part`;
   await rm(part, { recursive: true, force: true });
-  await cp(backup, part, { recursive: true });
+  await copyTree(backup, part);
   await rm(join(part, MANIFEST));
   for (const path of Object.keys(manifest.files)) await syncFile(join(part, path));
   await checkAndCopyAssets(part);
@@ -160,8 +162,18 @@ async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes:
   return { sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.length };
 }
 
+/** Copies files, folders and links as they are; a folder that isn't there is none. */
+async function copyTree(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return;
+  const filter = async (path: string) => {
+    const status = await lstat(path);
+    return status.isFile() || status.isDirectory() || status.isSymbolicLink();
+  };
+  await cp(from, to, { recursive: true, verbatimSymlinks: true, filter });
+}
+
 async function syncFile(path: string): Promise<void> {
-  const file = await realDisk.open(path, 'existing');
+  const file = await open(path, 'r');
   await file.sync();
   await file.close();
 }

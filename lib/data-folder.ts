@@ -29,6 +29,7 @@ export interface DataFolderOptions extends LowdbDatabaseOptions {
  * journal-…       and what has changed since
  * pack-…          jobs that are over with all that belongs to them, and the source code of scenes
  * artifacts/      what renders left
+ * fonts/ python/ assets/   the studio's own material, for every scene to read
  * work/           renders in progress
  * spare-room      kept for ending what has begun when the disk runs full
  * master.key      seals webhook secrets

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import cron, { type ScheduledTask } from 'node-cron';
@@ -22,6 +23,7 @@ import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 import { RenderPool } from './render/render-pool.ts';
 import type { RenderProgress } from './render/render-task.ts';
 import { RendererWatch } from './render/renderer-watch.ts';
+import { makeStudioParts, type StudioFolder } from './render/studio.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
@@ -42,6 +44,13 @@ export interface RenderServiceOptions {
   assets?: AssetStore;
   /** For files of renders in progress, emptied at start; default: `work` in the folder. */
   workFolder?: string;
+  /**
+   * A folder of yours that every scene may read and none may change, at `/studio`: `fonts/` for `Text(font=…)`, `python/`
+   * for `import`, `assets/` for pictures and sounds by name. Files put there count from the next render on. When the
+   * service is root, they must be readable for everyone. Default: those of the data folder, made when they aren't
+   * there, where the service sees to that itself.
+   */
+  studioFolder?: string;
   /** Who pays; default: nobody ({@link UnmeteredLedger}). */
   ledger?: Ledger;
   pricing?: Partial<PricingOptions>;
@@ -130,6 +139,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #workFolder: string;
   readonly #dataFolder: DataFolder | undefined;
   readonly #rendererOptions: RendererOptions;
+  readonly #studio: StudioFolder | undefined;
   readonly #workers: number;
   readonly #signOfLifeAfterMs: number;
   readonly #dispatcher: Dispatcher;
@@ -168,6 +178,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#logger = options.logger ?? silentLogger;
     this.#rendererOptions = options.renderer ?? {};
+    this.#studio = studioOf(options.studioFolder, dataFolder);
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
     this.#signOfLifeAfterMs = options.signOfLifeAfterMs ?? SIGN_OF_LIFE_AFTER_MS;
@@ -216,7 +227,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await this.#keepRoom();
       // Made here, so that what is wrong with its options stops the start.
       const outbound = new Outbound(this.#webhookOptions);
-      const launcher = await findLauncher(this.#rendererOptions);
+      this.#openStudio();
+      const launcher = await findLauncher(this.#rendererOptions, this.#studio);
       this.#pool = new RenderPool({
         size: this.#workers,
         launcher,
@@ -492,6 +504,17 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     });
   }
 
+  #openStudio(): void {
+    if (!this.#studio) return;
+    const { path, closed } = this.#studio;
+    if (closed) makeStudioParts(path);
+    if (existsSync(path)) return;
+    throw new ScenepressError(
+      'renderer_unavailable',
+      `There is no folder ${path}, which was named as the studio's own. Make it, or name another.`,
+    );
+  }
+
   #logSandbox(): void {
     const sandbox = this.#pool?.sandbox;
     if (sandbox?.level === 'full') this.#logger.info({ sandbox }, 'Scenes are rendered in the full sandbox.');
@@ -612,4 +635,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 /** The same for two requests that ask for the same. */
 function fingerprintOf(newJob: object): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
+}
+
+/** The data folder is closed to other users of the machine; whether another folder is, nobody knows. */
+function studioOf(folder: string | undefined, dataFolder: DataFolder | undefined): StudioFolder | undefined {
+  if (folder !== undefined) return { path: resolve(folder), closed: false };
+  return dataFolder && { path: dataFolder.path, closed: true };
 }

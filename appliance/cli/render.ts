@@ -33,6 +33,7 @@ interface RenderFlags extends Record<string, unknown> {
 const OWNER = 'command line';
 const FLAGS: (keyof Config)[] = [
   'python',
+  'studioDir',
   'insecureNoSandbox',
   'renderTimeoutSeconds',
   'renderMemoryMb',
@@ -77,6 +78,7 @@ async function render(code: string, className: string, flags: RenderFlags, confi
     folder,
     workers: 1,
     limits: limitsOf(config),
+    ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
     renderer: {
       ...(config.python !== undefined && { python: config.python }),
       insecureNoSandbox: config.insecureNoSandbox,

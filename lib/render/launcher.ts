@@ -1,8 +1,17 @@
 import { execFile } from 'node:child_process';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Relocation } from './relocation.ts';
-import { findRoot, linksOf, mountsOf, onMachine, type RendererRoot, startOutside } from './renderer-root.ts';
+import {
+  findRoot,
+  linksOf,
+  type Mount,
+  mountsOf,
+  onMachine,
+  type RendererRoot,
+  startOutside,
+} from './renderer-root.ts';
+import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
 import type { ZygoteCommandLine } from './zygote.ts';
 
 /** Where the renderer is and as whom it runs. */
@@ -30,6 +39,8 @@ export interface RendererOptions {
 
 /** Everything that the workers need to know to start zygotes. Plain data: it is handed to threads. */
 export interface Launcher extends RendererRoot {
+  /** The studio's own material, which scenes may read. */
+  studio: StudioFolder | undefined;
   /** Set when the service is root. */
   firstUid: number | undefined;
   silenceTimeoutMs: number;
@@ -46,12 +57,16 @@ const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
 const DEFAULT_SILENCE_TIMEOUT_MS = 30_000;
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
+/** The renderer finds the studio's folder by it; so does fontconfig, for which it is a user's own data. */
+const STUDIO_VARIABLE = 'XDG_DATA_HOME';
 const DEVICES = ['/dev/null', '/dev/urandom'];
 const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];
+
 /** Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all. */
-export async function findLauncher(options: RendererOptions): Promise<Launcher> {
+export async function findLauncher(options: RendererOptions, studio?: StudioFolder): Promise<Launcher> {
   const launcher: Launcher = {
     ...findRoot(options),
+    studio,
     firstUid: process.getuid?.() === 0 ? (options.uid ?? DEFAULT_UID) : undefined,
     silenceTimeoutMs: options.silenceTimeoutMs ?? DEFAULT_SILENCE_TIMEOUT_MS,
     insecureNoSandbox: options.insecureNoSandbox ?? false,
@@ -92,6 +107,7 @@ export function zygoteCommandLine(
       PYTHONPATH: relocation ? onMachine(launcher, launcher.packageFolder) : launcher.packageFolder,
       // A fork takes only the thread that forks with it; OpenBLAS would have started others.
       OPENBLAS_NUM_THREADS: '1',
+      ...(launcher.studio && { [STUDIO_VARIABLE]: studioPlace(launcher, launcher.studio) }),
       ...relocation?.environment,
     },
   };
@@ -102,10 +118,24 @@ export function uidOf(launcher: Launcher, workerIndex: number): number | undefin
   return launcher.firstUid === undefined ? undefined : launcher.firstUid + workerIndex;
 }
 
-/** What the renderer is made of: all that scene code may read of this machine. */
+/** All that scene code may read of this machine: what the renderer is made of, and what is the studio's. */
 function readablePaths(launcher: Launcher): string[] {
-  if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable];
-  return [...mountsOf(launcher).map(({ to }) => to), ...linksOf(launcher).map(({ path }) => path)];
+  const studio = studioMounts(launcher).map(({ to }) => to);
+  if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable, ...studio];
+  const root = [...mountsOf(launcher).map(({ to }) => to), ...linksOf(launcher).map(({ path }) => path)];
+  return [...root, ...studio];
+}
+
+/** The parts of the studio's folder, and where scenes see them. */
+export function studioMounts(launcher: Launcher): Mount[] {
+  const { studio } = launcher;
+  if (!studio) return [];
+  const place = studioPlace(launcher, studio);
+  return studioParts(studio).map((part) => ({ from: join(studio.path, part), to: join(place, part) }));
+}
+
+function studioPlace({ isolation }: Launcher, { path }: StudioFolder): string {
+  return isolation === 'bubblewrap' ? STUDIO_PLACE : path;
 }
 
 /**
@@ -113,7 +143,7 @@ function readablePaths(launcher: Launcher): string[] {
  * works below folders that only root can enter, too: their names are made anew.
  */
 function bubblewrap(launcher: Launcher, writable: string[]): string[] {
-  const mounts = mountsOf(launcher);
+  const mounts = [...mountsOf(launcher), ...studioMounts(launcher)];
   const program = launcher.tree === undefined ? 'bwrap' : '/usr/bin/bwrap';
   const args = [...startOutside(launcher, program), '--die-with-parent', '--new-session', '--as-pid-1'];
   args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--cap-drop', 'ALL');

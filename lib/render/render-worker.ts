@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collectFiles } from './collect.ts';
 import { JobChannel } from './job-channel.ts';
-import { type Launcher, uidOf, zygoteCommandLine } from './launcher.ts';
+import { type Launcher, studioMounts, uidOf, zygoteCommandLine } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
 import { removeFolder } from './remove-folder.ts';
@@ -25,6 +25,7 @@ import {
   trialProblem,
   trialSceneCode,
 } from './sandbox.ts';
+import { openToReaders, studioState } from './studio.ts';
 import { Zygote, ZygoteDied } from './zygote.ts';
 
 export interface WorkerSettings {
@@ -60,6 +61,12 @@ interface Occupied {
   endReason: EndReason | undefined;
 }
 
+/** A zygote, or one that is on its way, and what it knows of the studio's folder. */
+interface StartedZygote {
+  zygote: Promise<Zygote>;
+  studio: string | undefined;
+}
+
 /** What one fork did. */
 interface ForkOutcome {
   end: JobEnded;
@@ -77,7 +84,9 @@ export class RenderWorker {
   readonly #settings: WorkerSettings;
   readonly #events: WorkerEvents;
   readonly #folder: string;
-  readonly #zygotes = new Map<Orientation, Promise<Zygote>>();
+  readonly #zygotes = new Map<Orientation, StartedZygote>();
+  /** Those that others have taken the place of. */
+  readonly #retired = new WeakSet<Zygote>();
   /** Zygotes that are warm now. */
   warm = 0;
   #attempts = 0;
@@ -180,7 +189,7 @@ export class RenderWorker {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#end('shutdown');
-    const started = await Promise.allSettled(this.#zygotes.values());
+    const started = await Promise.allSettled([...this.#zygotes.values()].map(({ zygote }) => zygote));
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
     );
@@ -256,11 +265,33 @@ export class RenderWorker {
     return `The render took longer than the limit of ${readableTime(this.#settings.limits.timeoutMs)}.`;
   }
 
-  /** The zygote of an orientation; a dead one is replaced. */
+  /** The zygote of an orientation; one that is dead, or knows an earlier state of the studio's folder, is replaced. */
   #zygote(orientation: Orientation): Promise<Zygote> {
-    const zygote = this.#zygotes.get(orientation) ?? this.#start(orientation);
-    this.#zygotes.set(orientation, zygote);
+    const studio = this.#studioState();
+    const known = this.#zygotes.get(orientation);
+    if (known && known.studio === studio) return known.zygote;
+    const zygote = known ? this.#replace(known, orientation) : this.#start(orientation);
+    const started = { zygote, studio };
+    this.#zygotes.set(orientation, started);
+    zygote.catch(() => {
+      if (this.#zygotes.get(orientation) === started) this.#zygotes.delete(orientation);
+    });
     return zygote;
+  }
+
+  #studioState(): string | undefined {
+    const { studio, firstUid } = this.#settings.launcher;
+    if (studio?.closed && firstUid !== undefined) openToReaders(studio);
+    return studio && studioState(studio);
+  }
+
+  async #replace(known: StartedZygote, orientation: Orientation): Promise<Zygote> {
+    const zygote = await known.zygote.catch(() => undefined);
+    if (zygote) {
+      this.#retired.add(zygote);
+      await zygote.stop();
+    }
+    return this.#start(orientation);
   }
 
   async #start(orientation: Orientation): Promise<Zygote> {
@@ -279,8 +310,9 @@ export class RenderWorker {
       const sandbox = sandboxStatus(this.#settings.launcher, ready);
       await this.#trySandbox(zygote, sandbox);
       zygote.onDeath = (reason) => {
-        this.#zygotes.delete(orientation);
         this.warm -= 1;
+        if (this.#retired.has(zygote)) return;
+        this.#zygotes.delete(orientation);
         if (this.#stopping) return;
         this.#events.onUnready(reason);
         this.#zygote(orientation).catch(() => {}); // Reported; the next task tries again.
@@ -289,7 +321,6 @@ export class RenderWorker {
       this.#events.onReady(ready, sandbox);
       return zygote;
     } catch (error) {
-      this.#zygotes.delete(orientation);
       if (error instanceof SandboxRefused) this.#events.onRefused(error.message);
       else if (!this.#stopping) this.#events.onUnready((error as Error).message);
       throw error;
@@ -328,7 +359,8 @@ export class RenderWorker {
     const marks = folders.map((folder) => join(folder, 'mark'));
     // For everyone to read: it is the sandbox that must hide them, not their mode.
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
-    const targets = { secrets, marks, folders: SYSTEM_FOLDERS, processes: limits.processes };
+    const inside = [...SYSTEM_FOLDERS, ...studioMounts(launcher).map(({ to }) => to)];
+    const targets = { secrets, marks, folders: inside, processes: limits.processes };
     const error = await this.#errorOf(zygote, selfAttackCode(launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));
     for (const file of [...secrets, ...marks]) await rm(file, { force: true });

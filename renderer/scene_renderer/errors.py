@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from . import tex_errors
+from . import studio, tex_errors
 from .protocol import ERROR_BYTES_MAX
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -74,7 +74,10 @@ def _import_hint(module: str) -> str:
         )
     if top in ("manim", "scene"):
         return ""
-    return ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX, Typst and the standard library."
+    return (
+        ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX, Typst, the standard library and what the "
+        "studio that runs this service has put into python/."
+    )
 
 
 def _line_number(error: BaseException, path: str) -> int | None:
@@ -89,9 +92,10 @@ def _line_number(error: BaseException, path: str) -> int | None:
 def _without_paths(text: str, folder: Path) -> str:
     text = text.replace(f"{folder}/", "").replace(str(folder), ".")
     package = str(Path(__file__).parent)
-    for root in sorted(
-        {*filter(None, sys.path), sys.prefix, sys.base_prefix, package}, key=len, reverse=True
-    ):
+    roots = {*filter(None, sys.path), sys.prefix, sys.base_prefix, package}
+    if place := studio.folder():
+        roots.add(str(place))
+    for root in sorted(roots, key=len, reverse=True):
         if root != "/":
             text = text.replace(f"{root}/", "").replace(root, "")
     return text

@@ -31,6 +31,7 @@ _PASSED_ON = (
     "TEXMFCNF",
     "TEXMFVAR",
     "OPENBLAS_NUM_THREADS",
+    "XDG_DATA_HOME",
 )
 
 

@@ -9,7 +9,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, errors, scene, settings
+from . import captions, errors, scene, settings, studio
 from .capture import CaptureRenderer
 from .encode import MovieEncoder
 from .errors import SceneError
@@ -41,6 +41,7 @@ def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, flo
     random.seed()
     np.random.seed()
     settings.fix(job)
+    studio.open_to_scenes()
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     movie = MovieEncoder(folder / "video.mp4", job, channel)

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -53,6 +62,20 @@ t.test('a backup of a running folder restores to the same', async (t) => {
   const keys = new ApiKeys({ storage: copy.storage, store: copy.keyStore, masterKey });
   t.match(await keys.verify(key), { accountId: 'a' });
   t.equal(statSync(restored).mode & 0o777, 0o700);
+});
+
+t.test("the studio's own material is in it, links and all", async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  mkdirSync(join(folder.path, 'fonts/deep'), { recursive: true });
+  mkdirSync(join(folder.path, 'assets'));
+  writeFileSync(join(folder.path, 'fonts/deep/a.ttf'), 'a font', { mode: 0o444 });
+  symlinkSync('../fonts/deep', join(folder.path, 'assets/link'));
+  symlinkSync('nowhere', join(folder.path, 'python'));
+  await backUp(folder, backup);
+  t.ok(readFileSync(join(backup, 'backup.json'), 'utf8').includes('"fonts/deep/a.ttf"'));
+  await restore(backup, restored);
+  t.equal(readFileSync(join(restored, 'assets/link/a.ttf'), 'utf8'), 'a font');
+  t.equal(readlinkSync(join(restored, 'assets/link')), '../fonts/deep');
 });
 
 t.test('a backup is of one moment, whatever is committed meanwhile', async (t) => {

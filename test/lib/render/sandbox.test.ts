@@ -7,6 +7,7 @@ const launcher = (isolation: Launcher['isolation']): Launcher => ({
   python: 'python',
   tree: undefined,
   packageFolder: 'renderer',
+  studio: undefined,
   firstUid: undefined,
   silenceTimeoutMs: 1,
   insecureNoSandbox: false,
