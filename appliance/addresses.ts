@@ -29,8 +29,10 @@ export function configuredAssetUrl(config: {
   port: number;
   publicUrl?: string | undefined;
   assetUrl?: string | undefined;
+  tlsCert?: string | undefined;
 }): string {
-  return config.assetUrl ?? config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const protocol = config.tlsCert === undefined ? 'http' : 'https';
+  return config.assetUrl ?? config.publicUrl ?? `${protocol}://${config.host}:${config.port}`;
 }
 
 /** The client's address: what a trusted proxy says last, else the connection's. */
@@ -41,10 +43,10 @@ export function remoteAddressOf(request: Request, trustProxy: boolean): string {
 
 /** The address that this machine reaches the server at. */
 export function listeningUrl(server: Server): string {
-  const { address, port } = server.info;
+  const { address, port, protocol } = server.info;
   const everywhere = address === '0.0.0.0' || address === '::' || address === undefined;
   const host = everywhere ? 'localhost' : address.includes(':') ? `[${address}]` : address;
-  return `http://${host}:${port}`;
+  return `${protocol}://${host}:${port}`;
 }
 
 function forwardedUrl(request: Request): string | undefined {

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { SecureContextOptions } from 'node:tls';
 import type { RenderService } from '../lib/index.ts';
 import { configuredAssetUrl } from './addresses.ts';
 import { AdminSocket } from './admin-socket.ts';
 import { authenticator, type HouseToken } from './authentication.ts';
+import { Certificate } from './certificate.ts';
 import type { Config } from './config.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { Logger } from './log.ts';
@@ -16,6 +18,7 @@ export class Appliance {
   readonly #config: Config;
   readonly #logger: Logger;
   readonly #house: HouseToken | undefined;
+  #certificate: Certificate | undefined;
   /** What has been started, undone in reverse. */
   #started = new AsyncDisposableStack();
 
@@ -42,17 +45,32 @@ export class Appliance {
       await this.#openAdministration(installation);
       const { service } = installation;
       const authenticate = authenticator(installation, this.#house);
-      const http = await createServer({ config: this.#config, service, authenticate, logger: this.#logger });
+      const certificate = await this.#openCertificate();
+      const http = await createServer({
+        config: this.#config,
+        service,
+        authenticate,
+        logger: this.#logger,
+        certificate,
+      });
       listening = http;
-      this.#started.defer(() => service.stop({ graceMs: this.#config.drainSeconds * 1000 }));
+      this.#started.defer(() => service.stop());
       await this.#listen(http);
       this.#started.defer(() => http.hapi.stop({ timeout: REQUESTS_GRACE_MS }));
+      // Meanwhile clients can follow their renders, and readiness says why there is none.
+      this.#started.defer(() => service.drain({ graceMs: this.#config.drainSeconds * 1000 }));
+      this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
       await service.start();
       return { ...http, service, installation };
     } catch (error) {
       await this.stop();
       throw error;
     }
+  }
+
+  /** Takes up what may change while it runs: the certificate. */
+  async reload(): Promise<void> {
+    await this.#certificate?.reload();
   }
 
   /** Accepts no more, answers what it is being asked, lets running renders finish within their grace. */
@@ -66,6 +84,16 @@ export class Appliance {
     const socket = new AdminSocket({ folder: folder.path, administration, logger: this.#logger });
     await socket.start();
     this.#started.defer(() => socket.stop());
+  }
+
+  async #openCertificate(): Promise<{ secure: SecureContextOptions; certificate: Certificate } | undefined> {
+    const { tlsCert: certFile, tlsKey: keyFile } = this.#config;
+    if (certFile === undefined || keyFile === undefined) return undefined;
+    const certificate = new Certificate({ certFile, keyFile, logger: this.#logger });
+    const secure = await certificate.start();
+    this.#started.defer(() => certificate.stop());
+    this.#certificate = certificate;
+    return { secure, certificate };
   }
 
   async #listen({ hapi }: HttpServer): Promise<void> {

@@ -30,6 +30,13 @@ export function loadConfig({ flags, env }: ConfigSources): Config {
     }
     if (checked !== undefined) config[name] = checked;
   }
+  if ((config['tlsCert'] === undefined) !== (config['tlsKey'] === undefined)) {
+    const missing = config['tlsCert'] === undefined ? 'tlsCert' : 'tlsKey';
+    throw new UserError(
+      `https needs a certificate and its key: give ${flagOf(missing)} (${variableOf(missing)}) too.`,
+      { exitCode: 2 },
+    );
+  }
   return config as unknown as Config;
 }
 

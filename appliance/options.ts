@@ -9,6 +9,9 @@ export interface Config {
   publicUrl?: string;
   assetUrl?: string;
   trustProxy: boolean;
+  tlsCert?: string;
+  tlsKey?: string;
+  corsOrigins: string[];
   creditsMode: 'metered' | 'unmetered';
   freeCredits: number;
   creditsPerSecond: Record<Quality, number>;
@@ -35,7 +38,9 @@ export interface Config {
   webhooksAllowNetworks: string[];
   webhooksCa?: string;
   drainSeconds: number;
+  signOfLifeMinutes: number;
   logLevel: string;
+  logFile?: string;
 }
 
 export interface ConfigOption {
@@ -72,6 +77,17 @@ const prices = Joi.custom((value: unknown) => {
 const networks = Joi.custom((value: unknown) => {
   const list = (Array.isArray(value) ? value : String(value).split(',')).map((cidr) => String(cidr).trim());
   assertNetworks(list);
+  return list;
+}).default([]);
+
+/** Origins with commas between them, or `*`; a list in a configuration file. */
+const origins = Joi.custom((value: unknown) => {
+  const list = (Array.isArray(value) ? value : String(value).split(',')).map((origin) =>
+    String(origin).trim(),
+  );
+  for (const origin of list) {
+    if (origin !== '*' && new URL(origin).origin !== origin) throw new Error('not an origin');
+  }
   return list;
 }).default([]);
 
@@ -117,6 +133,28 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     description: 'Believe X-Forwarded-For, and without a public URL also X-Forwarded-Proto and -Host',
     allowed: 'true or false',
     schema: Joi.boolean().default(false),
+  },
+  tlsCert: {
+    description:
+      'File with the certificate (PEM, with those of its authorities after it) to serve https with',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'none, which serves http',
+  },
+  tlsKey: {
+    description: 'File with the private key (PEM) of the certificate',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'none',
+  },
+  corsOrigins: {
+    description: 'Web pages that may call the API from browsers, as https://studio.example; * for all',
+    allowed: 'origins (https://name, without a path) with commas between them, or *',
+    schema: origins,
+    value: 'origins',
+    defaultText: 'none',
   },
   creditsMode: {
     description: 'Whether renders cost credits: metered or unmetered',
@@ -285,11 +323,26 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(30, 0),
     value: 'seconds',
   },
+  signOfLifeMinutes: {
+    description:
+      'Minutes without a finished video after which a small scene is rendered to see whether one still would be; ' +
+      '0 for never',
+    allowed: 'a number of at least 0',
+    schema: Joi.number().min(0).default(10),
+    value: 'minutes',
+  },
   logLevel: {
     description: 'Least important log lines to write',
     allowed: 'trace, debug, info, warn, error, fatal or silent',
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
     value: 'level',
+  },
+  logFile: {
+    description: 'File that log lines are added to; opened anew when it was moved, and on SIGHUP',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'standard error',
   },
 };
 

@@ -1,5 +1,5 @@
 import { notFound } from '@hapi/boom';
-import type { Plugin, Request } from '@hapi/hapi';
+import type { Plugin, Request, RouteOptionsCors } from '@hapi/hapi';
 import { jobJson, type Logger, type RenderService } from '../lib/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
@@ -15,6 +15,8 @@ export interface RenderApiOptions {
   authenticate: Authenticate;
   /** What links to artifacts begin with, without a slash at the end: a URL, or what makes one of a request. */
   assetUrl: string | ((request: Request) => string);
+  /** Origins of web pages that may call the API from browsers, or `*`; default: none. */
+  corsOrigins?: string[];
   /** Told the causes of 5xx answers. */
   logger?: Logger;
 }
@@ -51,7 +53,8 @@ const BODY_UNREAD = {
  */
 export const renderApi: Plugin<RenderApiOptions> = {
   name: 'scenepress-render-api',
-  register(server, { service, authenticate, assetUrl, logger }) {
+  register(server, { service, authenticate, assetUrl, corsOrigins = [], logger }) {
+    const route = { ...ROUTE, cors: corsOf(corsOrigins) };
     server.auth.scheme(AUTH, () => bearerScheme(authenticate));
     server.auth.strategy(AUTH, AUTH);
     server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
@@ -60,7 +63,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
     server.route({
       method: ENQUEUE.method,
       path: ENQUEUE.path,
-      options: { ...ROUTE, payload: BODY_UNREAD },
+      options: { ...route, payload: BODY_UNREAD },
       async handler(request, h) {
         const { owner, keyId, webhookUrl } = authenticated(request);
         const { request: render, metadataJson, fingerprint } = await receiveRenderRequest(request.raw.req);
@@ -81,7 +84,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
     server.route({
       method: GET_JOB.method,
       path: GET_JOB.path,
-      options: ROUTE,
+      options: route,
       async handler(request, h) {
         const { owner } = authenticated(request);
         const job = await service.get(String(request.params['jobId']), { owner });
@@ -93,7 +96,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
     server.route({
       method: GET_ACCOUNT.method,
       path: GET_ACCOUNT.path,
-      options: ROUTE,
+      options: route,
       async handler(request) {
         const { owner: userId, keyId, keyPrefix } = authenticated(request);
         const { paid, free, total } = await service.balance(userId);
@@ -102,12 +105,12 @@ export const renderApi: Plugin<RenderApiOptions> = {
     });
 
     // Without a live key, what exists under the prefix and what doesn't look the same. OPTIONS by name, or hapi
-    // answers it first on a server with a CORS route anywhere.
-    for (const method of ['*', 'OPTIONS'] as const) {
+    // answers it first on a server with a CORS route anywhere, as it is to do where browsers may call.
+    for (const method of corsOrigins.length > 0 ? (['*'] as const) : (['*', 'OPTIONS'] as const)) {
       server.route({
         method,
         path: '/api/v2/{path*}',
-        options: { ...ROUTE, payload: BODY_UNREAD },
+        options: { ...route, payload: BODY_UNREAD },
         async handler(request) {
           await discardBody(request.raw.req);
           throw notFound();
@@ -116,6 +119,17 @@ export const renderApi: Plugin<RenderApiOptions> = {
     }
   },
 };
+
+/** Browsers ask before they send a key or an Idempotency-Key; cookies have no part in it. */
+function corsOf(origins: string[]): false | RouteOptionsCors {
+  if (origins.length === 0) return false;
+  return {
+    origin: origins,
+    headers: ['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key'],
+    exposedHeaders: ['Request-Id', 'Retry-After', 'WWW-Authenticate'],
+    maxAge: 600,
+  };
+}
 
 function authenticated(request: Request): Caller {
   const caller = callerOf(request);

@@ -1,10 +1,15 @@
-import { createServer as createListener } from 'node:http';
+import { createServer as createListener, type Server as HttpListener } from 'node:http';
+import { createServer as createSecureListener, type Server as HttpsListener } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import { server as createHapi, type Server } from '@hapi/hapi';
 import type { RenderService } from '../lib/index.ts';
 import { type Addresses, addressesOf } from './addresses.ts';
 import { artifacts } from './artifacts.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
+import type { Certificate } from './certificate.ts';
 import type { Config } from './config.ts';
+import { Draining } from './draining.ts';
+import { healthRoutes } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { type Logger, logRequests } from './log.ts';
 import { openApiDocument } from './openapi.ts';
@@ -16,25 +21,31 @@ const LISTENER_LIMITS = {
   headersTimeout: 15_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
+  handshakeTimeout: 15_000,
 };
 
 export interface HttpServer {
   hapi: Server;
   addresses: Addresses;
+  /** The beginning of its end. */
+  draining: Draining;
 }
 
 /** The HTTP side of the appliance, not yet listening. */
 export async function createServer(options: {
-  config: Pick<Config, 'host' | 'port' | 'publicUrl' | 'assetUrl' | 'trustProxy'>;
+  config: Pick<Config, 'host' | 'port' | 'publicUrl' | 'assetUrl' | 'trustProxy' | 'corsOrigins'>;
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'status'>;
   authenticate: Authenticate;
   logger: Logger;
+  /** Serves https with what it was started with. */
+  certificate?: { secure: SecureContextOptions; certificate: Certificate } | undefined;
 }): Promise<HttpServer> {
   const { config, service, authenticate, logger } = options;
+  const draining = new Draining();
   const hapi = createHapi({
     host: config.host,
     port: config.port,
-    listener: createListener(LISTENER_LIMITS),
+    ...listenerOf(options.certificate),
     // Videos and pictures are compressed already, and the rest is small.
     compression: false,
     // hapi's own way of reporting a bug is to print it.
@@ -44,10 +55,20 @@ export async function createServer(options: {
   const addresses = addressesOf(config, () => hapi);
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
+  draining.register(hapi);
   hapi.ext('onPreResponse', answerErrors(logger));
 
   await hapi.register([
-    { plugin: renderApi, options: { service, authenticate, assetUrl: addresses.assetUrl, logger } },
+    {
+      plugin: renderApi,
+      options: {
+        service,
+        authenticate,
+        assetUrl: addresses.assetUrl,
+        logger,
+        corsOrigins: config.corsOrigins,
+      },
+    },
     { plugin: artifacts, options: { service, logger } },
   ]);
   hapi.route([
@@ -61,22 +82,21 @@ export async function createServer(options: {
       path: '/openapi.json',
       handler: (request) => openApiDocument(addresses.publicUrl(request)),
     },
-    { method: 'GET', path: '/health/live', handler: () => ({ status: 'live' }) },
-    {
-      method: 'GET',
-      path: '/health/ready',
-      handler: (_request, h) => {
-        const { ready, sandbox, diskFull, queuePausedAt } = service.status();
-        const answer = {
-          status: ready ? 'ready' : 'not ready',
-          sandbox: sandbox?.level ?? null,
-          disk: diskFull ? 'full' : 'ok',
-          // Requests are taken on all the same, so it is ready.
-          queue: queuePausedAt === null ? 'running' : 'paused',
-        };
-        return h.response(answer).code(ready ? 200 : 503);
-      },
-    },
+    ...healthRoutes({
+      service,
+      isDraining: () => draining.hasBegun,
+      warnings: () => options.certificate?.certificate.warnings() ?? [],
+    }),
   ]);
-  return { hapi, addresses };
+  return { hapi, addresses, draining };
+}
+
+/** hapi's options for the listener: http, or https that takes up a new certificate without closing anything. */
+function listenerOf(
+  secured: { secure: SecureContextOptions; certificate: Certificate } | undefined,
+): { listener: HttpListener } | { listener: HttpsListener; tls: true } {
+  if (!secured) return { listener: createListener(LISTENER_LIMITS) };
+  const listener = createSecureListener({ ...LISTENER_LIMITS, ...secured.secure });
+  secured.certificate.onChange = (secure) => listener.setSecureContext(secure);
+  return { listener, tls: true };
 }

@@ -35,6 +35,7 @@ export function createService(
     renderer: { ...(python !== undefined && { python }), insecureNoSandbox },
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
+    signOfLifeAfterMs: config.signOfLifeMinutes * 60_000,
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),
       ...(retentionGb !== undefined && { maxTotalBytes: retentionGb * 1024 * MIB }),

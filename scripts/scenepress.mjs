@@ -33,6 +33,7 @@ function runOn(node) {
   // A terminal sends Ctrl-C to both; sent on, it would come twice, which means "now, without draining".
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGHUP', () => child.kill('SIGHUP'));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);
     process.removeAllListeners(signal);

@@ -3,7 +3,7 @@ import { Appliance } from '../appliance.ts';
 import { HouseToken } from '../authentication.ts';
 import type { Config } from '../config.ts';
 import { openFirstAccount } from '../first-account.ts';
-import { createLogger } from '../log.ts';
+import { openLog } from '../log.ts';
 import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import { renderWelcome } from '../welcome.ts';
@@ -20,16 +20,21 @@ export function serveCommand(): Command {
       'after',
       '\nLogs are JSON lines on standard error; a line with "msg":"ready" has the address. ' +
         'SIGTERM or SIGINT stops the service\nin order, a second one at once. ' +
+        'SIGHUP opens the log file anew and reads the certificate again.\n' +
         'SCENEPRESS_MASTER_KEY may hold the key that webhook secrets are encrypted with.',
     )
     .action((flags: Record<string, unknown>) => serve(configOf(flags), flags['welcome'] === true));
 }
 
 async function serve(config: Config, welcome: boolean): Promise<void> {
-  const logger = createLogger(config.logLevel);
+  const { logger, reopen } = openLog({ level: config.logLevel, file: config.logFile });
   const house = welcome ? new HouseToken() : undefined;
   const appliance = new Appliance(config, logger, { ...(house && { house }) });
   const toldToStop = signalToStop();
+  onHangup(() => {
+    reopen();
+    appliance.reload().catch((error: unknown) => logger.error({ err: error }, 'reload failed'));
+  });
 
   const { hapi, addresses, service, installation } = await appliance.start();
   try {
@@ -59,6 +64,11 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
       house?.giveUp();
     }
   }
+}
+
+/** SIGHUP reloads a service; one that a terminal was closed on is told to stop, as any program there. */
+function onHangup(reload: () => void): void {
+  process.on('SIGHUP', process.stdin.isTTY ? () => process.kill(process.pid, 'SIGTERM') : reload);
 }
 
 /** Resolves with the first signal to stop; a second one ends the process where it stands. */

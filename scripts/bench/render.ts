@@ -7,7 +7,7 @@ import { parseArgs, promisify } from 'node:util';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config.ts';
 import { openFirstAccount } from '../../appliance/first-account.ts';
-import { createLogger } from '../../appliance/log.ts';
+import { openLog } from '../../appliance/log.ts';
 
 const run = promisify(execFile);
 const SCENES_FILE = join(import.meta.dirname, 'scenes.py');
@@ -62,7 +62,10 @@ export async function bench(args: string[]): Promise<void> {
 /** The appliance, listening, and a client of it. */
 async function openService(folder: string) {
   const flags = { port: 0, dataDir: join(folder, 'data'), creditsMode: 'unmetered' };
-  const appliance = new Appliance(loadConfig({ flags, env: process.env }), createLogger('error'));
+  const appliance = new Appliance(
+    loadConfig({ flags, env: process.env }),
+    openLog({ level: 'error' }).logger,
+  );
   const { hapi, installation } = await appliance.start();
   const endpoint = `${hapi.info.uri}/api/v2/render`;
   const headers = { authorization: `Bearer ${await openFirstAccount(installation)}` };

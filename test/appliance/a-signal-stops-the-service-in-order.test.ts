@@ -45,6 +45,26 @@ t.test('a request that is being answered gets its answer', async (t) => {
   t.equal(await server.ended, 0);
 });
 
+t.test('while renders end, clients can follow them, and new requests are sent elsewhere', async (t) => {
+  const env = { SCENEPRESS_DRAIN_SECONDS: '3600' };
+  const server = await serve(t, ['--data-dir', await temporaryFolder(t)], { env });
+  const headers = await withKey(server);
+  const request = { method: 'POST', headers, body: JSON.stringify(VALID) };
+  const { jobId } = (await send(server.port, '/api/v2/render', request)).json;
+  server.kill('SIGTERM');
+  await server.says(/"msg":"stopping"/);
+  const refused = await send(server.port, '/api/v2/render', request);
+  t.equal(refused.status, 503);
+  t.match(refused.headers, { 'retry-after': /^\d+$/ });
+  t.match(await send(server.port, `/api/v2/render/${jobId}`, { headers }), { status: 200 });
+  const { status, json } = await send(server.port, '/health/ready', {});
+  t.match(
+    { status, json },
+    { status: 503, json: { status: 'not ready', problems: [{ part: 'service', message: /stopping/ }] } },
+  );
+  t.match(await send(server.port, '/health/live', {}), { status: 200 });
+});
+
 t.test('a second signal ends it at once', async (t) => {
   const env = { SCENEPRESS_DRAIN_SECONDS: '3600' };
   const server = await serve(t, ['--data-dir', await temporaryFolder(t)], { env });

@@ -24,6 +24,8 @@ export interface CommandOptions {
   /** With the renderer that the set-up made, instead of one whose jobs never begin. */
   renders?: boolean;
   cwd?: string;
+  /** Where `serve` logs, when not on standard error. */
+  logFile?: string;
 }
 
 function start(
@@ -93,9 +95,10 @@ export async function serve(t: Test, args: string[], options: CommandOptions = {
       ]);
     }
   };
-  await says(/"msg":"ready"/);
   await says(/ listens on /);
-  const port = Number(/"port":(\d+),.*"msg":"ready"/.exec(stderr)?.[1]);
+  if (options.logFile === undefined) await says(/"msg":"ready"/);
+  const said = options.logFile === undefined ? /"port":(\d+),.*"msg":"ready"/ : / listens on \S+:(\d+)/;
+  const port = Number(said.exec(stderr + stdout)?.[1]);
   return {
     port,
     url: `http://127.0.0.1:${port}`,
