@@ -386,6 +386,19 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     }
   }
 
+  /**
+   * The names of the scenes that a source defines, as `manim` would offer them: its code is run, in the sandbox.
+   * Errors: `invalid_request` with the error of the code, `renderer_unavailable`.
+   */
+  async scenesOf(code: string): Promise<string[]> {
+    this.#assertAccepting();
+    if (!this.#pool) throw new ScenepressError('not_running', 'The service has no workers. Start it.');
+    const listed = await this.#pool.listScenes(code);
+    if (listed.kind === 'listed') return listed.scenes;
+    if (listed.kind === 'failed') throw new ScenepressError('invalid_request', listed.error);
+    throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);
+  }
+
   /** How far a running job is; undefined when it isn't being rendered. */
   progress(jobId: string): RenderProgress | undefined {
     return this.#dispatcher.progress(jobId);

@@ -39,10 +39,14 @@ export class ProgressLine {
   }
 
   stop(): void {
-    if (!this.#timer) return;
+    this.clear();
     clearInterval(this.#timer);
     this.#timer = undefined;
-    process.stderr.write('\r\x1b[K');
+  }
+
+  /** Makes room for something else; the line comes again below it. */
+  clear(): void {
+    if (this.#timer) process.stderr.write('\r\x1b[K');
   }
 
   #draw(): void {

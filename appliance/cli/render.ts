@@ -1,11 +1,8 @@
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { extname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { Command, Option } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import {
-  type ArtifactName,
   ASPECT_RATIOS,
   type AspectRatio,
   isScenepressError,
@@ -13,21 +10,35 @@ import {
   parseRenderRequest,
   QUALITIES,
   type Quality,
-  RenderService,
+  type RenderService,
+  type ValidRenderRequest,
 } from '../../lib/index.ts';
 import type { Config } from '../config.ts';
-import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
+import { addExamples } from './describe.ts';
+import { wholeNumber } from './job.ts';
 import { print, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
+import { saveArtifact, unlessInterrupted, withRenderer } from './with-renderer.ts';
 
 interface RenderFlags extends Record<string, unknown> {
   quality: Quality;
   aspect: AspectRatio;
-  fps?: string;
+  fps?: number;
   out?: string;
+  thumbnail?: string;
+  captions?: string;
+  list?: boolean;
+  all?: boolean;
   json?: boolean;
+}
+
+/** Where the artifacts of a scene go; captions, like the video, without being asked for. */
+interface Targets {
+  video: string;
+  captions: string;
+  thumbnail: string | null;
 }
 
 const OWNER = 'command line';
@@ -44,97 +55,185 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
+/** The letters that the `manim` command has for them. */
+const MANIM_QUALITIES: Record<string, Quality> = {
+  l: 'low',
+  m: 'medium',
+  h: 'high',
+  p: 'twok',
+  k: 'fourk',
+};
 
-/** `scenepress render FILE SCENE` */
+/** `scenepress render FILE [SCENE…]` */
 export function renderCommand(): Command {
-  return addConfigFlags(new Command('render'), FLAGS)
-    .description('Render a scene of a file, without a server')
-    .argument('<file>', 'Python file')
-    .argument('<scene>', 'class in it to render')
-    .addOption(new Option('-q, --quality <quality>', 'size').choices(QUALITIES).default('medium'))
+  const command = addConfigFlags(new Command('render'), FLAGS)
+    .description('Render scenes of a file, without a server')
+    .argument('<file>', 'Python file; - reads the code from standard input')
+    .argument('[scene...]', 'classes in it to render; may be left out where it defines only one scene')
+    .addOption(
+      new Option('-q, --quality <quality>', `size: ${QUALITIES.join(', ')}, or manim's letter`)
+        .argParser(qualityOf)
+        .default('medium'),
+    )
     .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
-    .option('--fps <number>', 'frames per second (default: that of the quality)')
+    .option('--fps <number>', 'frames per second (default: that of the quality)', wholeNumber)
     .option('-o, --out <file>', 'video to write (default: the name of the scene, .mp4)')
+    .option(
+      '--captions <file>',
+      'captions to write, when the scene has any (default: beside the video, .vtt)',
+    )
+    .option('--thumbnail <file>', 'picture (JPEG) to write as well')
+    .option('-a, --all', 'render all scenes of the file')
+    .option('-l, --list', 'list the scenes of the file instead')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nCaptions, when the scene has any, are written beside the video, as .vtt.')
-    .action(async (file: string, scene: string, flags: RenderFlags) => {
-      const code = await readFile(file, 'utf8').catch((cause: Error) => {
-        throw new UserError(`The scene can't be read: ${cause.message}.`, { exitCode: 2, cause });
-      });
-      await render(code, scene, flags, configOf(flags));
+    .action(async (file: string, scenes: string[], flags: RenderFlags) => {
+      if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
+      checkTargets(flags, scenes.length > 1 || flags.all === true);
+      const code = await readCode(file);
+      for (const className of scenes) requestOf(code, className, flags); // Before anything is started.
+      await render({ file, code, scenes, flags, config: configOf(flags) });
     });
+  return addExamples(
+    command,
+    'scenepress render scene.py Hello -q high -o hello.mp4',
+    ['scenepress render scene.py --list', 'the scenes in it'],
+    'scenepress render scene.py --all -q low',
+    ['scenepress render scene.py Hello --aspect 9:16 --thumbnail hello.jpg', 'portrait'],
+    ['generate-scene | scenepress render - Hello --json', 'code from standard input'],
+  );
 }
 
-async function render(code: string, className: string, flags: RenderFlags, config: Config): Promise<void> {
-  const request = checkedRequest({
-    code,
-    className,
-    quality: flags.quality,
-    aspectRatio: flags.aspect,
-    ...(flags.fps !== undefined && { fps: Number(flags.fps) }),
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
-  const service = new RenderService({
-    folder,
-    workers: 1,
-    limits: limitsOf(config),
-    ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: {
-      ...(config.python !== undefined && { python: config.python }),
-      insecureNoSandbox: config.insecureNoSandbox,
-    },
-  });
+async function render(asked: {
+  file: string;
+  code: string;
+  scenes: string[];
+  flags: RenderFlags;
+  config: Config;
+}): Promise<void> {
+  const { file, code, scenes, flags, config } = asked;
   const progress = new ProgressLine();
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  process.once('SIGTERM', () => interrupted.abort());
-  try {
+  await withRenderer(config, async (service, interrupted) => {
     progress.start();
     service.on('progress', (_, state) => progress.show(state));
-    await service.start();
-    const { jobId } = await service.enqueue({ ...request, owner: OWNER });
-    const job = await service.wait(jobId, { signal: interrupted.signal });
-    progress.stop();
-    await deliver(service, job, resolve(flags.out ?? `${className}.mp4`), flags.json === true);
-  } catch (error) {
-    if (!interrupted.signal.aborted) throw error;
-    throw new UserError('Interrupted.', { exitCode: 130, cause: error });
-  } finally {
-    progress.stop();
-    await service.stop();
-    await rm(folder, { recursive: true, force: true });
+    try {
+      await service.start();
+      if (flags.list) return printScenes(await scenesIn(service, code, interrupted), flags, progress);
+      const names =
+        scenes.length > 0 ? scenes : chosen(file, await scenesIn(service, code, interrupted), flags);
+      const results: object[] = [];
+      for (const className of names) {
+        const request = requestOf(code, className, flags);
+        const { jobId } = await service.enqueue({ ...request, owner: OWNER });
+        const job = await service.wait(jobId, { signal: interrupted });
+        progress.show(null);
+        results.push(
+          await deliver(service, job, targetsOf(className, flags), { flags, interrupted, progress }),
+        );
+      }
+      progress.stop();
+      if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
+    } finally {
+      progress.stop();
+    }
+  });
+}
+
+async function readCode(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch (cause) {
+    throw wrongUsage(`The scene can't be read: ${(cause as Error).message}.`, cause);
   }
 }
 
-function checkedRequest(request: unknown) {
+async function scenesIn(service: RenderService, code: string, interrupted: AbortSignal): Promise<string[]> {
+  if (code === '') return [];
   try {
-    return parseRenderRequest(request);
+    return await unlessInterrupted(service.scenesOf(code), interrupted);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`${error.message}.`, { exitCode: 2, cause: error });
+    throw new UserError(`The scenes can't be found:\n${error.message}`, { cause: error });
   }
 }
 
-async function deliver(service: RenderService, job: Job, video: string, json: boolean): Promise<void> {
-  const { status, durationMs, error } = job;
-  const done = status === 'completed';
-  const hasCaptions = job.artifacts.some(({ name }) => name === 'captions.vtt');
-  const captions = hasCaptions ? `${video.slice(0, video.length - extname(video).length)}.vtt` : null;
-  if (done) await copy(service, job.jobId, 'video.mp4', video);
-  if (captions) await copy(service, job.jobId, 'captions.vtt', captions);
-  if (json) printJson({ status, video: done ? video : null, captions, durationMs, error });
-  else if (done) print(captions ? `${video}\n${captions}` : video);
-  else process.stderr.write(`${error}\n`);
-  if (!done) process.exitCode = 1;
+/** As the `manim` command: all, or the only one. Where there are several, somebody has to choose. */
+function chosen(file: string, scenes: string[], { all }: RenderFlags): string[] {
+  if (scenes.length === 0) throw new UserError(`${file} defines no scene.`);
+  if (all || scenes.length === 1) return scenes;
+  throw wrongUsage(
+    `${file} defines ${scenes.length} scenes. Name those to render, or use --all:\n${scenes
+      .map((name) => `  ${name}`)
+      .join('\n')}`,
+  );
 }
 
-async function copy(service: RenderService, jobId: string, name: ArtifactName, path: string): Promise<void> {
-  const { stream } = await service.openArtifact(jobId, name);
+function printScenes(scenes: string[], { json }: RenderFlags, progress: ProgressLine): void {
+  progress.stop();
+  if (json) printJson(scenes);
+  else for (const name of scenes) print(name);
+}
+
+function requestOf(code: string, className: string, flags: RenderFlags): ValidRenderRequest {
   try {
-    await pipeline(stream, createWriteStream(`${path}.part`));
-    await rename(`${path}.part`, path);
-  } catch (cause) {
-    await rm(`${path}.part`, { force: true });
-    throw new UserError(`The video can't be written: ${(cause as Error).message}.`, { cause });
+    return parseRenderRequest({
+      code,
+      className,
+      quality: flags.quality,
+      aspectRatio: flags.aspect,
+      ...(flags.fps !== undefined && { fps: flags.fps }),
+    });
+  } catch (error) {
+    if (!isScenepressError(error, 'invalid_request')) throw error;
+    throw wrongUsage(`${error.message}.`, error);
   }
+}
+
+function checkTargets(flags: RenderFlags, several: boolean): void {
+  const named = (['out', 'captions', 'thumbnail'] as const).find((name) => flags[name] !== undefined);
+  if (several && named) throw wrongUsage(`--${named} names one file, and there are several scenes.`);
+}
+
+function targetsOf(className: string, flags: RenderFlags): Targets {
+  const video = resolve(flags.out ?? `${className}.mp4`);
+  const beside = `${video.slice(0, video.length - extname(video).length)}.vtt`;
+  return {
+    video,
+    captions: resolve(flags.captions ?? beside),
+    thumbnail: flags.thumbnail === undefined ? null : resolve(flags.thumbnail),
+  };
+}
+
+/** Writes what a job left where it belongs, says so, and returns it for JSON. */
+async function deliver(
+  service: RenderService,
+  job: Job,
+  targets: Targets,
+  { flags, interrupted, progress }: { flags: RenderFlags; interrupted: AbortSignal; progress: ProgressLine },
+): Promise<object> {
+  const { jobId, className, status, durationMs, error } = job;
+  const done = status === 'completed';
+  const has = (name: string) => job.artifacts.some((artifact) => artifact.name === name);
+  const video = done ? targets.video : null;
+  const captions = has('captions.vtt') ? targets.captions : null;
+  const thumbnail = done ? targets.thumbnail : null;
+  if (video) await saveArtifact(service, { jobId, name: 'video.mp4' }, video, interrupted);
+  if (captions) await saveArtifact(service, { jobId, name: 'captions.vtt' }, captions, interrupted);
+  if (thumbnail) await saveArtifact(service, { jobId, name: 'thumbnail.jpg' }, thumbnail, interrupted);
+  if (!done) process.exitCode = 1;
+  if (!flags.json) {
+    progress.clear();
+    if (!done) process.stderr.write(`${className}: ${error}\n`);
+    for (const path of [video, captions, thumbnail]) if (path) print(path);
+  }
+  return { scene: className, status, video, captions, thumbnail, durationMs, error };
+}
+
+function qualityOf(text: string): Quality {
+  const quality = MANIM_QUALITIES[text] ?? QUALITIES.find((quality) => quality === text);
+  if (quality) return quality;
+  throw new InvalidArgumentError(`Allowed choices are ${QUALITIES.join(', ')}.`);
+}
+
+function wrongUsage(message: string, cause?: unknown): UserError {
+  return new UserError(message, { exitCode: 2, cause });
 }

@@ -70,6 +70,16 @@ export type RendererJob =
       previewIntervalMs: number;
       limits: JobLimits;
     }
+  | {
+      /** Asks which scenes the source defines. */
+      kind: 'list';
+      code: string;
+      widthPx: number;
+      heightPx: number;
+      fps: number;
+      previewIntervalMs: 0;
+      limits: JobLimits;
+    }
   | { kind: 'inspect'; limits: JobLimits };
 
 /** What a fork says of its job, after checking. */
@@ -79,12 +89,15 @@ export type JobReport =
   | { type: 'preview'; jpeg: string }
   | { type: 'done'; frames: number; seconds: number; captions: boolean }
   | { type: 'inspected'; frames: number; seconds: number }
+  | { type: 'scenes'; names: string[] }
   | { type: 'failed'; error: string };
 
 /** The longest line that is read from a zygote or a fork. */
 export const LONGEST_LINE_BYTES: number = 128 * 1024;
 
 const LONGEST_ERROR = 4096;
+const MOST_SCENES = 1000;
+const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES = new Set(['loading', 'rendering', 'finishing']);
 
 /** A zygote's line; undefined when it makes no sense. The zygote is ours, so its fields are taken as they are. */
@@ -111,11 +124,18 @@ export function parseJobReport(line: string): JobReport | undefined {
       };
     case 'inspected':
       return { type: 'inspected', frames: count(report['frames']), seconds: amount(report['seconds']) };
+    case 'scenes':
+      return { type: 'scenes', names: sceneNames(report['names']) };
     case 'failed':
       return { type: 'failed', error: sceneError(report['error']) };
     default:
       return undefined;
   }
+}
+
+function sceneNames(value: unknown): string[] {
+  const names = Array.isArray(value) ? value.slice(0, MOST_SCENES) : [];
+  return names.filter((name) => typeof name === 'string' && CLASS_NAME.test(name));
 }
 
 function sceneError(value: unknown): string {

@@ -10,7 +10,15 @@ import type { Launcher } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import { relocate } from './relocation.ts';
 import { removeFolder } from './remove-folder.ts';
-import type { RenderMessage, RenderResult, RenderTask, StopMessage, StopReason } from './render-task.ts';
+import type {
+  ListResult,
+  ListTask,
+  RenderMessage,
+  RenderResult,
+  RenderTask,
+  StopMessage,
+  StopReason,
+} from './render-task.ts';
 import type { SandboxStatus } from './sandbox.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 import type { WorkerData, WorkerMessage } from './worker.ts';
@@ -48,7 +56,7 @@ export class RenderPool {
   readonly #workFolder: string;
   readonly #logger: Logger;
   readonly #shutdownName = `scenepress-${randomUUID()}`;
-  #piscina: Piscina<RenderTask, RenderResult> | undefined;
+  #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
   #keepAlive: NodeJS.Timeout | undefined;
   /** By thread: how many warm zygotes it has. */
@@ -134,8 +142,7 @@ export class RenderPool {
       else if (message.type === 'progress') events.onProgress(message);
       else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
     });
-    const result = this.#piscina
-      .run({ ...task, port }, { transferList: [port] })
+    const result = (this.#piscina.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
       .catch((error: Error): RenderResult => ({ kind: 'died', durationMs: 0, message: error.message }))
       .finally(() => ours.close());
     void result.then(({ kind }) => {
@@ -145,6 +152,12 @@ export class RenderPool {
       result,
       stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
     };
+  }
+
+  /** Lists the scenes of a source, on the next free worker. */
+  async listScenes(code: string): Promise<ListResult> {
+    if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
+    return (await this.#piscina.run({ listScenesOf: code })) as ListResult;
   }
 
   /** Ends all renders and zygotes, then the threads. */

@@ -13,6 +13,19 @@ export interface RenderTask {
   port: MessagePort;
 }
 
+/** What a worker is given to list the scenes of. */
+export interface ListTask {
+  /** The source whose scenes are to be listed. */
+  listScenesOf: string;
+}
+
+/** The names of a source's scenes; `error`: the source is at fault, or went over a limit. */
+export type ListResult =
+  | { kind: 'listed'; scenes: string[] }
+  | { kind: 'failed'; error: string }
+  /** The renderer is at fault. */
+  | { kind: 'died'; message: string };
+
 /** Where a render is. */
 export type RenderStage = 'loading' | 'rendering' | 'finishing' | 'checking';
 

@@ -8,6 +8,8 @@ import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
 import { removeFolder } from './remove-folder.ts';
 import type {
+  ListResult,
+  ListTask,
   RenderMessage,
   RenderProgress,
   RenderResult,
@@ -48,6 +50,8 @@ export interface WorkerEvents {
 }
 
 const OWN_RENDER_TIMEOUT_MS = 30_000;
+const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
+const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
 const SYSTEM_FOLDERS = ['/', '/dev', '/etc', '/usr', '/var'];
 
 type Orientation = 'landscape' | 'portrait';
@@ -73,7 +77,7 @@ interface ForkOutcome {
   /** It came as far as hostile bytes: a render says something before it reads the scene. */
   begun: boolean;
   /** Its last word: the first `done`, `inspected` or `failed` that it said. */
-  verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'failed' }> | undefined;
+  verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'scenes' | 'failed' }> | undefined;
 }
 
 /**
@@ -185,6 +189,30 @@ export class RenderWorker {
     }
   }
 
+  /** Lists the scenes of a source by running it in the sandbox as a render would. */
+  async list({ listScenesOf: code }: ListTask): Promise<ListResult> {
+    const folder = join(this.#folder, `${++this.#attempts}`);
+    const job: RendererJob = { kind: 'list', code, ...OWN_SIZE, limits: this.#settings.limits };
+    try {
+      const current: Occupied = { zygote: await this.#zygote('landscape'), endReason: undefined };
+      this.#current = current;
+      const timer = setTimeout(() => this.#end('timeout'), OWN_RENDER_TIMEOUT_MS);
+      const outcome = await this.#fork(current, folder, job, () => {}).finally(() => clearTimeout(timer));
+      if (outcome.verdict?.type === 'scenes') return { kind: 'listed', scenes: outcome.verdict.names };
+      if (current.endReason === 'timeout') {
+        return { kind: 'failed', error: 'The code takes too long before it defines its scenes.' };
+      }
+      const failure = this.#failureOf(outcome, current.endReason, 0);
+      if (failure?.kind === 'failed') return { kind: 'failed', error: failure.error };
+      return { kind: 'died', message: failure?.kind === 'died' ? failure.message : 'it ended unexpectedly' };
+    } catch (error) {
+      return { kind: 'died', message: (error as Error).message };
+    } finally {
+      this.#current = undefined;
+      await removeFolder(folder);
+    }
+  }
+
   /** Ends what runs, and the zygotes. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -220,8 +248,7 @@ export class RenderWorker {
       onReport: (report) => {
         begun = true;
         if (verdict) return;
-        if (report.type === 'done' || report.type === 'inspected' || report.type === 'failed')
-          verdict = report;
+        if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
         else onReport(report);
       },
     });
@@ -370,8 +397,7 @@ export class RenderWorker {
   /** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */
   async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
     const folder = join(this.#folder, className.toLowerCase());
-    const size = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 };
-    const job: RendererJob = { kind: 'render', code, className, ...size, limits: this.#settings.limits };
+    const job: RendererJob = { kind: 'render', code, className, ...OWN_SIZE, limits: this.#settings.limits };
     const occupied: Occupied = { zygote, endReason: undefined };
     const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
     try {
@@ -400,7 +426,7 @@ function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
 
 /** Length of the video, as the fork said. */
 function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
-  if (!verdict || verdict.type === 'failed') return { frames: 0, seconds: 0 };
+  if (verdict?.type !== 'done' && verdict?.type !== 'inspected') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
 }
 

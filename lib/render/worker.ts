@@ -1,5 +1,5 @@
 import { BroadcastChannel, parentPort, threadId, workerData } from 'node:worker_threads';
-import type { RenderResult, RenderTask } from './render-task.ts';
+import type { ListResult, ListTask, RenderResult, RenderTask } from './render-task.ts';
 import { RenderWorker, type WorkerSettings } from './render-worker.ts';
 import type { SandboxStatus } from './sandbox.ts';
 import { STARTED, STOPPING, type ThreadCounters } from './thread-counters.ts';
@@ -57,6 +57,6 @@ async function stop(): Promise<void> {
 }
 
 /** The task that Piscina runs here. */
-export default function render(task: RenderTask): Promise<RenderResult> {
-  return worker.render(task);
+export default function run(task: RenderTask | ListTask): Promise<RenderResult | ListResult> {
+  return 'listScenesOf' in task ? worker.list(task) : worker.render(task);
 }

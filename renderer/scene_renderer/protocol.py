@@ -47,10 +47,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class RenderJob:
-    """One scene to render: source, class, size in pixels, frames per second."""
+    """One scene to render: source, class, size in pixels, frames per second.
+
+    Without a class, the source's scenes are only to be listed.
+    """
 
     code: str
-    class_name: str
+    class_name: str | None
     width_px: int
     height_px: int
     fps: int
@@ -91,11 +94,11 @@ def parse_job(line: bytes) -> RenderJob | InspectJob:
     )
     if message["kind"] == "inspect":
         return InspectJob(parsed)
-    if message["kind"] != "render":
+    if message["kind"] not in ("render", "list"):
         raise ValueError(f"unknown kind of job: {message['kind']!r}")
     return RenderJob(
         code=message["code"],
-        class_name=message["className"],
+        class_name=message["className"] if message["kind"] == "render" else None,
         width_px=int(message["widthPx"]),
         height_px=int(message["heightPx"]),
         fps=int(message["fps"]),
@@ -167,6 +170,10 @@ class JobChannel:
                 "heightPx": height_px,
             }
         )
+
+    def scenes(self, names: list[str]) -> None:
+        """Report which scenes the source defines."""
+        self._send({"type": "scenes", "names": names})
 
     def failed(self, error: str) -> None:
         """Report why there is no result."""

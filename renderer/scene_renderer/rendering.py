@@ -1,4 +1,4 @@
-"""A render job: source in; ``video.mp4`` and, when there are any, ``captions.vtt`` out."""
+"""A render job: source in; ``video.mp4`` and, when there are any, ``captions.vtt`` out, or scenes' names."""
 
 import os
 import random
@@ -17,7 +17,7 @@ from .protocol import JobChannel, RenderJob
 
 
 def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
-    """Render the job's scene into its folder and report the outcome."""
+    """Render the job's scene into its folder, or list the scenes, and report the outcome."""
     process = os.getpid()
     try:
         report = _render(job, folder, channel)
@@ -27,10 +27,10 @@ def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
             channel.failed(text)
         return
     if os.getpid() == process:  # else the scene has forked and both halves came home
-        channel.done(*report)
+        channel.scenes(report) if isinstance(report, list) else channel.done(*report)
 
 
-def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, float, bool]:
+def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, float, bool] | list[str]:
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
@@ -42,6 +42,8 @@ def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, flo
     np.random.seed()
     settings.fix(job)
     studio.open_to_scenes()
+    if job.class_name is None:
+        return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     movie = MovieEncoder(folder / "video.mp4", job, channel)

@@ -20,9 +20,21 @@ def load(code: str, class_name: str, folder: Path) -> type[Scene]:
 
     Raises SceneError when there is no such scene, and whatever the source raises.
     """
+    return _find(_load(code, folder), class_name)
+
+
+def names(code: str, folder: Path) -> list[str]:
+    """Write the source to ``scene.py``, import it and return the scenes that it defines, as ``manim`` does.
+
+    Raises whatever the source raises.
+    """
+    return sorted(_defined(_load(code, folder)))
+
+
+def _load(code: str, folder: Path) -> ModuleType:
     path = folder / f"{_MODULE}.py"
     path.write_bytes(_encoded(code))
-    return _find(_import(path), class_name)
+    return _import(path)
 
 
 def _encoded(code: str) -> bytes:
@@ -54,7 +66,7 @@ def _import(path: Path) -> ModuleType:
 
 
 def _find(module: ModuleType, name: str) -> type[Scene]:
-    found = vars(module).get(name)
+    found = vars(module).get(name) or _defined(module).get(name)
     if isinstance(found, type) and issubclass(found, Scene) and not found.__module__.startswith("manim."):
         return found
     if keyword.iskeyword(name):
@@ -71,10 +83,15 @@ def _find(module: ModuleType, name: str) -> type[Scene]:
 
 
 def _refuse(problem: str, module: ModuleType) -> type[Scene]:
-    scenes = [
-        name
-        for name, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, Scene) and value.__module__ == module.__name__
-    ]
+    scenes = _defined(module)
     hint = f"Scenes in the code: {', '.join(scenes)}." if scenes else "The code defines no scene."
     raise SceneError(f"{problem} {hint}")
+
+
+def _defined(module: ModuleType) -> dict[str, type[Scene]]:
+    """Return the module's own scenes by the names they were defined with, which is what ``manim`` goes by."""
+    return {
+        value.__name__: value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Scene) and value.__module__ == module.__name__
+    }

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { IDLE_PYTHON } from './listening-appliance.ts';
@@ -26,15 +26,17 @@ export interface CommandOptions {
   cwd?: string;
   /** Where `serve` logs, when not on standard error. */
   logFile?: string;
+  stdin?: string;
 }
 
 function start(
   args: string[],
   { env, cwd }: CommandOptions = {},
-): ChildProcessByStdio<null, Readable, Readable> {
+): ChildProcessByStdio<Writable, Readable, Readable> {
   return spawn(process.execPath, [MAIN, ...args], {
     env: { ...OTHER_VARIABLES, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true, // A process group of its own, as a shell gives it.
     ...(cwd !== undefined && { cwd }),
   });
 }
@@ -42,11 +44,27 @@ function start(
 /** Runs `scenepress` with these arguments to its end. */
 export async function scenepress(args: string[], options?: CommandOptions): Promise<Ended> {
   const child = start(args, options);
+  child.stdin.end(options?.stdin ?? '');
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     once(child, 'close'),
   ]);
+  return { code: code as number | null, stdout, stderr };
+}
+
+/** Presses Ctrl-C, for the whole process group, as soon as standard error matches; then waits for its end. */
+export async function interrupted(args: string[], when: RegExp, options?: CommandOptions): Promise<Ended> {
+  const child = start(args, options);
+  child.stdin.end();
+  let stderr = '';
+  let pressed = false;
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+    if (!pressed && when.test(stderr)) process.kill(-(child.pid as number), 'SIGINT');
+    pressed ||= when.test(stderr);
+  });
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
   return { code: code as number | null, stdout, stderr };
 }
 

@@ -42,6 +42,12 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     return job | {"previewIntervalMs": 0, "limits": limits} | changes
 
 
+def list_job(code: str) -> Message:
+    job = render_job(code)
+    del job["className"]
+    return job | {"kind": "list"}
+
+
 def inspect_job(**limits: int) -> Message:
     return {"kind": "inspect", "limits": LIMITS | limits}
 
@@ -56,7 +62,8 @@ class Outcome:
     @property
     def result(self) -> Message:
         """The first report that counts."""
-        return next(report for report in self.reports if report["type"] in ("done", "failed", "inspected"))
+        kinds = ("done", "failed", "inspected", "scenes")
+        return next(report for report in self.reports if report["type"] in kinds)
 
     @property
     def error(self) -> str:

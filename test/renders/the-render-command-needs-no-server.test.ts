@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { scenepress } from '../appliance/command.ts';
+import { interrupted, scenepress } from '../appliance/command.ts';
 import { temporaryFolder } from '../appliance/listening-appliance.ts';
 
 const SCENES = `from manim import *
@@ -86,3 +86,82 @@ t.test('a video that cannot be written is said in one line', async (t) => {
   t.match(stderr, /can't be written/);
   t.notMatch(stderr, /\n {4}at /);
 });
+
+const ONE_SCENE = `from manim import *
+
+class Base:
+    pass
+
+Drawing = Scene
+
+class Only(Base, Drawing):
+    def construct(self):
+        self.play(Create(Square()), run_time=0.2)
+`;
+
+t.test('without a name the scenes are listed, or the only one is rendered, as manim does', async (t) => {
+  const cwd = await folderWithScenes(t);
+  t.match(await scenepress(['render', 'scenes.py', '--list'], { cwd }), {
+    code: 0,
+    stdout: 'Captioned\nFailing\nPlain\n',
+  });
+  const several = await scenepress(['render', 'scenes.py'], { cwd });
+  t.equal(several.code, 2);
+  t.match(several.stderr, /defines 3 scenes.*\n {2}Captioned\n {2}Failing\n {2}Plain\n/);
+
+  const args = ['render', '-', '-ql', '-o', 'only.mp4', '--thumbnail', 'only.jpg', '--json'];
+  const only = await scenepress(args, { cwd, stdin: ONE_SCENE });
+  t.equal(only.code, 0, only.stderr);
+  t.match(JSON.parse(only.stdout), { scene: 'Only', status: 'completed', thumbnail: join(cwd, 'only.jpg') });
+  t.equal((await readFile(join(cwd, 'only.jpg'))).toString('hex', 0, 2), 'ffd8');
+  t.strictSame((await readdir(cwd)).sort(), ['only.jpg', 'only.mp4', 'scenes.py']);
+});
+
+t.test('all scenes of a file are rendered, those after a failing one too', async (t) => {
+  const cwd = await folderWithScenes(t);
+  const { code, stdout, stderr } = await scenepress(['render', 'scenes.py', '--all', '-ql'], { cwd });
+  t.equal(code, 1);
+  t.equal(
+    stdout,
+    `${['Captioned.mp4', 'Captioned.vtt', 'Plain.mp4'].map((name) => join(cwd, name)).join('\n')}\n`,
+  );
+  t.match(
+    stderr,
+    /^Failing: NameError: name 'undefined_name' is not defined\nline 16: self\.play\(undefined_name\)$/m,
+  );
+});
+
+t.test('code that cannot be read as Python says where, and names of files need one scene', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const broken = await scenepress(['render', '-'], { cwd, stdin: 'from manim import *\nclass A(Scene\n' });
+  t.equal(broken.code, 1);
+  t.match(broken.stderr, /SyntaxError: '\(' was never closed\nline 2: class A\(Scene\n/);
+  const two = await scenepress(['render', '-', 'A', 'B', '-o', 'x.mp4'], { cwd });
+  t.equal(two.code, 2);
+  t.match(two.stderr, /--out names one file/);
+});
+
+t.test('Ctrl-C leaves no file, no folder and no process behind', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const TMPDIR = await temporaryFolder(t);
+  const endless = join(cwd, 'endless.py');
+  await writeFile(
+    endless,
+    'from manim import *\nclass Endless(Scene):\n    def construct(self):\n        while True: self.wait(1)\n',
+  );
+  const args = ['render', 'endless.py', 'Endless', '-ql'];
+  const { code, stdout, stderr } = await interrupted(args, /^Rendering/m, { cwd, env: { TMPDIR } });
+  t.equal(code, 130);
+  t.equal(stdout, '');
+  t.match(stderr, /scenepress: Interrupted\.\n$/);
+  t.strictSame(await readdir(cwd), ['endless.py']);
+  t.strictSame(await readdir(TMPDIR), []);
+  t.strictSame(await processesNaming(TMPDIR), []);
+});
+
+/** Command lines of running processes that name a folder. */
+async function processesNaming(folder: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => ''));
+  return (await Promise.all(lines)).filter((line) => line.includes(folder));
+}

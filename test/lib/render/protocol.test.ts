@@ -19,6 +19,16 @@ t.test('reports are taken for what they are, with nothing added', async (t) => {
   });
 });
 
+t.test('names of scenes are names of classes, and not endless', async (t) => {
+  const names = ['A', '_b2', 'a b', '\x1b[2J', 7, null, 'x'.repeat(300)];
+  t.same(parse({ type: 'scenes', names }), { type: 'scenes', names: ['A', '_b2'] });
+  t.same(parse({ type: 'scenes', names: 'A' }), { type: 'scenes', names: [] });
+  t.equal(
+    (parse({ type: 'scenes', names: Array(5000).fill('A') }) as { names: string[] }).names.length,
+    1000,
+  );
+});
+
 t.test('forged numbers are harmless', async (t) => {
   for (const value of [-1, 1.5, 1e300, 'x', null, {}, [], true]) {
     t.match(parse({ type: 'progress', frames: value, seconds: -1 }), { frames: 0, seconds: 0 });

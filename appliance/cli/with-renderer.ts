@@ -1,0 +1,77 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type ArtifactName, RenderService } from '../../lib/index.ts';
+import type { Config } from '../config.ts';
+import { limitsOf } from '../service.ts';
+import { UserError } from '../user-error.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Works with a service of its own in a temporary folder, of which nothing is left: neither after the end nor after
+ * Ctrl-C, on which the signal is given.
+ */
+export async function withRenderer(
+  config: Config,
+  work: (service: RenderService, interrupted: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  // For good: who presses Ctrl-C twice must not leave processes and files behind.
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
+  const service = new RenderService({
+    folder,
+    workers: 1,
+    limits: limitsOf(config),
+    ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
+    renderer: {
+      ...(config.python !== undefined && { python: config.python }),
+      insecureNoSandbox: config.insecureNoSandbox,
+    },
+  });
+  try {
+    await work(service, interrupted.signal);
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    throw new UserError('Interrupted.', { exitCode: 130, cause: error });
+  } finally {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+    for (const signal of SIGNALS) process.off(signal, interrupt);
+  }
+}
+
+/** Gives up waiting when there is a signal to. */
+export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(signal.reason);
+  signal.addEventListener('abort', giveUp);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Writes an artifact to a file of the user: beside, then renamed. */
+export async function saveArtifact(
+  service: RenderService,
+  { jobId, name }: { jobId: string; name: ArtifactName },
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stream } = await service.openArtifact(jobId, name);
+  const part = `${path}.part`;
+  try {
+    await pipeline(stream, createWriteStream(part), { signal });
+    await rename(part, path);
+  } catch (cause) {
+    await rm(part, { force: true });
+    throw new UserError(`${path} can't be written: ${(cause as Error).message}.`, { cause });
+  }
+}
