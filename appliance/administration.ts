@@ -29,6 +29,7 @@ import {
   type QueueInfo,
   type StatementLine,
 } from './administration-views.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 const webhookUrl = renderRequestSchema.extract('webhookUrl');
 
@@ -72,6 +73,7 @@ export class Administration {
   readonly #folder: DataFolder;
   readonly #service: RenderService;
   readonly #assetUrl: () => string;
+  readonly #metrics: Metrics;
 
   constructor(options: {
     accounts: Accounts;
@@ -81,7 +83,9 @@ export class Administration {
     folder: DataFolder;
     /** What links to artifacts begin with. */
     assetUrl: () => string;
+    metrics: Metrics;
   }) {
+    this.#metrics = options.metrics;
     this.#service = options.service;
     this.#assetUrl = options.assetUrl;
     this.#folder = options.folder;
@@ -277,6 +281,11 @@ export class Administration {
     }));
   }
 
+  /** What `/metrics` answers, without its token. */
+  async showMetrics(): Promise<{ text: string }> {
+    return { text: await this.#metrics.text() };
+  }
+
   async creditBalance(request: { account: string }): Promise<Balance> {
     const { accountId } = await this.#accounts.find(request.account);
     return this.#ledger.balance(accountId);
@@ -325,6 +334,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'creditStatement',
   'auditCredits',
   'backUp',
+  'showMetrics',
 ];
 
 function check<T>(schema: Joi.Schema<T>, value: unknown): T {

@@ -51,7 +51,12 @@ export class Appliance {
         service,
         authenticate,
         logger: this.#logger,
+        metrics: installation.metrics,
         certificate,
+      });
+      installation.metrics.start({
+        hapi: http.hapi,
+        certificateEndMs: () => certificate?.certificate.notAfterMs,
       });
       listening = http;
       this.#started.defer(() => service.stop());

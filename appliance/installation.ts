@@ -5,6 +5,7 @@ import {
   ApiKeys,
   DataFolder,
   loadMasterKey,
+  Pricing,
   type RenderService,
   StoredLedger,
   silentLogger,
@@ -13,6 +14,7 @@ import {
 import { configuredAssetUrl } from './addresses.ts';
 import { Administration } from './administration.ts';
 import type { Config } from './config.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { createService, type ServiceWorld } from './service.ts';
 import { UserError } from './user-error.ts';
 
@@ -25,6 +27,8 @@ export interface Installation {
   /** Not started. */
   service: RenderService;
   administration: Administration;
+  /** Not started. */
+  metrics: Metrics;
   close(): Promise<void>;
 }
 
@@ -47,12 +51,18 @@ export async function openInstallation(
         : new UnmeteredLedger({ freeCreditsPerMonth });
     const service = createService(config, { folder, ledger, keys }, world);
     const { assetUrl } = world;
-    const administration = new Administration({ accounts, keys, ledger, service, folder, assetUrl });
-    return { folder, accounts, keys, ledger, service, administration, close: () => folder.stop() };
+    const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
+    const administration = new Administration({ accounts, keys, ledger, service, folder, assetUrl, metrics });
+    return { folder, accounts, keys, ledger, service, administration, metrics, close: () => folder.stop() };
   } catch (error) {
     await folder.stop();
     throw error;
   }
+}
+
+/** Undefined where renders cost nothing. */
+function pricingOf({ creditsMode, creditsPerSecond, reserveSeconds }: Config): Pricing | undefined {
+  return creditsMode === 'metered' ? new Pricing({ creditsPerSecond, reserveSeconds }) : undefined;
 }
 
 async function startFolder(folder: DataFolder): Promise<void> {

@@ -70,7 +70,7 @@ function isElsewhere(file: string, lines: Destination): boolean {
 export function logRequests(server: Server, logger: Logger, trustProxy: boolean): void {
   server.events.on('response', (request) => {
     const { method, path, info, raw } = request;
-    const level = path.startsWith('/health/') ? 'debug' : 'info';
+    const level = path.startsWith('/health/') || path === '/metrics' ? 'debug' : 'info';
     logger[level](
       {
         requestId: requestIdOf(request),

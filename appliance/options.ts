@@ -37,6 +37,7 @@ export interface Config {
   renderFrames: number;
   webhooksAllowNetworks: string[];
   webhooksCa?: string;
+  metricsToken?: string;
   drainSeconds: number;
   signOfLifeMinutes: number;
   logLevel: string;
@@ -316,6 +317,12 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: Joi.string(),
     value: 'file',
     defaultText: 'none',
+  },
+  metricsToken: {
+    description: 'Whoever has it may read /metrics',
+    allowed: 'at least 16 characters without spaces',
+    schema: Joi.string().min(16).pattern(/^\S+$/),
+    secret: true,
   },
   drainSeconds: {
     description: 'How long running renders may go on when the service is told to stop',

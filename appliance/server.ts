@@ -12,6 +12,8 @@ import { Draining } from './draining.ts';
 import { healthRoutes } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { type Logger, logRequests } from './log.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { metricsRoute } from './metrics/metrics-route.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { VERSION } from './version.ts';
@@ -33,10 +35,14 @@ export interface HttpServer {
 
 /** The HTTP side of the appliance, not yet listening. */
 export async function createServer(options: {
-  config: Pick<Config, 'host' | 'port' | 'publicUrl' | 'assetUrl' | 'trustProxy' | 'corsOrigins'>;
+  config: Pick<
+    Config,
+    'host' | 'port' | 'publicUrl' | 'assetUrl' | 'trustProxy' | 'corsOrigins' | 'metricsToken'
+  >;
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'status'>;
   authenticate: Authenticate;
   logger: Logger;
+  metrics: Metrics;
   /** Serves https with what it was started with. */
   certificate?: { secure: SecureContextOptions; certificate: Certificate } | undefined;
 }): Promise<HttpServer> {
@@ -82,6 +88,7 @@ export async function createServer(options: {
       path: '/openapi.json',
       handler: (request) => openApiDocument(addresses.publicUrl(request)),
     },
+    metricsRoute(options.metrics, config.metricsToken),
     ...healthRoutes({
       service,
       isDraining: () => draining.hasBegun,

@@ -1,11 +1,11 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { realDisk } from './storage/disk.ts';
-import { LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
+import { type Flush, LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
 import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
 import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
 import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
@@ -19,6 +19,17 @@ const FORMER_ARTIFACTS = 'assets';
 
 export interface DataFolderOptions extends LowdbDatabaseOptions {
   spareRoom?: SpareRoomOptions;
+}
+
+/** How large the data is, and how it is written. */
+export interface DataStatistics {
+  /** What a start reads after the snapshot. */
+  journalBytes: number;
+  snapshotBytes: number;
+  /** When the snapshot was written, in epoch milliseconds; null before the first. */
+  snapshotAtMs: number | null;
+  /** Jobs that are over, and the source code of scenes. */
+  packBytes: number;
 }
 
 /**
@@ -47,12 +58,18 @@ export class DataFolder {
   readonly accountStore: AccountStore;
   readonly keyStore: KeyStore;
   readonly assets: FileAssetStore;
+  /** Told of every group of commits that reached the disk. */
+  onFlush: (flush: Flush) => void = () => {};
 
   constructor(folder: string, options: DataFolderOptions = {}) {
     const path = resolve(folder);
     const { disk } = options;
     this.room = new SpareRoom(path, { ...(disk && { disk }), ...options.spareRoom });
-    const database = new LowdbDatabase(path, { onNoRoom: () => this.room.ranOut(), ...options });
+    const database = new LowdbDatabase(path, {
+      onNoRoom: () => this.room.ranOut(),
+      onFlush: (flush) => this.onFlush(flush),
+      ...options,
+    });
     this.path = path;
     this.#database = database;
     this.storage = new LowdbStorage(database);
@@ -72,6 +89,27 @@ export class DataFolder {
     await this.storage.start();
     await this.#moveFormerArtifacts();
     await this.assets.start();
+  }
+
+  /** Looks at the files, not at what is in them. */
+  async statistics(): Promise<DataStatistics> {
+    const statistics: DataStatistics = {
+      journalBytes: 0,
+      snapshotBytes: 0,
+      snapshotAtMs: null,
+      packBytes: 0,
+    };
+    for (const name of (await namesIn(this.path)) ?? []) {
+      const file = await stat(join(this.path, name)).catch(() => undefined);
+      if (!file) continue; // A journal or a pack that isn't needed any more.
+      if (/^journal-/.test(name)) statistics.journalBytes += file.size;
+      else if (/^pack-/.test(name)) statistics.packBytes += file.size;
+      else if (name === 'database.jsonl') {
+        statistics.snapshotBytes = file.size;
+        statistics.snapshotAtMs = file.mtimeMs;
+      }
+    }
+    return statistics;
   }
 
   /** Writes jobs, accounts, keys and books into another folder, as of one moment, while the service goes on. */

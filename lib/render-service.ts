@@ -26,7 +26,8 @@ import { RendererWatch } from './render/renderer-watch.ts';
 import { makeStudioParts, type StudioFolder } from './render/studio.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
-import { Deliveries } from './webhooks/deliveries.ts';
+import { Deliveries, deliveryOf } from './webhooks/deliveries.ts';
+import type { Delivery } from './webhooks/delivery.ts';
 import { DeliveryBook } from './webhooks/delivery-book.ts';
 import { DeliverySender } from './webhooks/delivery-sender.ts';
 import { Outbound } from './webhooks/outbound.ts';
@@ -102,6 +103,8 @@ interface RenderServiceEvents {
   job: [job: Job];
   /** A running job got further. */
   progress: [jobId: string, progress: RenderProgress];
+  /** An attempt at a webhook ended: its delivery as it now is. */
+  delivery: [delivery: Delivery];
   /** A small JPEG of the frame being drawn. */
   preview: [jobId: string, jpeg: Buffer];
 }
@@ -548,6 +551,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       logger: this.#logger,
       concurrency,
       concurrencyPerHost,
+      onAttempt: (delivery) => this.emit('delivery', deliveryOf(delivery)),
     });
   }
 

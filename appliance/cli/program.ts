@@ -6,6 +6,7 @@ import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
+import { metricsCommand } from './metrics.ts';
 import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
 import { renderCommand } from './render.ts';
@@ -26,6 +27,7 @@ export function createProgram(): Command {
     .addCommand(deliveryCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(metricsCommand())
     .addCommand(openApiCommand())
     .addHelpText(
       'after',

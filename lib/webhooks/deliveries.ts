@@ -9,9 +9,11 @@ import type { DeliveryQuery } from './delivery-store.ts';
 export class Deliveries {
   readonly #storage: Storage;
   readonly #book: DeliveryBook;
+  readonly #clock: Clock;
 
   constructor({ storage, clock = systemClock }: { storage: Storage; clock?: Clock }) {
     this.#storage = storage;
+    this.#clock = clock;
     this.#book = new DeliveryBook({ storage, clock });
   }
 
@@ -26,6 +28,12 @@ export class Deliveries {
     const { deliveries } = this.#storage;
     const body = (await deliveries.readBody(deliveryId)) ?? '';
     return { ...deliveryOf(record), body, answer: (await deliveries.readAnswer(deliveryId)) ?? null };
+  }
+
+  /** How many are due now and wait for their turn, counted up to `limit`. */
+  async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
+    const query = { dueByMs: this.#clock.now(), limit, limitPerHost: limit, exceptHosts: new Set<string>() };
+    return (await this.#storage.deliveries.due(query)).length;
   }
 
   /**
@@ -45,7 +53,8 @@ export class Deliveries {
   }
 }
 
-function deliveryOf(record: DeliveryRecord): Delivery {
+/** A delivery as the library shows it. */
+export function deliveryOf(record: DeliveryRecord): Delivery {
   const { deliveryId, jobId, owner, event, url, attempts, repeats, dueAtMs } = record;
   const status = statusOf(record);
   const ended = attempts.filter(({ endedAtMs }) => endedAtMs !== null);

@@ -25,6 +25,8 @@ export interface DeliverySenderOptions extends LaneOptions {
   mayBegin?: () => boolean;
   clock: Clock;
   logger: Logger;
+  /** Told of every attempt that was written down. */
+  onAttempt?: (delivery: DeliveryRecord) => void;
 }
 
 interface Sending {
@@ -44,6 +46,7 @@ export class DeliverySender {
   readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #onAttempt: (delivery: DeliveryRecord) => void;
   readonly #lanes: HostLanes;
   readonly #sending = new Map<string, Sending>();
   #poll: NodeJS.Timeout | undefined;
@@ -59,6 +62,7 @@ export class DeliverySender {
     this.#mayBegin = options.mayBegin ?? (() => true);
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.#onAttempt = options.onAttempt ?? (() => {});
     this.#lanes = new HostLanes(options);
   }
 
@@ -183,7 +187,9 @@ export class DeliverySender {
   async #conclude(delivery: DeliveryRecord, result: ExchangeResult): Promise<void> {
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
       try {
-        await this.#book.conclude(delivery, result);
+        const concluded = await this.#book.conclude(delivery, result);
+        // One that was stopped before anything was sent doesn't count.
+        if (concluded?.attempts.length === delivery.attempts.length) this.#onAttempt(concluded);
         return;
       } catch (error) {
         const { deliveryId } = delivery;

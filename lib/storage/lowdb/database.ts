@@ -25,11 +25,20 @@ import { View } from './view.ts';
 /** Told of every change of a row in memory, once it is on disk; keeps an index. */
 type Listener = (id: string, before: unknown, after: unknown) => void;
 
+/** Commits that were written and flushed together. */
+export interface Flush {
+  commits: number;
+  /** Writing and flushing. */
+  tookMs: number;
+}
+
 export interface LowdbDatabaseOptions {
   disk?: Disk;
   logger?: Logger;
   /** By default the process ends: after a flush that failed nobody can say what is on the disk. */
   onFatal?: OnFatal;
+  /** Told of every group of commits that reached the disk. */
+  onFlush?: (flush: Flush) => void;
   /** A write found the disk full. What it does, the next write finds done. */
   onNoRoom?: () => Promise<void>;
   /** How long the journal may grow, at least, before a snapshot is written. Default 4 MiB. */
@@ -74,6 +83,7 @@ export class LowdbDatabase {
   readonly #disk: Disk;
   readonly #logger: Logger;
   readonly #onNoRoom: () => Promise<void>;
+  readonly #onFlush: (flush: Flush) => void;
   readonly #rules: ArchiveRules = new Map();
   readonly #indexes = new Map<string, MemoryIndex>();
   readonly #adapter: JournaledAdapter;
@@ -96,6 +106,7 @@ export class LowdbDatabase {
       logger = silentLogger,
       onFatal = exit,
       onNoRoom = async () => {},
+      onFlush = () => {},
       snapshotAfterBytes = SNAPSHOT_AFTER_BYTES,
       recentJobs = DEFAULT_RECENT_JOBS,
     }: LowdbDatabaseOptions = {},
@@ -104,6 +115,7 @@ export class LowdbDatabase {
     this.#disk = disk;
     this.#logger = logger;
     this.#onNoRoom = onNoRoom;
+    this.#onFlush = onFlush;
     this.#lock = new FolderLock(folder);
     this.#adapter = new JournaledAdapter({
       disk,
@@ -307,7 +319,7 @@ export class LowdbDatabase {
       this.#waiting = [];
       const operations = group.flatMap((commit) => commit.operations);
       try {
-        if (operations.length > 0) await this.#adapter.append(operations);
+        if (operations.length > 0) await this.#append(operations, group.length);
       } catch (cause) {
         if (isNoRoom(cause)) await this.#onNoRoom();
         this.#abandon(group, cause);
@@ -318,6 +330,12 @@ export class LowdbDatabase {
       this.#snapshot();
     }
     this.#flushing = undefined;
+  }
+
+  async #append(operations: Operation[], commits: number): Promise<void> {
+    const startedAt = performance.now();
+    await this.#adapter.append(operations);
+    this.#onFlush({ commits, tookMs: performance.now() - startedAt });
   }
 
   /** In the background; a failure costs nothing but a longer journal. */

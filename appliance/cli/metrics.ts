@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { grafanaDashboard } from '../metrics/dashboard.ts';
+import { configOf } from './config-flags.ts';
+import { addExamples, administrative } from './describe.ts';
+import { printJson } from './output.ts';
+import { withAdministration } from './with-administration.ts';
+
+/** `scenepress metrics …` */
+export function metricsCommand(): Command {
+  const metrics = new Command('metrics').description('Numbers of a server that runs, for Prometheus');
+  addExamples(metrics, ['scenepress metrics dashboard > dashboard.json', 'then import it into Grafana']);
+  const show = administrative('show', 'Print what /metrics answers', 'scenepress metrics show');
+  metrics.addCommand(
+    show.action(async (flags: Record<string, unknown>) => {
+      const { text } = await withAdministration(configOf(flags), (office) => office.showMetrics());
+      if (flags['json']) printJson({ text });
+      else process.stdout.write(text);
+    }),
+  );
+  metrics.addCommand(
+    new Command('dashboard')
+      .description('Print a Grafana dashboard of these metrics (JSON)')
+      .action(() => printJson(grafanaDashboard())),
+  );
+  return metrics;
+}

@@ -1,0 +1,77 @@
+import type { Server } from '@hapi/hapi';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { type DataFolder, type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
+import { VERSION } from '../version.ts';
+import { countDeliveries } from './delivery-metrics.ts';
+import { gauge } from './gauge.ts';
+import { countRequests } from './http-metrics.ts';
+import { countRenders } from './render-metrics.ts';
+import { countCommits } from './storage-metrics.ts';
+
+/** What Prometheus is answered with. */
+export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/**
+ * Numbers of a service that runs, for Prometheus. Labels come from small fixed sets: no accounts, hosts or addresses.
+ * Counters begin at zero with the process.
+ */
+export class Metrics {
+  readonly #service: RenderService;
+  readonly #folder: DataFolder;
+  readonly #pricing: Pricing | undefined;
+  #registry: Registry | undefined;
+
+  /** `pricing`: absent where renders cost nothing. */
+  constructor(options: { service: RenderService; folder: DataFolder; pricing?: Pricing | undefined }) {
+    this.#service = options.service;
+    this.#folder = options.folder;
+    this.#pricing = options.pricing;
+  }
+
+  /** Counts from now on. */
+  start(options: { hapi: Server; certificateEndMs: () => number | undefined }): void {
+    const registry = new Registry();
+    this.#registry = registry;
+    const service = this.#service;
+    gauge(
+      registry,
+      'build_info',
+      'Always 1: the versions.',
+      ['version', 'node', 'manim', 'python'],
+      (set) => {
+        const { manim = '', python = '' } = service.status().renderer ?? {};
+        set({ version: VERSION, node: process.version, manim, python }, 1);
+      },
+    );
+    gauge(registry, 'ready', 'Whether /health/ready answers 200.', [], (set) => {
+      set({}, service.status().ready ? 1 : 0);
+    });
+    gauge(registry, 'sandbox_info', 'Always 1: the level of the sandbox.', ['level'], (set) => {
+      set({ level: service.status().sandbox?.level ?? 'unknown' }, 1);
+    });
+    gauge(
+      registry,
+      'tls_certificate_end_timestamp_seconds',
+      'When the certificate expires; absent without https.',
+      [],
+      (set) => {
+        const endMs = options.certificateEndMs();
+        if (endMs !== undefined) set({}, endMs / 1000);
+      },
+    );
+    countRenders(registry, service, this.#pricing);
+    countDeliveries(registry, service);
+    countRequests(registry, options.hapi);
+    countCommits(registry, this.#folder, service);
+    collectDefaultMetrics({ register: registry });
+  }
+
+  /** All of them, in the text format of Prometheus. */
+  async text(): Promise<string> {
+    if (this.#registry) return this.#registry.metrics();
+    throw new ScenepressError(
+      'not_running',
+      'Metrics are of a server that runs: start one with `scenepress serve`.',
+    );
+  }
+}

@@ -1,0 +1,116 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { type Job, type Pricing, QUALITIES, type RenderService } from '../../lib/index.ts';
+import { gauge, PREFIX } from './gauge.ts';
+
+const DURATION_SECONDS = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800];
+const WAIT_SECONDS = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400];
+
+/** Jobs, the queue, renders, workers and credits. */
+export function countRenders(registry: Registry, service: RenderService, pricing: Pricing | undefined): void {
+  const registers = [registry];
+  const enqueued = new Counter({
+    name: `${PREFIX}jobs_enqueued_total`,
+    help: 'Jobs taken on.',
+    labelNames: ['quality'] as const,
+    registers,
+  });
+  const ended = new Counter({
+    name: `${PREFIX}jobs_total`,
+    help: 'Jobs that are over.',
+    labelNames: ['status', 'quality'] as const,
+    registers,
+  });
+  const attempts = new Counter({
+    name: `${PREFIX}render_attempts_total`,
+    help: 'Renders begun: more than jobs when workers die.',
+    labelNames: ['quality'] as const,
+    registers,
+  });
+  const wait = new Histogram({
+    name: `${PREFIX}queue_wait_seconds`,
+    help: 'From taking a job on to beginning its first render.',
+    labelNames: ['quality'] as const,
+    buckets: WAIT_SECONDS,
+    registers,
+  });
+  const duration = new Histogram({
+    name: `${PREFIX}render_duration_seconds`,
+    help: 'Wall-clock time of the last render of a job that is over.',
+    labelNames: ['status', 'quality'] as const,
+    buckets: DURATION_SECONDS,
+    registers,
+  });
+  const settled = new Counter({
+    name: `${PREFIX}credits_settled_total`,
+    help: 'Credits charged.',
+    registers,
+  });
+  const voided = new Counter({
+    name: `${PREFIX}credits_voided_total`,
+    help: 'Reserved credits given back because a job failed.',
+    registers,
+  });
+  for (const quality of QUALITIES) {
+    enqueued.inc({ quality }, 0);
+    attempts.inc({ quality }, 0);
+    for (const status of ['completed', 'failed']) ended.inc({ status, quality }, 0);
+  }
+
+  service.on('job', ({ status, quality, ...job }: Job) => {
+    if (status === 'queued') {
+      if (job.attempts === 0) enqueued.inc({ quality });
+    } else if (status === 'running') {
+      attempts.inc({ quality });
+      if (job.attempts === 1) {
+        const waitedMs = Date.now() - Date.parse(job.createdAt);
+        wait.observe({ quality }, Math.max(0, waitedMs) / 1000);
+      }
+    } else {
+      ended.inc({ status, quality });
+      if (job.attempts > 0) duration.observe({ status, quality }, (job.durationMs ?? 0) / 1000);
+      settled.inc(job.creditsCost);
+      if (status === 'failed') voided.inc(pricing?.reserveCredits(quality) ?? 0);
+    }
+  });
+
+  gauge(registry, 'jobs', 'Jobs that wait, and that are being rendered.', ['status'], (set) => {
+    const { queued, running } = service.status();
+    set({ status: 'queued' }, queued);
+    set({ status: 'running' }, running);
+  });
+  gauge(
+    registry,
+    'queue_oldest_seconds',
+    'How long the first of the jobs that wait has waited.',
+    [],
+    (set) => {
+      const { oldestQueuedAt } = service.status();
+      const waitedMs = oldestQueuedAt === null ? 0 : Date.now() - Date.parse(oldestQueuedAt);
+      set({}, Math.max(0, waitedMs) / 1000);
+    },
+  );
+  gauge(registry, 'queue_paused', 'Whether no renders are begun because the queue is paused.', [], (set) => {
+    set({}, service.status().queuePausedAt === null ? 0 : 1);
+  });
+  gauge(
+    registry,
+    'workers',
+    'Workers, by what they do; cold ones have no renderer process.',
+    ['state'],
+    (set) => {
+      const { workers, warmWorkers, running } = service.status();
+      set({ state: 'busy' }, running);
+      set({ state: 'idle' }, Math.max(0, warmWorkers - running));
+      set({ state: 'cold' }, Math.max(0, workers - Math.max(warmWorkers, running)));
+    },
+  );
+  new Counter({
+    name: `${PREFIX}renderer_deaths_total`,
+    help: 'Renderer processes that died, or could not be started, and were replaced.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(service.status().rendererDeaths);
+    },
+  });
+}

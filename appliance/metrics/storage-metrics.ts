@@ -1,0 +1,52 @@
+import { statfs } from 'node:fs/promises';
+import { Histogram, type Registry } from 'prom-client';
+import type { DataFolder, RenderService } from '../../lib/index.ts';
+import { gauge, PREFIX } from './gauge.ts';
+
+const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
+const COMMITS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/** The data folder and its disk. */
+export function countCommits(registry: Registry, folder: DataFolder, service: RenderService): void {
+  const registers = [registry];
+  const flushes = new Histogram({
+    name: `${PREFIX}storage_flush_seconds`,
+    help: 'How long it took to write a group of commits and have it flushed to the disk.',
+    buckets: FLUSH_SECONDS,
+    registers,
+  });
+  const commits = new Histogram({
+    name: `${PREFIX}storage_group_commits`,
+    help: 'Commits that were flushed together; the sum is all commits.',
+    buckets: COMMITS,
+    registers,
+  });
+  folder.onFlush = ({ commits: count, tookMs }) => {
+    flushes.observe(tookMs / 1000);
+    commits.observe(count);
+  };
+  gauge(registry, 'storage_bytes', 'Size of the data but for artifacts, by file.', ['file'], async (set) => {
+    const { journalBytes, snapshotBytes, packBytes } = await folder.statistics();
+    set({ file: 'journal' }, journalBytes);
+    set({ file: 'snapshot' }, snapshotBytes);
+    set({ file: 'packs' }, packBytes);
+  });
+  gauge(
+    registry,
+    'storage_snapshot_age_seconds',
+    'Age of the snapshot; absent before the first.',
+    [],
+    async (set) => {
+      const { snapshotAtMs } = await folder.statistics();
+      if (snapshotAtMs !== null) set({}, Math.max(0, Date.now() - snapshotAtMs) / 1000);
+    },
+  );
+  gauge(registry, 'disk_bytes', 'The disk that the data folder is on.', ['part'], async (set) => {
+    const { bsize, blocks, bavail } = await statfs(folder.path);
+    set({ part: 'all' }, blocks * bsize);
+    set({ part: 'free' }, bavail * bsize);
+  });
+  gauge(registry, 'disk_full', 'Whether no jobs are taken on because the disk is full.', [], (set) => {
+    set({}, service.status().diskFull ? 1 : 0);
+  });
+}
