@@ -21,7 +21,8 @@ export function serveCommand(): Command {
       '\nLogs are JSON lines on standard error; a line with "msg":"ready" has the address. ' +
         'SIGTERM or SIGINT stops the service\nin order, a second one at once. ' +
         'SIGHUP opens the log file anew and reads the certificate again.\n' +
-        'SCENEPRESS_MASTER_KEY may hold the key that webhook secrets are encrypted with.',
+        'SCENEPRESS_MASTER_KEY may hold the key that webhook secrets are encrypted with, SCENEPRESS_METRICS_TOKEN\n' +
+        'a token for whoever may read /metrics.',
     )
     .action((flags: Record<string, unknown>) => serve(configOf(flags), flags['welcome'] === true));
 }
