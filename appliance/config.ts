@@ -11,47 +11,72 @@ export interface ConfigSources {
   env: Record<string, string | undefined>;
 }
 
+/** One option: its value, where that comes from, and what is wrong with it. */
+export interface Setting {
+  name: keyof Config;
+  /** As the program takes it; as it was given when that isn't allowed; undefined: none, which has a meaning of its own. */
+  value: unknown;
+  source: 'flag' | 'environment' | 'file' | 'default';
+  /** A sentence; null when nothing is wrong. */
+  problem: string | null;
+}
+
 /**
  * The configuration: flags beat environment variables, those beat the configuration file (JSON), that beats
  * defaults. The first value that isn't allowed is an error that names it as it was given.
  */
-export function loadConfig({ flags, env }: ConfigSources): Config {
-  const [fileFlag, fileVariable] = [flags['config'], env['SCENEPRESS_CONFIG']];
-  const path = typeof fileFlag === 'string' ? fileFlag : fileVariable;
-  const file = path ? readConfigFile(path) : {};
-
-  const config: Record<string, unknown> = {};
-  for (const [name, { schema, allowed, secret }] of Object.entries(OPTIONS)) {
-    const [given, value] = sourceOf(name, flags, env, file, path);
-    const { error, value: checked } = schema.validate(value);
-    if (error) {
-      const shown = secret ? '' : `, not ${JSON.stringify(value)}`;
-      throw new UserError(`${given} must be ${allowed}${shown}.`, { exitCode: 2 });
-    }
-    if (checked !== undefined) config[name] = checked;
-  }
-  if ((config['tlsCert'] === undefined) !== (config['tlsKey'] === undefined)) {
-    const missing = config['tlsCert'] === undefined ? 'tlsCert' : 'tlsKey';
-    throw new UserError(
-      `https needs a certificate and its key: give ${flagOf(missing)} (${variableOf(missing)}) too.`,
-      { exitCode: 2 },
-    );
-  }
-  return config as unknown as Config;
+export function loadConfig(sources: ConfigSources): Config {
+  const settings = readSettings(sources);
+  const problem = problemsOf(settings)[0];
+  if (problem !== undefined) throw new UserError(problem, { exitCode: 2 });
+  const given = settings.filter(({ value }) => value !== undefined);
+  return Object.fromEntries(given.map(({ name, value }) => [name, value])) as unknown as Config;
 }
 
-/** The value of an option, with the name of the place that it comes from. */
+/** Every option, in the order of the table. Errors: the configuration file can't be read. */
+export function readSettings({ flags, env }: ConfigSources): Setting[] {
+  const path = configFileOf({ flags, env });
+  const file = path ? readConfigFile(path) : {};
+  return (Object.keys(OPTIONS) as (keyof Config)[]).map((name) => {
+    const { schema, allowed, secret } = OPTIONS[name];
+    const { source, given, value } = sourceOf(name, { flags, env, file, path });
+    const { error, value: checked } = schema.validate(value);
+    const shown = secret ? '' : `, not ${JSON.stringify(value)}`;
+    const problem = error ? `${given} must be ${allowed}${shown}.` : null;
+    return { name, value: error ? value : checked, source, problem };
+  });
+}
+
+/** What is wrong with single options, then with what they are together. */
+export function problemsOf(settings: Setting[]): string[] {
+  const problems = settings.flatMap(({ problem }) => problem ?? []);
+  const has = (name: keyof Config) => settings.find((setting) => setting.name === name)?.value !== undefined;
+  if (has('tlsCert') !== has('tlsKey')) {
+    const missing = has('tlsCert') ? 'tlsKey' : 'tlsCert';
+    problems.push(
+      `https needs a certificate and its key: give ${flagOf(missing)} (${variableOf(missing)}) too.`,
+    );
+  }
+  return problems;
+}
+
+/** The path of the configuration file; undefined when none is named. */
+export function configFileOf({ flags, env }: ConfigSources): string | undefined {
+  const [flag, variable] = [flags['config'], env['SCENEPRESS_CONFIG']];
+  return (typeof flag === 'string' ? flag : variable) || undefined;
+}
+
+/** The value of an option, with the place that it comes from. */
 function sourceOf(
   name: string,
-  flags: ConfigSources['flags'],
-  env: ConfigSources['env'],
-  file: Record<string, unknown>,
-  path: string | undefined,
-): [given: string, value: unknown] {
+  { flags, env, file, path }: ConfigSources & { file: Record<string, unknown>; path: string | undefined },
+): { source: Setting['source']; given: string; value: unknown } {
   const variable = variableOf(name);
-  if (flags[name] !== undefined) return [flagOf(name), flags[name]];
-  if (env[variable]) return [variable, env[variable]]; // An empty variable is one that isn't set.
-  return [`"${name}" in ${path}`, file[name]];
+  if (flags[name] !== undefined) return { source: 'flag', given: flagOf(name), value: flags[name] };
+  // An empty variable is one that isn't set.
+  if (env[variable]) return { source: 'environment', given: variable, value: env[variable] };
+  const value = file[name];
+  return { source: value === undefined ? 'default' : 'file', given: `"${name}" in ${path}`, value };
 }
 
 function readConfigFile(path: string): Record<string, unknown> {

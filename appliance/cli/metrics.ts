@@ -17,10 +17,10 @@ export function metricsCommand(): Command {
       else process.stdout.write(text);
     }),
   );
-  metrics.addCommand(
-    new Command('dashboard')
-      .description('Print a Grafana dashboard of these metrics (JSON)')
-      .action(() => printJson(grafanaDashboard())),
-  );
+  const dashboard = new Command('dashboard')
+    .description('Print a Grafana dashboard of these metrics')
+    .option('--json', 'it is JSON anyway')
+    .action(() => printJson(grafanaDashboard()));
+  metrics.addCommand(addExamples(dashboard, 'scenepress metrics dashboard > dashboard.json'));
   return metrics;
 }

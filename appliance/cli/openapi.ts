@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { openApiDocument } from '../openapi.ts';
+import { addExamples } from './describe.ts';
 import { printJson } from './output.ts';
 
 /** `scenepress openapi` */
 export function openApiCommand(): Command {
-  return new Command('openapi')
+  const command = new Command('openapi')
     .description('Print the OpenAPI document of the HTTP API')
     .option('--json', 'it is JSON anyway')
     .action(() => printJson(openApiDocument()));
+  return addExamples(command, 'scenepress openapi > openapi.json');
 }

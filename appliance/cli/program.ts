@@ -2,8 +2,11 @@ import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { accountCommand } from './account.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
+import { completionCommand } from './completion.ts';
+import { configCommand } from './config.ts';
 import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
+import { addExamples } from './describe.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
 import { metricsCommand } from './metrics.ts';
@@ -11,14 +14,26 @@ import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
+import { versionCommand } from './version.ts';
+
+/** What the program ends with. */
+export const EXIT_CODES: [code: string, meaning: string][] = [
+  ['0', 'done'],
+  ['1', 'failed: the scene, the operation, the start of the service; `credits audit` found something'],
+  ['2', 'wrong usage or configuration'],
+  ['74', 'the disk failed the running service: nobody can say what is on it'],
+  ['130', 'interrupted (Ctrl-C)'],
+];
 
 /** The `scenepress` command. `setup`, which has to work before anything is installed, is its launcher's. */
 export function createProgram(): Command {
-  return new Command('scenepress')
+  const program = new Command('scenepress')
     .description('Renders Manim scenes: a service with an HTTP API, and a command')
     .version(VERSION)
+    .commandsGroup('Render:')
     .addCommand(serveCommand())
     .addCommand(renderCommand())
+    .commandsGroup('Administrate, beside a running server or without one:')
     .addCommand(accountCommand())
     .addCommand(keyCommand())
     .addCommand(jobCommand())
@@ -27,11 +42,22 @@ export function createProgram(): Command {
     .addCommand(deliveryCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .commandsGroup('Install and look:')
+    .addCommand(configCommand())
     .addCommand(metricsCommand())
     .addCommand(openApiCommand())
-    .addHelpText(
-      'after',
-      '\n`scenepress setup` installs what rendering needs: system packages and a Python environment.\n' +
-        'Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.',
-    );
+    .addCommand(completionCommand())
+    .addCommand(versionCommand());
+  addExamples(
+    program,
+    ['scenepress serve', 'the service, on http://127.0.0.1:8080'],
+    ['scenepress render scene.py Hello -q high -o hello.mp4', 'without it'],
+    ['scenepress job list --help', 'every command has examples'],
+  );
+  const codes = EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);
+  return program.addHelpText(
+    'after',
+    `\nExit codes:\n${codes.join('\n')}\n\n` +
+      '`scenepress setup` installs what rendering needs: system packages and a Python environment.',
+  );
 }

@@ -8,12 +8,13 @@ import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import { renderWelcome } from '../welcome.ts';
 import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
+import { addExamples } from './describe.ts';
 import { print } from './output.ts';
 import { keyMessage, startMessage } from './start-message.ts';
 
 /** `scenepress serve` */
 export function serveCommand(): Command {
-  return addConfigFlags(new Command('serve'), ALL_FLAGS)
+  const command = addConfigFlags(new Command('serve'), ALL_FLAGS)
     .description('Serve the HTTP API')
     .option('--welcome', 'render a welcome scene first and show where it is')
     .addHelpText(
@@ -25,6 +26,12 @@ export function serveCommand(): Command {
         'a token for whoever may read /metrics.',
     )
     .action((flags: Record<string, unknown>) => serve(configOf(flags), flags['welcome'] === true));
+  return addExamples(
+    command,
+    'scenepress serve --data-dir /var/lib/scenepress',
+    ['scenepress serve --host 0.0.0.0 --public-url https://render.example.org', 'open to the network'],
+    ['SCENEPRESS_CREDITS_MODE=unmetered scenepress serve', 'options are variables, too'],
+  );
 }
 
 async function serve(config: Config, welcome: boolean): Promise<void> {

@@ -28,6 +28,15 @@ t.test('wrong usage is exit code 2', async (t) => {
   }
 });
 
+t.test('a misspelled command or option is answered with the near one', async (t) => {
+  t.match(
+    (await scenepress(['acount', 'list'])).stderr,
+    /unknown command 'acount'\n\(Did you mean account\?\)/,
+  );
+  t.match((await scenepress(['job', 'lst'])).stderr, /Did you mean list\?/);
+  t.match((await scenepress(['job', 'list', '--statu', 'failed'])).stderr, /Did you mean --status\?/);
+});
+
 t.test('help and version are exit code 0', async (t) => {
   t.match(await scenepress(['--version']), { code: 0, stdout: `${VERSION}\n` });
   t.match(await scenepress(['--help']), { code: 0, stdout: /setup/ });

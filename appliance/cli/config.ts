@@ -1,0 +1,122 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { Command } from 'commander';
+import { type Config, configFileOf, problemsOf, readSettings, type Setting } from '../config.ts';
+import { OPTIONS, variableOf } from '../options.ts';
+import { ALL_FLAGS, addConfigFlags } from './config-flags.ts';
+import { addExamples } from './describe.ts';
+import { counted, print, printJson, printTable } from './output.ts';
+
+type Flags = { json?: boolean } & Record<string, unknown>;
+
+/** Read at the start, so they have to be there. */
+const FILES: (keyof Config)[] = ['masterKeyFile', 'webhooksCa', 'tlsCert', 'tlsKey', 'python', 'studioDir'];
+/** Variables that are no options. */
+const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON', 'SCENEPRESS_ROOT'];
+const HIDDEN = '(hidden)';
+
+/** `scenepress config …` */
+export function configCommand(): Command {
+  const config = new Command('config').description('What the service would be told');
+  addExamples(config, 'scenepress config show', 'scenepress config check --config /etc/scenepress.json');
+
+  config.addCommand(
+    describedAs(
+      'show',
+      'Show every option with its value and where that comes from; secrets are hidden',
+      ['scenepress config show'],
+      (flags) => {
+        const shown = readSettings(sourcesOf(flags)).map(shownSetting);
+        if (flags.json) printJson(shown);
+        else
+          printTable(
+            ['OPTION', 'VALUE', 'FROM'],
+            shown.map(({ option, value, source }) => [option, textOf(option, value), source]),
+          );
+      },
+    ),
+  );
+
+  config.addCommand(
+    describedAs(
+      'check',
+      'Say everything that is wrong with the configuration; exit code 2 when something is',
+      ['scenepress config check --config /etc/scenepress.json'],
+      async (flags) => {
+        const settings = readSettings(sourcesOf(flags));
+        const problems = [
+          ...problemsOf(settings),
+          ...(await missingFiles(settings)),
+          ...unknownVariables(process.env),
+        ];
+        const file = configFileOf(sourcesOf(flags)) ?? null;
+        if (flags.json) printJson({ file, problems });
+        else if (problems.length > 0) print(problems.join('\n'));
+        else
+          print(
+            `The configuration is in order: ${counted(given(settings), 'option')} given, the others default.`,
+          );
+        if (problems.length > 0) process.exitCode = 2;
+      },
+    ),
+  );
+
+  return config;
+}
+
+/** A setting as it may be shown to anyone. */
+export function shownSetting({ name, value, source }: Setting): {
+  option: keyof Config;
+  value: unknown;
+  source: Setting['source'];
+} {
+  const hidden = value !== undefined && OPTIONS[name].secret === true;
+  return { option: name, value: hidden ? HIDDEN : (value ?? null), source };
+}
+
+function describedAs(
+  name: string,
+  description: string,
+  examples: string[],
+  action: (flags: Flags) => void | Promise<void>,
+): Command {
+  const command = addConfigFlags(new Command(name), ALL_FLAGS)
+    .description(description)
+    .option('--json', 'print JSON')
+    .action(action);
+  return addExamples(command, ...examples);
+}
+
+function sourcesOf(flags: Flags) {
+  return { flags, env: process.env };
+}
+
+function textOf(option: keyof Config, value: unknown): string {
+  if (value === null) return OPTIONS[option].defaultText ?? '';
+  if (typeof value === 'object') return Object.values(value).join(',') || (OPTIONS[option].defaultText ?? '');
+  return String(value);
+}
+
+function given(settings: Setting[]): number {
+  return settings.filter(({ source }) => source !== 'default').length;
+}
+
+async function missingFiles(settings: Setting[]): Promise<string[]> {
+  const named = settings.filter(({ name, value }) => FILES.includes(name) && typeof value === 'string');
+  const problems = named.map(async ({ name, value }) => {
+    const error = await access(String(value), constants.R_OK).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    const reason = error?.code === 'ENOENT' ? 'which is not there' : 'which this user may not read';
+    return error ? [`${variableOf(name)} (${name}) names ${value}, ${reason}.`] : [];
+  });
+  return (await Promise.all(problems)).flat();
+}
+
+/** Most likely a slip of the pen. */
+function unknownVariables(env: Record<string, string | undefined>): string[] {
+  const known = new Set([...Object.keys(OPTIONS).map(variableOf), ...OTHER_VARIABLES]);
+  const unknown = Object.keys(env).filter((name) => name.startsWith('SCENEPRESS_') && !known.has(name));
+  return unknown.map((name) => `${name} is set, but there is no such option.`);
+}

@@ -1,0 +1,66 @@
+// The command reference of README.md, made of the program's own help. `node scripts/command-reference.ts` writes it;
+// a test sees that it is the program's.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command, Option } from 'commander';
+import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
+import { flagOf, OPTIONS } from '../appliance/options.ts';
+
+const README = join(import.meta.dirname, '..', 'README.md');
+const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->', '<!-- end of commands -->'];
+const WIDTH = 118;
+const CONFIGURATION = new Set(['--config', ...Object.keys(OPTIONS).map(flagOf)]);
+
+/** README.md with the reference that the program has now. */
+export function withReference(readme: string): string {
+  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`README.md lacks ${BEGIN} or ${END}`);
+  return `${readme.slice(0, begin + BEGIN.length)}\n\n${reference(createProgram())}\n\n${readme.slice(end)}`;
+}
+
+function reference(program: Command): string {
+  const commands = leaves(program).map(({ path, command }) => {
+    const words = [path, ...operands(command), ...command.options.filter(isOwn).map(usage)];
+    return `${wrapped(words, '    ')}\n  ${wrapped(command.description().split(' '), '  ')}`;
+  });
+  const codes = EXIT_CODES.map(([code, meaning]) => `| ${code} | ${meaning} |`);
+  return `\`\`\`text\n${commands.join('\n')}\n\`\`\`\n\n| exit code | |\n|---|---|\n${codes.join('\n')}`;
+}
+
+/** The commands that do something, with the words that call them. */
+function leaves(command: Command, above = ''): { path: string; command: Command }[] {
+  const path = `${above}${command.name()}`;
+  if (command.commands.length === 0) return [{ path, command }];
+  return command.commands.flatMap((sub) => leaves(sub, `${path} `));
+}
+
+function operands(command: Command): string[] {
+  return command.registeredArguments.map((operand) => {
+    const name = operand.variadic ? `${operand.name()}...` : operand.name();
+    return operand.required ? `<${name}>` : `[${name}]`;
+  });
+}
+
+/** Options of the configuration are the same everywhere, and described elsewhere. */
+function isOwn(option: Option): boolean {
+  return !CONFIGURATION.has(option.long ?? '');
+}
+
+function usage({ flags, mandatory }: Option): string {
+  const short = flags.replace(', ', '|');
+  return mandatory ? short : `[${short}]`;
+}
+
+/** Words in lines; later ones are indented. */
+function wrapped(words: string[], indent: string): string {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= WIDTH)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(last === undefined ? word : `${indent}${word}`);
+  }
+  return lines.join('\n');
+}
+
+if (import.meta.main) writeFileSync(README, withReference(readFileSync(README, 'utf8')));
