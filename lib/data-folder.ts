@@ -41,7 +41,7 @@ export interface DataStatistics {
  * pack-…          jobs that are over with all that belongs to them, and the source code of scenes
  * artifacts/      what renders left
  * fonts/ python/ assets/   the studio's own material, for every scene to read
- * work/           renders in progress
+ * work/           renders in progress; `work.old-…`: what killed services left of theirs, about to be removed
  * spare-room      kept for ending what has begun when the disk runs full
  * master.key      seals webhook secrets
  * lock            held by the process that owns the folder

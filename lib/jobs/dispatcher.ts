@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { ScenepressError } from '../errors.ts';
@@ -7,6 +7,7 @@ import { timeOfId } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
+import { discardFolder } from '../render/remove-folder.ts';
 import type { PooledRender, RenderPool } from '../render/render-pool.ts';
 import type { RenderProgress, RenderResult, StopReason } from '../render/render-task.ts';
 import { isNoRoom } from '../storage/spare-room.ts';
@@ -361,7 +362,7 @@ export class Dispatcher {
       await this.discard(artifacts);
       throw error;
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await discardFolder(folder, (problem) => this.#logger.warn({ jobId }, problem));
     }
   }
 

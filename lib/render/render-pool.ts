@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readdir, rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
@@ -9,7 +9,7 @@ import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import { relocate } from './relocation.ts';
-import { removeFolder } from './remove-folder.ts';
+import { discardFolder, removeFolder } from './remove-folder.ts';
 import type {
   ListResult,
   ListTask,
@@ -59,6 +59,8 @@ export class RenderPool {
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
   #keepAlive: NodeJS.Timeout | undefined;
+  /** The removal of what earlier runs left. */
+  #removal: Promise<unknown> | undefined;
   /** By thread: how many warm zygotes it has. */
   readonly #warm = new Map<number, number>();
   versions: RendererVersions | null = null;
@@ -88,8 +90,7 @@ export class RenderPool {
 
   /** Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. */
   async start(): Promise<void> {
-    // What a killed service left. Its renders ended with it; they are attempted again from the start.
-    await removeFolder(this.#workFolder);
+    await this.#setAside();
     await mkdir(this.#workFolder, { recursive: true, mode: 0o711 });
     await chmod(this.#workFolder, 0o711);
     this.#threads = threadCounters();
@@ -119,6 +120,27 @@ export class RenderPool {
       this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
     });
   }
+
+  /**
+   * Takes away what a killed service left. Its renders ended with it; they are attempted again from the start. No
+   * start waits for its removal, or fails by it.
+   */
+  async #setAside(): Promise<void> {
+    const aside = `${this.#workFolder}.old-`;
+    await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return;
+      // A file system of its own stays where it is, emptied.
+      await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EBUSY') throw error;
+      });
+    });
+    const parent = dirname(aside);
+    const names = await readdir(parent).catch(() => []); // The first start makes it.
+    const left = names.filter((name) => name.startsWith(basename(aside)));
+    this.#removal = Promise.all(left.map((name) => discardFolder(join(parent, name), this.#warn)));
+  }
+
+  readonly #warn = (problem: string): void => this.#logger.warn({}, problem);
 
   /** Workers that have a warm renderer process. */
   get warmWorkers(): number {
@@ -172,7 +194,8 @@ export class RenderPool {
     this.versions = null;
     this.sandbox = null;
     this.refusal = null;
-    await removeFolder(this.#workFolder);
+    await discardFolder(this.#workFolder, this.#warn);
+    await this.#removal;
     clearInterval(this.#keepAlive);
   }
 

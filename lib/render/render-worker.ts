@@ -6,7 +6,7 @@ import { JobChannel } from './job-channel.ts';
 import { type Launcher, studioMounts, uidOf, zygoteCommandLine } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
-import { removeFolder } from './remove-folder.ts';
+import { discardFolder } from './remove-folder.ts';
 import type {
   ListResult,
   ListTask,
@@ -184,8 +184,8 @@ export class RenderWorker {
     } finally {
       this.#current = undefined;
       task.port.close();
-      await removeFolder(jobFolder);
-      if (!keepOutFolder) await removeFolder(outFolder);
+      await this.#discard(jobFolder);
+      if (!keepOutFolder) await this.#discard(outFolder);
     }
   }
 
@@ -209,7 +209,7 @@ export class RenderWorker {
       return { kind: 'died', message: (error as Error).message };
     } finally {
       this.#current = undefined;
-      await removeFolder(folder);
+      await this.#discard(folder);
     }
   }
 
@@ -221,7 +221,7 @@ export class RenderWorker {
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
     );
-    await removeFolder(this.#folder);
+    await this.#discard(this.#folder);
   }
 
   /** The first reason counts. */
@@ -406,8 +406,12 @@ export class RenderWorker {
       return verdict?.type === 'failed' ? verdict.error : verdict && null;
     } finally {
       clearTimeout(timer);
-      await removeFolder(folder);
+      await this.#discard(folder);
     }
+  }
+
+  #discard(folder: string): Promise<void> {
+    return discardFolder(folder, this.#events.onLog);
   }
 
   async #makeFolder(folder: string): Promise<void> {

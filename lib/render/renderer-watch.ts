@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
-import { removeFolder } from './remove-folder.ts';
+import { discardFolder } from './remove-folder.ts';
 import type { RenderPool } from './render-pool.ts';
 import type { RenderResult, RenderTask } from './render-task.ts';
 
@@ -137,7 +137,9 @@ export class RendererWatch {
     });
     this.#stop = () => render.stop('shutdown');
     const result = await render.result.finally(() => clearTimeout(timer));
-    if (result.kind === 'rendered') await removeFolder(result.folder);
+    if (result.kind === 'rendered') {
+      await discardFolder(result.folder, (problem) => this.#logger.warn({}, problem));
+    }
     return result;
   }
 }

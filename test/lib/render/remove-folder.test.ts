@@ -25,6 +25,20 @@ t.test('folders deeper than a path is long', async (t) => {
   t.notOk(existsSync(folder));
 });
 
+t.test('names that are no text, in folders that are closed or deeper than a path is long', async (t) => {
+  const folder = join(t.testdir(), 'job');
+  mkdirSync(folder);
+  const code = [
+    'import os',
+    "os.mkdir(b'\\xff\\xfd'); open(b'\\xff\\xfd/\\xe9', 'w'); os.chmod(b'\\xff\\xfd', 0)",
+    "for _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)",
+    "os.mkdir(b'\\xff'); open(b'\\xff/\\xe9', 'w'); os.mkdir(b'\\xff/\\xe8'); os.chmod(b'\\xff', 0)",
+  ];
+  t.equal(spawnSync('python3', ['-c', code.join('\n')], { cwd: folder }).status, 0);
+  await removeFolder(folder);
+  t.notOk(existsSync(folder));
+});
+
 t.test('links are removed, not followed', async (t) => {
   const root = t.testdir({ job: { closed: {} }, other: { kept: '' } });
   symlinkSync(join(root, 'other'), join(root, 'job', 'closed', 'link'));
@@ -32,6 +46,13 @@ t.test('links are removed, not followed', async (t) => {
   await removeFolder(join(root, 'job'));
   t.ok(existsSync(join(root, 'other', 'kept')));
   t.notOk(existsSync(join(root, 'job')));
+});
+
+t.test('a link in its place is not followed', async (t) => {
+  const root = t.testdir({ other: { kept: '' } });
+  symlinkSync(join(root, 'other'), join(root, 'job'));
+  await t.rejects(removeFolder(join(root, 'job')), { code: 'ENOTDIR' });
+  t.ok(existsSync(join(root, 'other', 'kept')));
 });
 
 t.test('what is not there', async () => removeFolder('/nonexistent/folder'));
