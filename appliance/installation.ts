@@ -4,6 +4,7 @@ import {
   Accounts,
   ApiKeys,
   DataFolder,
+  isScenepressError,
   loadMasterKey,
   Pricing,
   type RenderService,
@@ -69,13 +70,10 @@ async function startFolder(folder: DataFolder): Promise<void> {
   try {
     await folder.start();
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code !== 'EACCES' && code !== 'EROFS' && code !== 'ENOTDIR' && code !== 'EEXIST') throw cause;
-    throw new UserError(
-      `The data folder ${folder.path} can't be used (${code}). ` +
-        'Name one that this user may write to: --data-dir, or SCENEPRESS_DATA_DIR.',
-      { cause },
-    );
+    if (!isScenepressError(cause, 'storage_failed', 'conflict')) throw cause;
+    throw new UserError(`${cause.message} Or name another folder: --data-dir, or SCENEPRESS_DATA_DIR.`, {
+      cause,
+    });
   }
 }
 

@@ -3,10 +3,9 @@ import { isScenepressError } from '../lib/index.ts';
 import { createProgram } from './cli/program.ts';
 import { UserError } from './user-error.ts';
 
-/**
- * Exit codes: 0 done; 1 it failed (the scene, the operation, the start of the service); 2 wrong usage or
- * configuration; 128 + n ended by signal n.
- */
+/** An error of the program itself, as sysexits.h numbers it. `cli/program.ts` has all exit codes. */
+const EXIT_SOFTWARE = 70;
+
 // The reader of a pipe may have seen enough: `scenepress key list | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
@@ -37,5 +36,5 @@ function report(error: unknown): number {
     return 1;
   }
   process.stderr.write(`scenepress: unexpected error\n${(error as Error).stack}\n`);
-  return 1;
+  return EXIT_SOFTWARE;
 }

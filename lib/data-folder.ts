@@ -4,7 +4,8 @@ import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
-import { realDisk } from './storage/disk.ts';
+import { type Disk, realDisk } from './storage/disk.ts';
+import { checkFolder, explained } from './storage/folder-check.ts';
 import { type Flush, LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
 import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
 import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
@@ -51,6 +52,7 @@ export class DataFolder {
   /** Absolute: it stays the same folder when the program goes elsewhere. */
   readonly path: string;
   readonly #database: LowdbDatabase;
+  readonly #disk: Disk;
   /** Whether the disk has room for more than ending what has begun. */
   readonly room: SpareRoom;
   readonly storage: Storage;
@@ -63,8 +65,8 @@ export class DataFolder {
 
   constructor(folder: string, options: DataFolderOptions = {}) {
     const path = resolve(folder);
-    const { disk } = options;
-    this.room = new SpareRoom(path, { ...(disk && { disk }), ...options.spareRoom });
+    this.#disk = options.disk ?? realDisk;
+    this.room = new SpareRoom(path, { disk: this.#disk, ...options.spareRoom });
     const database = new LowdbDatabase(path, {
       onNoRoom: () => this.room.ranOut(),
       onFlush: (flush) => this.onFlush(flush),
@@ -84,11 +86,20 @@ export class DataFolder {
     return join(this.path, 'work');
   }
 
-  /** Opens the folder, made when it isn't there; `storage_locked` when another process has it. */
+  /**
+   * Opens the folder, made when it isn't there. Errors: `storage_locked` when another process has it, `storage_damaged`,
+   * `storage_failed` when it can't be read or written, `conflict` when it is a folder of something else.
+   */
   async start(): Promise<void> {
-    await this.storage.start();
-    await this.#moveFormerArtifacts();
-    await this.assets.start();
+    try {
+      await checkFolder(this.#disk, this.path);
+      await this.storage.start();
+      await this.#moveFormerArtifacts();
+      await this.assets.start();
+    } catch (error) {
+      await this.storage.stop();
+      throw explained(error, this.path);
+    }
   }
 
   /** Looks at the files, not at what is in them. */

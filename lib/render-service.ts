@@ -25,6 +25,7 @@ import type { RenderProgress } from './render/render-task.ts';
 import { RendererWatch } from './render/renderer-watch.ts';
 import { makeStudioParts, type StudioFolder } from './render/studio.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
+import { explained } from './storage/folder-check.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 import { Deliveries, deliveryOf } from './webhooks/deliveries.ts';
 import type { Delivery } from './webhooks/delivery.ts';
@@ -253,7 +254,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       this.#sender.start();
     } catch (error) {
       await this.#close();
-      throw error;
+      throw this.#dataFolder ? explained(error, this.#dataFolder.path) : error;
     }
     this.#state = 'running';
     this.#tasks = [

@@ -21,6 +21,7 @@ export const EXIT_CODES: [code: string, meaning: string][] = [
   ['0', 'done'],
   ['1', 'failed: the scene, the operation, the start of the service; `credits audit` found something'],
   ['2', 'wrong usage or configuration'],
+  ['70', 'an error of the program itself: please report it, with what it printed'],
   ['74', 'the disk failed the running service: nobody can say what is on it'],
   ['130', 'interrupted (Ctrl-C)'],
 ];

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ScenepressError } from '../errors.ts';
 import { realDisk, replaceFile } from '../storage/disk.ts';
+import { explained } from '../storage/folder-check.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -69,6 +70,12 @@ export class MasterKey {
  * one; a wrong or a missing key stops the start with instructions.
  */
 export async function loadMasterKey(folder: string, given?: string): Promise<MasterKey> {
+  return load(folder, given).catch((error: unknown) => {
+    throw explained(error, folder);
+  });
+}
+
+async function load(folder: string, given: string | undefined): Promise<MasterKey> {
   const [keyPath, checkPath] = [join(folder, FILE_NAME), join(folder, CHECK_NAME)];
   const first = !existsSync(checkPath);
   const where = given ? 'The master key that was given' : keyPath;
@@ -83,7 +90,7 @@ export async function loadMasterKey(folder: string, given?: string): Promise<Mas
     }
     await write(folder, FILE_NAME, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
   }
-  const key = MasterKey.fromHex(given ?? (await readFile(keyPath, 'utf8')));
+  const key = keyOf(given ?? (await readFile(keyPath, 'utf8')), where);
   if (first) await write(folder, CHECK_NAME, key.seal(CHECK_TEXT));
   try {
     key.open(await readFile(checkPath, 'utf8'));
@@ -95,6 +102,15 @@ export async function loadMasterKey(folder: string, given?: string): Promise<Mas
     );
   }
   return key;
+}
+
+function keyOf(hex: string, where: string): MasterKey {
+  try {
+    return MasterKey.fromHex(hex);
+  } catch (cause) {
+    const message = `${where} is damaged: a key is 64 hexadecimal digits. Put the right one there.`;
+    throw new ScenepressError('master_key', message, { cause });
+  }
 }
 
 async function write(folder: string, name: string, text: string): Promise<void> {

@@ -57,7 +57,7 @@ export const realDisk: Disk = {
       return await readFile(path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
+      throw Object.assign(error as Error, { path });
     }
   },
   async openToRead(path) {

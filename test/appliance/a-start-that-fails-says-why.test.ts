@@ -11,9 +11,10 @@ async function refused(
   args: string[],
   exitCode: number,
   message: RegExp,
-  env: Record<string, string> = {},
+  { env = {}, launcher = [] }: { env?: Record<string, string>; launcher?: string[] } = {},
 ) {
   const { code, stdout, stderr } = await scenepress(['serve', ...args], {
+    launcher,
     env: { SCENEPRESS_PYTHON: IDLE_PYTHON, SCENEPRESS_LOG_LEVEL: 'fatal', SCENEPRESS_PORT: '0', ...env },
   });
   t.equal(code, exitCode, stderr);
@@ -54,7 +55,7 @@ t.test('a renderer that is missing', async (t) => {
 
 t.test('a configuration that is wrong', async (t) => {
   await refused(t, ['--workers', 'many'], 2, /--workers must be a whole number of at least 1, not "many"/);
-  await refused(t, [], 2, /SCENEPRESS_PORT must be/, { SCENEPRESS_PORT: 'x' });
+  await refused(t, [], 2, /SCENEPRESS_PORT must be/, { env: { SCENEPRESS_PORT: 'x' } });
   await refused(t, ['--config', 'nowhere.json'], 2, /nowhere\.json can't be read/);
 });
 
@@ -65,7 +66,7 @@ t.test('a master key that is lost or wrong', async (t) => {
   await ended;
   await rm(join(dataDir, 'master.key'));
   await refused(t, ['--data-dir', dataDir], 1, /master\.key is missing/);
-  const wrong = { SCENEPRESS_MASTER_KEY: 'ab'.repeat(32) };
+  const wrong = { env: { SCENEPRESS_MASTER_KEY: 'ab'.repeat(32) } };
   await refused(t, ['--data-dir', dataDir], 1, /not the one/, wrong);
   await mkdir(join(dataDir, 'master.key'));
   await refused(t, ['--data-dir', dataDir, '--master-key-file', dataDir], 1, /master key can't be read/);

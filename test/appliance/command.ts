@@ -23,6 +23,8 @@ export interface CommandOptions {
   env?: Record<string, string>;
   /** With the renderer that the set-up made, instead of one whose jobs never begin. */
   renders?: boolean;
+  /** A program that runs it: its name and arguments. */
+  launcher?: string[];
   cwd?: string;
   /** Where `serve` logs, when not on standard error. */
   logFile?: string;
@@ -31,9 +33,10 @@ export interface CommandOptions {
 
 function start(
   args: string[],
-  { env, cwd }: CommandOptions = {},
+  { env, cwd, launcher = [] }: CommandOptions = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  return spawn(process.execPath, [MAIN, ...args], {
+  const [program, ...rest] = [...launcher, process.execPath, MAIN, ...args] as [string, ...string[]];
+  return spawn(program, rest, {
     env: { ...OTHER_VARIABLES, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true, // A process group of its own, as a shell gives it.

@@ -22,8 +22,8 @@ class Main(Scene):
 
 t.setTimeout(600_000);
 process.env['SCENEPRESS_TEST_SECRET'] = SECRET;
-const data = t.testdir({ 'master.key': SECRET, keys: { 'keys.json': SECRET }, notes: SECRET });
-const files = ['notes', 'master.key', 'keys/keys.json'].map((name) => join(data, name));
+const data = t.testdir({ 'master.key': SECRET, '.keys': { 'keys.json': SECRET }, '.notes': SECRET });
+const files = ['.notes', 'master.key', '.keys/keys.json'].map((name) => join(data, name));
 const service = await startService(t, {
   folder: data,
   workers: 1,

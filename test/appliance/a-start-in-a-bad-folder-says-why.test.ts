@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { scenepress, serve } from './command.ts';
+import { IDLE_PYTHON, temporaryFolder } from './listening-appliance.ts';
+
+const byRoot = process.getuid?.() === 0 ? false : 'only root can set this up';
+/** Root without its privileges: whom files belong to counts for it, too. */
+const POWERLESS = ['setpriv', '--bounding-set=-all', '--inh-caps=-all', '--'];
+const SOMEBODY = 12345;
+
+/** A data folder that was used once. */
+const used = join(await temporaryFolder(t), 'data');
+t.equal((await scenepress(['account', 'create', 'ada@example.org', '--data-dir', used])).code, 0);
+
+async function usedFolder(t: Test): Promise<string> {
+  const dataDir = join(await temporaryFolder(t), 'data');
+  await cp(used, dataDir, { recursive: true });
+  return dataDir;
+}
+
+/** Starts a server that must not start: one message of one line, and nothing in the folder is changed. */
+async function refused(t: Test, dataDir: string, message: RegExp, launcher: string[] = []) {
+  const before = filesOf(dataDir);
+  const { code, stdout, stderr } = await scenepress(['serve', '--data-dir', dataDir], {
+    launcher,
+    env: {
+      SCENEPRESS_PYTHON: IDLE_PYTHON,
+      SCENEPRESS_INSECURE_NO_SANDBOX: 'true',
+      SCENEPRESS_LOG_LEVEL: 'fatal',
+      SCENEPRESS_PORT: '0',
+    },
+  });
+  t.equal(code, 1, stderr);
+  t.match(stderr, message);
+  t.equal(stderr.trim().split('\n').length, 1);
+  t.equal(stdout, '');
+  t.same(filesOf(dataDir), before);
+}
+
+/** What is in a folder, but for what locking it leaves. */
+function filesOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !/^(lock|admin)/.test(name) && statSync(join(folder, name)).isFile(),
+  );
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'latin1')]));
+}
+
+function journalOf(dataDir: string): string {
+  return join(dataDir, readdirSync(dataDir).find((name) => name.startsWith('journal-')) as string);
+}
+
+async function flipByte(path: string, at: number): Promise<void> {
+  const bytes = readFileSync(path);
+  bytes[at] = (bytes[at] as number) ^ 1;
+  await writeFile(path, bytes);
+}
+
+t.test('a disk that is read-only', { skip: byRoot }, async (t) => {
+  const dataDir = await usedFolder(t);
+  execFileSync('mount', ['--bind', dataDir, dataDir]);
+  t.teardown(() => execFileSync('umount', ['--lazy', dataDir]));
+  execFileSync('mount', ['-o', 'remount,ro,bind', dataDir]);
+  await refused(
+    t,
+    dataDir,
+    /can't be used: its disk is read-only \(EROFS\)\. Mount it writable\. .*--data-dir/,
+  );
+});
+
+t.test('a folder that belongs to somebody else', { skip: byRoot }, async (t) => {
+  const dataDir = await usedFolder(t);
+  chownSync(dataDir, SOMEBODY, SOMEBODY);
+  await refused(t, dataDir, /this user \(user id 0\) may not use \S+ \(E(ACCES|PERM)\).*chown/, POWERLESS);
+});
+
+t.test('a file that belongs to somebody else', { skip: byRoot }, async (t) => {
+  const dataDir = await usedFolder(t);
+  for (const path of [journalOf(dataDir), join(dataDir, 'master.key')]) {
+    chownSync(path, SOMEBODY, SOMEBODY);
+    await refused(t, dataDir, new RegExp(`may not use ${path} \\(EACCES\\).*chown`), POWERLESS);
+    chownSync(path, 0, 0);
+  }
+});
+
+for (const name of ['database.jsonl', 'journal']) {
+  t.test(`a missing ${name}`, async (t) => {
+    const dataDir = await usedFolder(t);
+    await rm(name === 'journal' ? journalOf(dataDir) : join(dataDir, name));
+    await refused(
+      t,
+      dataDir,
+      new RegExp(`is damaged: (the )?${name}.* is missing.*Nothing was changed\\. \\S+`),
+    );
+  });
+
+  t.test(`a flipped byte in the ${name}`, async (t) => {
+    const dataDir = await usedFolder(t);
+    await flipByte(name === 'journal' ? journalOf(dataDir) : join(dataDir, name), 30);
+    await refused(t, dataDir, new RegExp(`is damaged: .*${name}.* was altered.*Nothing was changed\\. \\S+`));
+  });
+
+  t.test(`a folder in the place of the ${name}`, async (t) => {
+    const dataDir = await usedFolder(t);
+    const path = name === 'journal' ? journalOf(dataDir) : join(dataDir, name);
+    await rm(path);
+    await mkdir(path);
+    await refused(t, dataDir, new RegExp(`${path} is a folder where a file should be`));
+  });
+}
+
+t.test('a database that is gone while artifacts are there', async (t) => {
+  const dataDir = await usedFolder(t);
+  await mkdir(join(dataDir, 'artifacts/job1'), { recursive: true });
+  await rm(journalOf(dataDir));
+  await rm(join(dataDir, 'database.jsonl'));
+  await refused(t, dataDir, /database\.jsonl is missing, but artifacts of jobs is there/);
+});
+
+t.test('a folder of something else', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await writeFile(join(dataDir, 'thesis.tex'), '');
+  await chmod(dataDir, 0o755);
+  await refused(t, dataDir, /is no data folder and isn't empty \(thesis\.tex\).*Name an empty folder/);
+  t.equal(statSync(dataDir).mode & 0o777, 0o755);
+});
+
+t.test('a file of somebody’s in the place of the lock', async (t) => {
+  const dataDir = await usedFolder(t);
+  await writeFile(join(dataDir, 'lock'), 'this is no lock, it is a text about locks '.repeat(30));
+  await refused(t, dataDir, /its lock \S+\/lock can't be taken .*remove it/);
+});
+
+t.test('a master key that is cut off', async (t) => {
+  const dataDir = await usedFolder(t);
+  await writeFile(join(dataDir, 'master.key'), 'abcdef\n');
+  await refused(t, dataDir, /master\.key is damaged: a key is 64 hexadecimal digits/);
+});
+
+t.test('foreign files beside the data are left alone', async (t) => {
+  const dataDir = await usedFolder(t);
+  await writeFile(join(dataDir, 'notes.txt'), 'mine');
+  await writeFile(join(dataDir, 'journal-old'), 'mine');
+  await writeFile(join(dataDir, 'database.jsonl.bak'), 'mine');
+  await rename(join(dataDir, 'notes.txt'), join(dataDir, 'journal-0000000000000001.txt'));
+  const { kill, ended } = await serve(t, ['--data-dir', dataDir]);
+  kill('SIGTERM');
+  await ended;
+  for (const name of ['journal-old', 'database.jsonl.bak', 'journal-0000000000000001.txt']) {
+    t.equal(readFileSync(join(dataDir, name), 'utf8'), 'mine');
+  }
+});
