@@ -74,7 +74,7 @@ t.test('a write that fails leaves everything as it was, on disk and in memory', 
 });
 
 t.test('a handle is good for its own transaction only', async (t) => {
-  const [one, other] = [await openFolder(t), await openFolder(t, t.testdir({ other: {} }))];
+  const [one, other] = [await openFolder(t), await openFolder(t, join(t.testdir(), 'other'))];
   let kept: Parameters<Parameters<typeof one.storage.transaction>[0]>[0] | undefined;
   await one.storage.transaction(async (tx) => {
     kept = tx;
