@@ -12,7 +12,7 @@ const PROGRAM = join(import.meta.dirname, '../../fixtures/delivering-program.ts'
 const KILLS = 6;
 
 t.test('killed at any moment, each job that ended has one delivery with at most four attempts', async (t) => {
-  const folder = t.testdir();
+  const folder = join(t.testdir(), 'data');
   const authority = new TestAuthority(t.testdir());
   // A third never succeeds, a third at first, a third at the second attempt.
   const seen = new Map<string, number>();
