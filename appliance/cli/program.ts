@@ -7,6 +7,7 @@ import { configCommand } from './config.ts';
 import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
 import { addExamples } from './describe.ts';
+import { installServiceCommand } from './install-service.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
 import { metricsCommand } from './metrics.ts';
@@ -45,6 +46,7 @@ export function createProgram(): Command {
     .addCommand(restoreCommand())
     .commandsGroup('Install and look:')
     .addCommand(configCommand())
+    .addCommand(installServiceCommand())
     .addCommand(metricsCommand())
     .addCommand(openApiCommand())
     .addCommand(completionCommand())

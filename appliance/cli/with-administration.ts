@@ -1,9 +1,11 @@
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isScenepressError } from '../../lib/index.ts';
 import { connectAdministration, type RemoteAdministration } from '../admin-socket.ts';
 import type { Config } from '../config.ts';
 import { openInstallation } from '../installation.ts';
+import { UserError } from '../user-error.ts';
 
 const RETRY_MS = 100;
 const GIVE_UP_MS = 5_000;
@@ -20,6 +22,7 @@ export async function withAdministration<T>(
   for (const giveUpAt = Date.now() + GIVE_UP_MS; ; await delay(RETRY_MS)) {
     const server = await connectAdministration(resolve(config.dataDir));
     if (server) return work(server, { served: true });
+    await refuseAnothersFolder(resolve(config.dataDir));
     try {
       const installation = await openInstallation(config);
       try {
@@ -33,4 +36,15 @@ export async function withAdministration<T>(
       if (!isScenepressError(error, 'storage_locked') || Date.now() > giveUpAt) throw error;
     }
   }
+}
+
+/** Root would leave files behind that the service, which runs as another user, can't open any more. */
+async function refuseAnothersFolder(folder: string): Promise<void> {
+  if (process.geteuid?.() !== 0) return;
+  const lock = await stat(join(folder, 'lock')).catch(() => undefined);
+  if (!lock || lock.uid === 0) return;
+  throw new UserError(
+    `The data folder ${folder} belongs to user id ${lock.uid}, and no server runs on it. ` +
+      `Run this as that user: sudo -u '#${lock.uid}' scenepress …`,
+  );
 }
