@@ -45,6 +45,7 @@ export interface ListeningAppliance {
   /** POSTs a body to the render endpoint with the live key. */
   post: (body: unknown, headers?: Record<string, string>) => Promise<Answer>;
   newKey: (email: string, webhookUrl?: string) => Promise<string>;
+  stop: () => Promise<void>;
 }
 
 /** A folder that is removed when the test ends. */
@@ -106,6 +107,7 @@ export async function listeningAppliance(
         body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
       }),
     newKey,
+    stop: () => appliance.stop(),
   };
 }
 

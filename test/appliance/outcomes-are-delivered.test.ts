@@ -144,10 +144,11 @@ t.test('deliveries can be looked at and sent again from the command line', async
 });
 
 t.test('what is due when a service starts is sent, and a signal stops it in order', async (t) => {
-  const { receiver, endJob, dataDir, service } = await delivering(t);
+  const { receiver, endJob, dataDir, service, stop } = await delivering(t);
   await endJob();
   await receiver.got(1);
-  await service.stop({ graceMs: 5_000 });
+  await service.drain({ graceMs: 5_000 });
+  await stop();
   const run = async (...args: string[]) => {
     const { stdout, stderr } = await scenepress([...args, '--json', '--data-dir', dataDir]);
     t.equal(stderr, '');
