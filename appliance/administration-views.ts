@@ -1,12 +1,25 @@
 import {
   type Account,
+  type AuditReport,
+  type DataStatistics,
   isoTime,
   type Job,
   type JobStatus,
   type KeyRecord,
   type LedgerEntry,
   type RenderProgress,
+  type ServiceStatus,
 } from '../lib/index.ts';
+
+/** What the doctor is told of a data folder. */
+export interface Examination {
+  status: ServiceStatus;
+  /** Null where renders cost nothing. */
+  audit: AuditReport | null;
+  data: DataStatistics;
+  /** When the newest job was made, in epoch milliseconds; null without jobs. */
+  newestMs: number | null;
+}
 
 /** An account as administration shows it. */
 export interface AccountInfo {

@@ -21,6 +21,7 @@ import {
 import {
   type AccountInfo,
   accountInfo,
+  type Examination,
   type JobInfo,
   jobInfo,
   type KeyInfo,
@@ -281,6 +282,17 @@ export class Administration {
     }));
   }
 
+  /** Recomputes every balance, and looks how things are. */
+  async examine(): Promise<Examination> {
+    const [newest] = await this.#service.list({ limit: 1 });
+    return {
+      status: this.#service.status(),
+      audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
+      data: await this.#folder.statistics(),
+      newestMs: newest ? Date.parse(newest.createdAt) : null,
+    };
+  }
+
   /** What `/metrics` answers, without its token. */
   async showMetrics(): Promise<{ text: string }> {
     return { text: await this.#metrics.text() };
@@ -335,6 +347,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'auditCredits',
   'backUp',
   'showMetrics',
+  'examine',
 ];
 
 function check<T>(schema: Joi.Schema<T>, value: unknown): T {

@@ -7,6 +7,7 @@ import { configCommand } from './config.ts';
 import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
 import { addExamples } from './describe.ts';
+import { doctorCommand } from './doctor.ts';
 import { installServiceCommand } from './install-service.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
@@ -20,7 +21,10 @@ import { versionCommand } from './version.ts';
 /** What the program ends with. */
 export const EXIT_CODES: [code: string, meaning: string][] = [
   ['0', 'done'],
-  ['1', 'failed: the scene, the operation, the start of the service; `credits audit` found something'],
+  [
+    '1',
+    'failed: the scene, the operation, the start of the service; `credits audit` or `doctor` found something',
+  ],
   ['2', 'wrong usage or configuration'],
   ['70', 'an error of the program itself: please report it, with what it printed'],
   ['74', 'the disk failed the running service: nobody can say what is on it'],
@@ -45,6 +49,7 @@ export function createProgram(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .commandsGroup('Install and look:')
+    .addCommand(doctorCommand())
     .addCommand(configCommand())
     .addCommand(installServiceCommand())
     .addCommand(metricsCommand())

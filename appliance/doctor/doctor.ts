@@ -1,0 +1,22 @@
+import type { Config } from '../config.ts';
+import { examineData } from './data.ts';
+import type { Finding } from './finding.ts';
+import { ClockWatch, examineMachine } from './machine.ts';
+import { examineCertificate, examinePort } from './network.ts';
+import { examineRenders } from './renders.ts';
+
+/**
+ * Looks at everything that a service with this configuration needs, beside one that runs or without, and tells what it
+ * finds, one thing after the other. Several doctors don't disturb each other.
+ */
+export async function examine(config: Config, tell: (finding: Finding) => void): Promise<void> {
+  const clock = new ClockWatch();
+  for (const finding of await examineMachine(config)) tell(finding);
+  const data = await examineData(config);
+  for (const finding of data.findings) tell(finding);
+  tell(await examinePort(config, data));
+  const certificate = await examineCertificate(config);
+  if (certificate) tell(certificate);
+  await examineRenders(config, tell);
+  tell(clock.finding(data.newestMs));
+}

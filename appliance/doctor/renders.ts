@@ -1,0 +1,147 @@
+import { text } from 'node:stream/consumers';
+import { isScenepressError, type Job, type RenderService, type SandboxStatus } from '../../lib/index.ts';
+import { withRenderer } from '../cli/with-renderer.ts';
+import type { Config } from '../config.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+
+const SCENES = String.raw`from manim import *
+import wave
+
+
+class Words(Scene):
+    def construct(self):
+        self.add(Text("doctor"))
+        self.wait(1 / config.frame_rate)
+
+
+class Formula(Scene):
+    def construct(self):
+        self.add(MathTex(r"\sqrt{x^2} = |x|"))
+        self.wait(1 / config.frame_rate)
+
+
+class Solid(ThreeDScene):
+    def construct(self):
+        self.set_camera_orientation(phi=PI / 4, theta=PI / 4)
+        self.add(Surface(lambda u, v: np.array([u, v, u * v]), resolution=2))
+        self.wait(1 / config.frame_rate)
+
+
+class Sound(Scene):
+    def construct(self):
+        with wave.open("tone.wav", "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(44100)
+            file.writeframes(bytes(44100))
+        self.add_sound("tone.wav")
+        self.wait(0.5)
+
+
+class Captions(Scene):
+    def construct(self):
+        self.add_subcaption("doctor", duration=0.2)
+        self.wait(0.5)
+
+
+class Fonts(Scene):
+    def construct(self):
+        import manimpango
+
+        there = manimpango.list_fonts()
+        missing = [name for name in ("Noto Sans", "DejaVu Sans", "Latin Modern Roman") if name not in there]
+        # For a character that no font has, Pango draws a box with the digits of its number.
+        missing += [sign for sign in "数か한😀" if sum(part.has_points() for part in Text(sign)) != 1]
+        if missing:
+            raise ValueError("there is no font for " + ", ".join(missing))
+        self.wait(1 / config.frame_rate)
+`;
+
+/** What is rendered for real, and what is to be done when it can't be. */
+const TRIALS: { check: string; className: string; remedy: string; flaw?: Flaw }[] = [
+  {
+    check: 'Text',
+    className: 'Words',
+    remedy: 'Pango or its fonts are broken: run `scenepress setup` again.',
+  },
+  {
+    check: 'TeX',
+    className: 'Formula',
+    remedy:
+      'Run `scenepress setup` as root, which installs TeX. Scenes with formulas fail meanwhile, others work.',
+  },
+  { check: '3D', className: 'Solid', remedy: 'Run `scenepress setup` again.' },
+  { check: 'Sound', className: 'Sound', remedy: 'Run `scenepress setup` again.', flaw: withoutSound },
+  {
+    check: 'Captions',
+    className: 'Captions',
+    remedy: 'Run `scenepress setup` again.',
+    flaw: withoutCaptions,
+  },
+  {
+    check: 'Fonts',
+    className: 'Fonts',
+    remedy:
+      'Run `scenepress setup` as root, which installs fonts, or put some into the folder fonts/ of the data folder.',
+  },
+];
+
+/** What is missing in what a render left; undefined when nothing is. */
+type Flaw = (service: RenderService, job: Job) => Promise<string | undefined>;
+
+/** Sandbox and renderer, by a service of the doctor's own in a temporary folder. */
+export async function examineRenders(config: Config, tell: (finding: Finding) => void): Promise<void> {
+  await withRenderer(config, async (service) => {
+    const startedAt = performance.now();
+    try {
+      await service.start();
+    } catch (error) {
+      if (!isScenepressError(error)) throw error;
+      const remedy = 'Follow the message; `scenepress setup` makes what renders need.';
+      tell(failed('Renderer', error.message, remedy));
+      return;
+    }
+    const { renderer, sandbox } = service.status();
+    const warm = `Manim ${renderer?.manim} on Python ${renderer?.python}`;
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    tell(ok('Renderer', `${warm}, warm after ${seconds} s`));
+    if (sandbox) tell(sandboxFinding(sandbox, config));
+    for (const trial of TRIALS) tell(await examineTrial(service, trial));
+  });
+}
+
+async function examineTrial(
+  service: RenderService,
+  { check, className, remedy, flaw }: (typeof TRIALS)[number],
+): Promise<Finding> {
+  const { jobId } = await service.enqueue({ owner: 'doctor', code: SCENES, className, quality: 'low' });
+  const job = await service.wait(jobId);
+  if (job.status === 'failed') return failed(check, job.error?.split('\n')[0] ?? 'the render failed', remedy);
+  const missing = await flaw?.(service, job);
+  if (missing !== undefined) return failed(check, missing, remedy);
+  return ok(check, `rendered in ${((job.durationMs ?? 0) / 1000).toFixed(1)} s`);
+}
+
+async function withoutSound(service: RenderService, { jobId }: Job): Promise<string | undefined> {
+  const { stream } = await service.openArtifact(jobId, 'video.mp4');
+  const video = await text(stream.setEncoding('latin1'));
+  return video.includes('mp4a') ? undefined : 'the video has no sound';
+}
+
+async function withoutCaptions(
+  service: RenderService,
+  { jobId, artifacts }: Job,
+): Promise<string | undefined> {
+  if (!artifacts.some(({ name }) => name === 'captions.vtt')) return 'the render left no captions';
+  const { stream } = await service.openArtifact(jobId, 'captions.vtt');
+  return (await text(stream)).includes('doctor') ? undefined : 'the captions are empty';
+}
+
+function sandboxFinding({ level, layers, problems }: SandboxStatus, { insecureNoSandbox }: Config): Finding {
+  const reasons = Object.entries(problems).map(([layer, reason]) => `${layer}: ${reason}`);
+  const held = insecureNoSandbox ? '' : '; its self-attack did not get through';
+  const message = `${level} (${layers.join(', ') || 'no layers'})${held}`;
+  if (level === 'full') return ok('Sandbox', message);
+  const remedy = `Missing: ${reasons.join('; ')}. The manual says under "Security model" what that means.`;
+  return warning('Sandbox', message, remedy);
+}
