@@ -48,7 +48,7 @@ SCENEPRESS_SETUP_PYTHON names the Python (3.11 or newer) to build the environmen
  * Debian package → a program that shows, on other systems, that it is there.
  * Where a package brings none (headers, TeX styles), the step that needs it will say so.
  */
-const systemPackages = {
+export const systemPackages = {
   run: {
     'python3-venv': 'python3',
     'texlive-latex-base': 'latex',

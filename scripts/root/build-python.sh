@@ -1,0 +1,21 @@
+#!/bin/sh
+# In a tree with compilers: installs the locked Python packages into /tmp/python, built where there are no wheels.
+set -eu
+cd /tmp
+python3 -m venv /tmp/build
+export PATH="/tmp/build/bin:$PATH"
+# The same bytes wherever and whenever it is built.
+export TMPDIR=/tmp/pip LDFLAGS="-Wl,--build-id=none" CFLAGS="-g0 -O2"
+mkdir -p "$TMPDIR"
+
+install() {
+  lock=$1
+  shift
+  python3 -m pip install --disable-pip-version-check --no-input --quiet --no-deps --require-hashes --no-compile \
+    --cache-dir=/tmp/pip-cache --only-binary=:all: "$@" --requirement="/tmp/$lock.lock"
+}
+
+install requirements-build
+install requirements --target=/tmp/python --no-build-isolation --use-pep517 --no-binary=manimpango,pycairo,srt
+rm -rf /tmp/python/bin
+find /tmp/python -name '*.so*' -type f -exec strip --strip-unneeded {} + 2>/dev/null || true

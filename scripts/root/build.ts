@@ -1,0 +1,267 @@
+/**
+ * Builds the renderer root: Python, Manim, TeX, fonts and bubblewrap in one folder tree, as a compressed archive.
+ *
+ *   npm run build:root [-- --accept-newer] [--compression 3] [--mirror URL --security-mirror URL] [--output FOLDER]
+ *
+ * Made of exactly what `renderer/debian.lock` and `renderer/requirements*.lock` name. A root that was built from the
+ * same inputs is taken as it is.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { Apt, type Deb, fileName } from './apt.ts';
+import { BuildError } from './build-error.ts';
+import { commandLine, type RootOptions } from './command-line.ts';
+import { EPOCH_SECONDS } from './epoch.ts';
+import { newestPackages } from './lock.ts';
+import { type LockedDeb, readLock } from './lock-file.ts';
+import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
+
+/** A built root: the archive, and what is in it. */
+export interface BuiltRoot {
+  archive: string;
+  manifest: string;
+  notices: string;
+  /** Room that it takes when it is unpacked. */
+  unpackedBytes: number;
+}
+
+const RENDERER = join(import.meta.dirname, '../../renderer');
+const CODENAME = 'trixie';
+
+export function buildRoot(options: RootOptions): BuiltRoot {
+  const output = resolve(options.output);
+  const cache = resolve(options.cache);
+  const locked = readLock();
+  let name = rootName(locked, options.compression);
+  const apt = new Apt({ folder: join(cache, 'apt'), mirrors: options.mirrors });
+  if (!isBuilt(output, name)) {
+    apt.update();
+    const debs = available(apt, cache, locked, options.acceptNewer);
+    name = rootName(debs, options.compression);
+    if (!isBuilt(output, name)) build({ output, cache, debs, name, apt, compression: options.compression });
+  }
+  const manifest = join(output, `${name}.json`);
+  const { unpackedBytes } = JSON.parse(readFileSync(manifest, 'utf8')) as { unpackedBytes: number };
+  return {
+    archive: join(output, `${name}.tar.zst`),
+    manifest,
+    notices: join(output, `${name}.txt`),
+    unpackedBytes,
+  };
+}
+
+function isBuilt(output: string, name: string): boolean {
+  return existsSync(join(output, `${name}.tar.zst`));
+}
+
+/** What a root is called: by everything that it is made of. */
+export function rootName(debs: LockedDeb[], compression: number): string {
+  const hash = createHash('sha256');
+  for (const { stage, name, version, sha256, licence } of debs) {
+    hash.update([stage, name, version, sha256, licence].join(' '));
+  }
+  for (const lock of ['requirements-build.lock', 'requirements.lock']) {
+    hash.update(readFileSync(join(RENDERER, lock)));
+  }
+  for (const script of readdirSync(import.meta.dirname).sort()) {
+    hash.update(readFileSync(join(import.meta.dirname, script)));
+  }
+  return `root-${hash.digest('hex').slice(0, 16)}-z${compression}`;
+}
+
+/** What the built Python packages depend on. */
+function pythonHash(debs: LockedDeb[]): string {
+  const inputs = [
+    ...['requirements-build.lock', 'requirements.lock'].map((name) => join(RENDERER, name)),
+    join(import.meta.dirname, 'build-python.sh'),
+  ];
+  const versions = debs.map(({ name, version, sha256 }) => `${name} ${version} ${sha256}`);
+  return hashOf([...versions, ...inputs.map((path) => readFileSync(path, 'utf8'))].join('\n')).slice(0, 16);
+}
+
+/** The locked packages, or, where the mirror has them no longer, the newer ones that were asked for. */
+function available(apt: Apt, cache: string, locked: LockedDeb[], acceptNewer: boolean): LockedDeb[] {
+  const index = apt.index();
+  const downloaded = (deb: Deb) => existsSync(join(cache, 'debs', fileName(deb)));
+  const gone = locked.filter((deb) => !index.has(`${deb.name} ${deb.version}`) && !downloaded(deb));
+  if (gone.length === 0) return locked;
+  const names = gone.map(({ name, version }) => `${name} ${version}`).join(', ');
+  if (!acceptNewer) {
+    throw new BuildError(
+      `The mirror has these packages no longer: ${names}.\n` +
+        'Lock the newer ones with `npm run lock:root`, look at the difference and build again; or build with what ' +
+        'is there now: --accept-newer.',
+    );
+  }
+  console.warn(
+    `\n!!! NOT WHAT THE LOCK SAYS: the mirror has ${names} no longer.\n` +
+      '!!! This root is made of the newest packages there are. Run `npm run lock:root` to lock them.\n',
+  );
+  return newestPackages(apt, cache);
+}
+
+function build(job: {
+  output: string;
+  cache: string;
+  debs: LockedDeb[];
+  name: string;
+  apt: Apt;
+  compression: number;
+}): void {
+  assertTools();
+  mkdirSync(job.output, { recursive: true });
+  const work = mkdtempSync(join(job.output, 'work-'));
+  try {
+    const paths = job.apt.download(job.debs, join(job.cache, 'debs'));
+    const repository = makeRepository(join(work, 'repository'), paths);
+    const python = join(job.cache, `python-${pythonHash(job.debs)}.tar`);
+    if (!existsSync(python)) {
+      const made = join(work, 'python.tar');
+      step('Building the Python packages', () => buildPython(repository, made, job.cache));
+      renameSync(made, python);
+    }
+    writeFileSync(
+      join(work, 'packages.json'),
+      JSON.stringify(job.debs.filter(({ stage }) => stage === 'root')),
+    );
+    const made = join(work, `${job.name}.tar.zst`);
+    step('Building the root', () => {
+      const finish = [process.execPath, join(import.meta.dirname, 'finish.ts')].map(quoted).join(' ');
+      const environment = `OUT=${quoted(made)} WORK=${quoted(work)} PYTHON=${quoted(python)} LEVEL=${job.compression}`;
+      bootstrap(repository, ROOT_PACKAGES, [`--customize-hook=${environment} ${finish} "$1"`]);
+    });
+    renameSync(join(work, 'manifest.json'), join(job.output, `${job.name}.json`));
+    renameSync(join(work, 'THIRD-PARTY.txt'), join(job.output, `${job.name}.txt`));
+    renameSync(made, join(job.output, basename(made)));
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function assertTools(): void {
+  const missing = ['mmdebstrap', 'dpkg-deb', 'zstd', 'tar'].filter(
+    (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
+  );
+  if (missing.length === 0) return;
+  throw new BuildError(
+    `To build the renderer root, these programs are needed: ${missing.join(', ')}.\n` +
+      'On Debian or Ubuntu: sudo apt-get install mmdebstrap zstd',
+  );
+}
+
+/** A package archive of exactly the locked packages. */
+function makeRepository(folder: string, debs: string[]): string {
+  mkdirSync(folder, { recursive: true });
+  const paragraphs = debs.map((path) => {
+    const name = basename(path);
+    symlinkSync(path, join(folder, name));
+    const fields = execFileSync('dpkg-deb', ['--field', path], { encoding: 'utf8' }).trimEnd();
+    return `${fields}\nFilename: ./${name}\nSize: ${statSync(path).size}\nSHA256: ${hashOf(readFileSync(path))}\n`;
+  });
+  const packages = paragraphs.join('\n');
+  writeFileSync(join(folder, 'Packages'), packages);
+  const size = Buffer.byteLength(packages);
+  writeFileSync(
+    join(folder, 'Release'),
+    `Suite: ${CODENAME}\nCodename: ${CODENAME}\nArchitectures: amd64 all\nSHA256:\n ${hashOf(packages)} ${size} Packages\n`,
+  );
+  return folder;
+}
+
+/** Wheels, and what is published as source only, in one folder as a tar. Compilers stay behind. */
+function buildPython(repository: string, tar: string, cache: string): void {
+  const pipCache = join(cache, 'pip');
+  mkdirSync(pipCache, { recursive: true });
+  const settings = Object.entries(process.env).filter(
+    ([name]) => name.startsWith('PIP_') || name.endsWith('_proxy'),
+  );
+  const hooks = [
+    ...['requirements-build.lock', 'requirements.lock'].map(
+      (name) => `upload ${quoted(join(RENDERER, name))} /tmp/${name}`,
+    ),
+    `upload ${quoted(join(import.meta.dirname, 'build-python.sh'))} /tmp/build-python.sh`,
+    // The certificates and settings that pip has on this machine.
+    'mkdir -p "$1/etc/ssl/certs" "$1/tmp/pip-cache"',
+    'cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/" 2>/dev/null || true',
+    'cp /etc/pip.conf "$1/etc/pip.conf" 2>/dev/null || true',
+    `cp -a ${quoted(pipCache)}/. "$1/tmp/pip-cache"`,
+    `chroot "$1" env ${settings.map(([name, value]) => quoted(`${name}=${value}`)).join(' ')} SOURCE_DATE_EPOCH=${EPOCH_SECONDS} sh /tmp/build-python.sh`,
+    `cp -a --no-preserve=ownership "$1/tmp/pip-cache/." ${quoted(pipCache)}`,
+    `tar -C "$1/tmp/python" -cf ${quoted(tar)} .`,
+  ];
+  bootstrap(
+    repository,
+    BUILD_PACKAGES,
+    hooks.map((hook) => `--customize-hook=${hook}`),
+  );
+}
+
+/** Installs packages of a repository in a tree that is gone afterwards; the hooks take out of it what is wanted. */
+function bootstrap(repository: string, packages: string[], hooks: string[]): void {
+  const arguments_ = [
+    '--quiet',
+    '--variant=essential',
+    '--architectures=amd64',
+    '--format=null',
+    '--skip=check/signed-by',
+    // The tree is gone when the hooks have ended, and with it what would be cleaned.
+    '--skip=cleanup',
+    '--aptopt=Acquire::Languages "none"',
+    '--aptopt=APT::Install-Recommends "false"',
+    '--dpkgopt=path-exclude=/usr/share/man/*',
+    '--dpkgopt=path-exclude=/usr/share/locale/*',
+    '--dpkgopt=path-exclude=/usr/share/info/*',
+    '--dpkgopt=path-exclude=/usr/share/doc/*',
+    '--dpkgopt=path-include=/usr/share/doc/*/copyright',
+    `--include=${packages.join(',')}`,
+    ...hooks,
+    CODENAME,
+    '-',
+    `deb [trusted=yes] copy:${repository} ./`,
+  ];
+  const { status, error } = spawnSync('mmdebstrap', arguments_, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(EPOCH_SECONDS), FORCE_SOURCE_DATE: '1' },
+  });
+  if (error || status !== 0) {
+    throw new BuildError(
+      `mmdebstrap ended with ${error?.message ?? `status ${status}`}. It needs root, or user namespaces and ` +
+        'entries of this user in /etc/subuid and /etc/subgid (package uidmap).',
+    );
+  }
+}
+
+function step(title: string, perform: () => void): void {
+  const start = performance.now();
+  console.log(`${title} …`);
+  perform();
+  console.log(`${title}: ${Math.round((performance.now() - start) / 1000)} s`);
+}
+
+const hashOf = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+if (import.meta.main) {
+  try {
+    const built = buildRoot(commandLine());
+    console.log(`${built.archive}\n${built.manifest}`);
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

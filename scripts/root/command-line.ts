@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { configuredMirrors, type Mirrors } from './apt.ts';
+
+/** What the scripts of the renderer root are told. */
+export interface RootOptions {
+  mirrors: Mirrors;
+  /** Folder for everything that is made; ignored by git. */
+  output: string;
+  /** Folder in it for what makes the next build quick. */
+  cache: string;
+  acceptNewer: boolean;
+  compression: number;
+}
+
+export function commandLine(): RootOptions {
+  const { values } = parseArgs({
+    options: {
+      mirror: { type: 'string' },
+      'security-mirror': { type: 'string' },
+      'accept-newer': { type: 'boolean', default: false },
+      compression: { type: 'string', default: '19' },
+      output: { type: 'string', default: join(import.meta.dirname, '../../build') },
+    },
+  });
+  const { mirror, 'security-mirror': security } = values;
+  const configured = mirror && security ? undefined : configuredMirrors();
+  return {
+    mirrors: {
+      main: mirror ?? (configured as Mirrors).main,
+      security: security ?? (configured as Mirrors).security,
+    },
+    output: values.output,
+    cache: join(values.output, 'cache'),
+    acceptNewer: values['accept-newer'],
+    compression: Number(values.compression),
+  };
+}

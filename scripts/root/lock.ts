@@ -1,0 +1,35 @@
+/**
+ * Locks the Debian packages of the renderer root to the newest versions that the mirror has:
+ *
+ *   npm run lock:root [-- --mirror URL --security-mirror URL]
+ */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Apt, type Deb } from './apt.ts';
+import { commandLine } from './command-line.ts';
+import { licenceOfDeb } from './licences.ts';
+import { type LockedDeb, writeLock } from './lock-file.ts';
+import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
+
+/** What there is to lock now, licences included. */
+export function newestPackages(apt: Apt, cache: string): LockedDeb[] {
+  const root = apt.resolve(ROOT_PACKAGES);
+  const build = apt.resolve(BUILD_PACKAGES);
+  const inRoot = new Set(root.map(({ name }) => name));
+  const both = [...root, ...build.filter(({ name }) => !inRoot.has(name))];
+  const paths = apt.download(both, join(cache, 'debs'));
+  return both.map((deb: Deb, index) => ({
+    ...deb,
+    stage: index < root.length ? 'root' : 'build',
+    licence: licenceOfDeb(paths[index] as string, join(tmpdir(), `scenepress-licence-${process.pid}`)),
+  }));
+}
+
+if (import.meta.main) {
+  const { mirrors, cache } = commandLine();
+  const apt = new Apt({ folder: join(cache, 'apt'), mirrors });
+  apt.update();
+  const debs = newestPackages(apt, cache);
+  writeLock(debs);
+  console.log(`${debs.length} packages locked.`);
+}
