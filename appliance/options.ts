@@ -25,6 +25,7 @@ export interface Config {
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
   python?: string;
+  rendererDir?: string;
   studioDir?: string;
   insecureNoSandbox: boolean;
   renderTimeoutSeconds: number;
@@ -241,6 +242,13 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: Joi.string(),
     value: 'file',
     defaultText: 'the one that set-up made',
+  },
+  rendererDir: {
+    description: 'Folder where the single executable unpacks the renderer that it carries',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'folder',
+    defaultText: 'renderer in the data folder; without one the cache of the user',
   },
   studioDir: {
     description: 'Folder with fonts/, python/ and assets/ that every scene may read',

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type ApiKeys,
   type DataFolder,
@@ -7,6 +8,7 @@ import {
   RenderService,
 } from '../lib/index.ts';
 import type { Config } from './config.ts';
+import { rendererOptions } from './renderer.ts';
 
 const MIB = 1024 * 1024;
 
@@ -25,14 +27,14 @@ export function createService(
   { folder, ledger, keys }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys },
   { assetUrl, logger, webhookAuthorities }: ServiceWorld,
 ): RenderService {
-  const { creditsPerSecond, reserveSeconds, python, insecureNoSandbox, workers, studioDir } = config;
+  const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
   return new RenderService({
     dataFolder: folder,
     ledger,
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
-    renderer: { ...(python !== undefined && { python }), insecureNoSandbox },
+    renderer: rendererOptions(config, { folder: join(folder.path, 'renderer'), logger }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
     signOfLifeAfterMs: config.signOfLifeMinutes * 60_000,

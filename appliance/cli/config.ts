@@ -12,7 +12,7 @@ type Flags = { json?: boolean } & Record<string, unknown>;
 /** Read at the start, so they have to be there. */
 const FILES: (keyof Config)[] = ['masterKeyFile', 'webhooksCa', 'tlsCert', 'tlsKey', 'python', 'studioDir'];
 /** Variables that are no options. */
-const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON', 'SCENEPRESS_ROOT'];
+const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON'];
 const HIDDEN = '(hidden)';
 
 /** `scenepress config …` */

@@ -44,6 +44,7 @@ interface Targets {
 const OWNER = 'command line';
 const FLAGS: (keyof Config)[] = [
   'python',
+  'rendererDir',
   'studioDir',
   'insecureNoSandbox',
   'renderTimeoutSeconds',

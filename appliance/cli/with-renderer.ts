@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ArtifactName, RenderService } from '../../lib/index.ts';
 import type { Config } from '../config.ts';
+import { rendererOptions, userCacheFolder } from '../renderer.ts';
 import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 
@@ -28,10 +29,7 @@ export async function withRenderer(
     workers: 1,
     limits: limitsOf(config),
     ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: {
-      ...(config.python !== undefined && { python: config.python }),
-      insecureNoSandbox: config.insecureNoSandbox,
-    },
+    renderer: rendererOptions(config, { folder: userCacheFolder() }),
   });
   try {
     await work(service, interrupted.signal);

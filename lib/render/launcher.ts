@@ -18,8 +18,11 @@ import type { ZygoteCommandLine } from './zygote.ts';
 export interface RendererOptions {
   /** The Python interpreter that has Manim; default: the one that the set-up made. */
   python?: string;
-  /** An unpacked renderer root, which renderers then see as `/`; `python` wins over it. Default: none. */
-  root?: string;
+  /**
+   * An unpacked renderer root, which renderers then see as `/`, or what is asked for it when the service starts; `python`
+   * wins over it. Default: none.
+   */
+  root?: string | (() => Promise<string>);
   /**
    * The user id that renders run under when the service is root; worker number n gets `uid + n`. Default 58000.
    * Ignored otherwise: then they run as the service's own user.
@@ -65,7 +68,7 @@ const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];
 /** Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all. */
 export async function findLauncher(options: RendererOptions, studio?: StudioFolder): Promise<Launcher> {
   const launcher: Launcher = {
-    ...findRoot(options),
+    ...(await findRoot(options)),
     studio,
     firstUid: process.getuid?.() === 0 ? (options.uid ?? DEFAULT_UID) : undefined,
     silenceTimeoutMs: options.silenceTimeoutMs ?? DEFAULT_SILENCE_TIMEOUT_MS,

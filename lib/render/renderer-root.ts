@@ -45,9 +45,15 @@ const TREE_PYTHON = '/usr/bin/python3';
 const TREE_PACKAGE = '/usr/lib/scenepress';
 
 /** The tree, or else the environment of the given interpreter; `renderer_unavailable` when it isn't there. */
-export function findRoot({ root, python }: { root?: string; python?: string }): RendererRoot {
-  const tree = root ?? process.env['SCENEPRESS_ROOT'];
-  if (!tree || python) return environmentRoot(python);
+export async function findRoot({
+  root,
+  python,
+}: {
+  root?: string | (() => Promise<string>);
+  python?: string;
+}): Promise<RendererRoot> {
+  if (root === undefined || python) return environmentRoot(python);
+  const tree = typeof root === 'string' ? root : await root();
   const found = { tree: resolve(tree), python: TREE_PYTHON, packageFolder: TREE_PACKAGE };
   if (!existsSync(onMachine(found, LOADER)) || !existsSync(onMachine(found, TREE_PACKAGE))) {
     throw new ScenepressError('renderer_unavailable', `There is no renderer root in ${found.tree}.`);

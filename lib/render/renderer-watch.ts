@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
 import { discardFolder } from './remove-folder.ts';
 import type { RenderPool } from './render-pool.ts';
 import type { RenderResult, RenderTask } from './render-task.ts';
+import { ownScene } from './sandbox.ts';
 
 /** How often it is looked whether a sign of life is due. */
 const LOOK_MS = 1_000;
@@ -55,7 +54,7 @@ export class RendererWatch {
     this.#idleMs = options.idleMs;
     this.#hasIdleWorker = options.hasIdleWorker;
     this.#mayTry = options.mayTry;
-    this.#code = readFileSync(join(options.launcher.packageFolder, 'scenes', 'sign_of_life.py'), 'utf8');
+    this.#code = ownScene(options.launcher, 'sign_of_life.py');
   }
 
   /** Begins with a renderer that has just become warm. */

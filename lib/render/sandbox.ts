@@ -89,7 +89,8 @@ export function trialSceneCode(launcher: Launcher): string {
   return ownScene(launcher, 'trial.py');
 }
 
-function ownScene(launcher: Launcher, name: string): string {
+/** A scene that the service renders for itself. */
+export function ownScene(launcher: Launcher, name: string): string {
   return readFileSync(onMachine(launcher, join(launcher.packageFolder, 'scenes', name)), 'utf8');
 }
 

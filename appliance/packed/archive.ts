@@ -1,0 +1,65 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { isSea } from 'node:sea';
+
+/** Some bytes of the executable's file. */
+export interface Segment {
+  offset: number;
+  sizeBytes: number;
+  sha256: string;
+}
+
+/** A file that unpacking needs: `tar` of the renderer root, its loader and its libraries. */
+export interface Tool extends Segment {
+  name: string;
+}
+
+/** The renderer root that is appended to the executable. */
+export interface Archive {
+  /** The executable. */
+  file: string;
+  /** What the unpacked root is called: it says what is in it, to the byte. */
+  name: string;
+  /** Room that it takes when it is unpacked. */
+  unpackedBytes: number;
+  tools: Tool[];
+  /** Tars, compressed with Zstandard, unpacked one after the other into the same folder. */
+  segments: Segment[];
+}
+
+/** The last bytes of the executable: the description as JSON, its length, and this. */
+export const MARK = 'SCENEPRESS-ROOT-1';
+const LENGTH_BYTES = 4;
+const DESCRIPTION_BYTES_MAX = 65_536;
+
+/** The archive of the running program; undefined when it isn't the single executable. */
+export function ownArchive(): Archive | undefined {
+  return isSea() ? findArchive(process.execPath) : undefined;
+}
+
+/** The archive at the end of a file, if there is one. */
+export function findArchive(file: string): Archive | undefined {
+  const descriptor = openSync(file, 'r');
+  try {
+    const end = fstatSync(descriptor).size;
+    const tail = Buffer.alloc(LENGTH_BYTES + MARK.length);
+    const read = (buffer: Buffer, position: number) =>
+      readSync(descriptor, buffer, 0, buffer.length, position);
+    read(tail, end - tail.length);
+    if (tail.toString('latin1', LENGTH_BYTES) !== MARK) return undefined;
+    const length = tail.readUInt32LE(0);
+    if (length > DESCRIPTION_BYTES_MAX) return undefined;
+    const description = Buffer.alloc(length);
+    read(description, end - tail.length - length);
+    return { ...(JSON.parse(description.toString()) as Omit<Archive, 'file'>), file };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** What stands behind the segments. */
+export function trailerOf(archive: Omit<Archive, 'file'>): Buffer {
+  const description = Buffer.from(JSON.stringify(archive));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(description.length);
+  return Buffer.concat([description, length, Buffer.from(MARK, 'latin1')]);
+}

@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { chmod, mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createZstdDecompress } from 'node:zlib';
+import { UserError } from '../user-error.ts';
+import type { Archive, Segment } from './archive.ts';
+
+const READ_BYTES = 1024 * 1024;
+const LOADER = 'ld-linux-x86-64.so.2';
+const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
+
+const run = promisify(execFile);
+
+/** The program's file doesn't hold what was built. */
+class Damaged extends Error {}
+
+/**
+ * Unpacks all segments into an empty folder and has them on the disk. The machine needs no tar of its own, and none in
+ * JavaScript would be quick enough: the root's is used. `onProgress`: the part that is done, 0 to 1.
+ */
+export async function unpack(
+  archive: Archive,
+  folder: string,
+  onProgress: (part: number) => void,
+): Promise<void> {
+  const total = archive.segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let done = 0;
+  const tools = join(folder, '.tools');
+  try {
+    await copyTools(archive, tools);
+    for (const segment of archive.segments) {
+      await unpackSegment(archive.file, segment, { tools, folder }, (bytes) => {
+        done += bytes;
+        onProgress(done / total);
+      });
+    }
+  } catch (cause) {
+    if (!(cause instanceof Damaged)) throw cause;
+    throw new UserError(
+      `The program ${archive.file} is damaged: its renderer is not what was built. Copy it here again.`,
+      { cause },
+    );
+  }
+  await rm(tools, { recursive: true });
+  await flush(folder);
+}
+
+async function copyTools(archive: Archive, folder: string): Promise<void> {
+  await mkdir(folder);
+  for (const tool of archive.tools) {
+    const path = join(folder, tool.name);
+    const { stream, check } = readSegment(archive.file, tool, () => {});
+    await pipeline(stream, check, createWriteStream(path));
+    await chmod(path, 0o755);
+  }
+}
+
+async function unpackSegment(
+  file: string,
+  segment: Segment,
+  { tools, folder }: { tools: string; folder: string },
+  onRead: (bytes: number) => void,
+): Promise<void> {
+  // Renders run under user ids of their own and must be able to read it, whatever this process's umask is.
+  const options = ['--extract', '--no-same-owner', '--preserve-permissions', '--directory', folder];
+  const tar = spawn(join(tools, LOADER), ['--library-path', tools, join(tools, 'tar'), ...options], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: {},
+  });
+  let complaint = '';
+  tar.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(0, 1000);
+  });
+  const ended = once(tar, 'close') as Promise<[number | null]>;
+  const { stream, check } = readSegment(file, segment, onRead);
+  let problem: unknown;
+  try {
+    await pipeline(stream, check, createZstdDecompress({ chunkSize: READ_BYTES }), tar.stdin);
+  } catch (error) {
+    problem = error;
+    tar.kill();
+  }
+  const [status] = await ended;
+  if (problem instanceof Damaged || (problem as NodeJS.ErrnoException)?.code?.startsWith('ZSTD')) {
+    throw new Damaged(String(problem), { cause: problem });
+  }
+  if (/no space left|quota exceeded/i.test(complaint)) {
+    throw Object.assign(new Error(complaint), { code: 'ENOSPC' });
+  }
+  if (status !== 0 || problem) {
+    throw new Error(`The renderer could not be unpacked: ${complaint.trim() || problem}`, { cause: problem });
+  }
+}
+
+/** A stream of a segment, and one that it is to go through, which fails in the end when it isn't what was built. */
+function readSegment(file: string, { offset, sizeBytes, sha256 }: Segment, onRead: (bytes: number) => void) {
+  const hash = createHash('sha256');
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, callback) {
+      hash.update(chunk);
+      onRead(chunk.length);
+      callback(null, chunk);
+    },
+    flush(callback) {
+      callback(hash.digest('hex') === sha256 ? null : new Damaged('The hash is another one.'));
+    },
+  });
+  const end = offset + sizeBytes - 1;
+  return { stream: createReadStream(file, { start: offset, end, highWaterMark: READ_BYTES }), check };
+}
+
+/** Puts everything on the disk before the folder gets the name that says so. Node has no syncfs; the root's `sync` has. */
+async function flush(folder: string): Promise<void> {
+  const libraries = join(folder, LIBRARIES);
+  const sync = [join(folder, 'usr/bin/sync'), '--file-system', folder];
+  await run(join(libraries, LOADER), ['--library-path', libraries, ...sync], { env: {} });
+}
+
+/** Puts a folder's own entries on the disk. */
+export async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

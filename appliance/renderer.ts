@@ -1,0 +1,54 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Logger, RendererOptions } from '../lib/index.ts';
+import type { Config } from './config.ts';
+import { ownArchive } from './packed/archive.ts';
+import { UnpackedRoot } from './packed/unpacked-root.ts';
+
+/**
+ * What renders, as the configuration says. In the single executable it is the root that it carries, unpacked in
+ * `folder`, unless another folder or an interpreter is configured, when the service starts.
+ */
+export function rendererOptions(
+  { python, rendererDir, insecureNoSandbox }: Config,
+  { folder, logger }: { folder: string; logger?: Logger },
+): RendererOptions {
+  if (python !== undefined) return { python, insecureNoSandbox };
+  const archive = ownArchive();
+  if (!archive) return { insecureNoSandbox };
+  const root = new UnpackedRoot({ archive, folder: resolve(rendererDir ?? folder) });
+  return {
+    insecureNoSandbox,
+    root: async () => {
+      await unpackWithWords(root, logger);
+      return root.path;
+    },
+  };
+}
+
+/** Where renders without a data folder have the renderer. */
+export function userCacheFolder(): string {
+  if (process.getuid?.() === 0) return '/var/cache/scenepress';
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
+}
+
+/** On a terminal the progress in a line that moves; else it is logged, or said, once. */
+async function unpackWithWords(root: UnpackedRoot, logger: Logger | undefined): Promise<void> {
+  const terminal = process.stderr.isTTY;
+  let said: string | undefined;
+  const say = (message: string, progress = '') => {
+    if (terminal) process.stderr.write(`\r${message} … ${progress}\x1b[K`);
+    else if (said !== message && logger) logger.info({ folder: root.path }, message);
+    else if (said !== message) process.stderr.write(`${message} …\n`);
+    said = message;
+  };
+  try {
+    await root.start({
+      onProgress: (part) =>
+        say('Unpacking the renderer, once for this version', `${Math.floor(part * 100)} %`),
+      onWait: () => say('Waiting for another process that unpacks the renderer'),
+    });
+  } finally {
+    if (terminal && said) process.stderr.write('\r\x1b[K');
+  }
+}

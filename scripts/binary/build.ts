@@ -1,0 +1,198 @@
+/**
+ * Builds the single executable: service, command line and renderer root in one file for Linux on x64.
+ *
+ *   npm run build:binary [-- the options of build:root] → build/scenepress, and beside it its hash, the list of what
+ *   is in it (manifest.json) and the notices (THIRD-PARTY.txt)
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type Segment, type Tool, trailerOf } from '../../appliance/packed/archive.ts';
+import { buildRoot } from '../root/build.ts';
+import { BuildError } from '../root/build-error.ts';
+import { commandLine, type RootOptions } from '../root/command-line.ts';
+import { EPOCH_SECONDS } from '../root/epoch.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
+/** What unpacking needs, out of the root. */
+const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
+const COPY_BYTES = 8 * 1024 * 1024;
+
+export function buildBinary(options: RootOptions): string {
+  const output = resolve(options.output);
+  const root = buildRoot(options);
+  const work = mkdtempSync(join(output, 'work-'));
+  try {
+    const tree = join(work, 'tree');
+    unpackPart(root.archive, tree);
+    const program = join(work, 'scenepress');
+    packProgram(join(work, 'app'), program, join(output, 'cache'));
+    const renderer = packRenderer(join(work, 'renderer'), tree);
+    const archive = {
+      unpackedBytes: root.unpackedBytes,
+      tools: [...TOOLS.map((name) => join(tree, LIBRARIES, name)), join(tree, 'usr/bin/tar')].map((path) => ({
+        name: path.slice(path.lastIndexOf('/') + 1),
+        ...append(program, path),
+      })),
+      segments: [append(program, root.archive), append(program, renderer)],
+    };
+    appendFileSync(program, trailerOf({ name: nameOf(archive), ...archive }));
+    chmodSync(program, 0o755);
+    const made = join(output, 'scenepress');
+    renameSync(program, made);
+    writeFileSync(`${made}.sha256`, `${hashOf(made)}  scenepress\n`);
+    copyFileSync(root.manifest, join(output, 'manifest.json'));
+    copyFileSync(root.notices, join(output, 'THIRD-PARTY.txt'));
+    return made;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** The Python of the root, and what else of it is needed here. */
+function unpackPart(archive: string, tree: string): void {
+  mkdirSync(tree);
+  const parts = ['lib64', 'usr/lib64', LIBRARIES, 'usr/lib/python3.13', 'usr/bin/tar', 'usr/bin/python3.13'];
+  execFileSync('tar', ['--extract', '--no-same-owner', '--directory', tree, '--file', archive, ...parts]);
+}
+
+/** Node with the built JavaScript in it. */
+function packProgram(app: string, program: string, cache: string): void {
+  const node = join(PROJECT, 'node_modules/node/bin/node');
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+  const bin = join(PROJECT, 'node_modules/.bin');
+  execFileSync(node, [join(bin, 'tsc'), '--project', 'tsconfig.build.json', '--outDir', join(app, 'dist')], {
+    cwd: PROJECT,
+    stdio: 'inherit',
+  });
+  const { name, version: own } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const description = {
+    name,
+    version: own,
+    type: 'module',
+    bin: 'dist/appliance/main.js',
+    // Threads are started by the names of these files.
+    pkg: {
+      scripts: [
+        'dist/lib/render/worker.js',
+        join(relative(app, PROJECT), 'node_modules/piscina/dist/worker.js'),
+      ],
+    },
+  };
+  writeFileSync(join(app, 'package.json'), JSON.stringify(description));
+  // pkg would fetch the Node that it puts the program into: this is where it keeps those that it has fetched.
+  const home = join(cache, 'pkg');
+  const fetched = join(home, '.pkg-cache/sea', `node-${version}-linux-x64`);
+  mkdirSync(join(fetched, 'bin'), { recursive: true });
+  copyFileSync(node, join(fetched, 'bin/node'));
+  for (const file of [`${fetched}/bin/node.ok`, `${fetched}.tar.gz`, `${fetched}.tar.gz.ok`])
+    writeFileSync(file, '');
+  const target = `node${version.slice(1)}-linux-x64`;
+  execFileSync(node, [join(bin, 'pkg'), '--sea', app, '--targets', target, '--output', program], {
+    env: { ...process.env, HOME: home },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+}
+
+/** The Python package of the renderer, compiled by the Python that runs it, as a compressed tar. */
+function packRenderer(folder: string, tree: string): string {
+  const place = 'usr/lib/scenepress';
+  const made = join(folder, place);
+  mkdirSync(dirname(made), { recursive: true });
+  for (const part of ['scene_renderer', 'scenes']) {
+    cpSync(join(PROJECT, 'renderer', part), join(made, part), {
+      recursive: true,
+      filter: (path) => !/__pycache__|ruff\.toml/.test(path),
+    });
+  }
+  const libraries = join(tree, LIBRARIES);
+  const python = [
+    join(libraries, 'ld-linux-x86-64.so.2'),
+    '--library-path',
+    libraries,
+    join(tree, 'usr/bin/python3.13'),
+  ];
+  const compile = [
+    '-m',
+    'compileall',
+    '-q',
+    '--invalidation-mode',
+    'unchecked-hash',
+    '-s',
+    folder,
+    '-p',
+    '/',
+  ];
+  execFileSync(python[0] as string, [...python.slice(1), ...compile, join(made, 'scene_renderer')], {
+    env: { PYTHONHOME: join(tree, 'usr') },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const tar = `${folder}.tar.zst`;
+  const normal = [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--format=gnu',
+    '--mode=a+rX,u+w,go-w',
+  ];
+  execFileSync('tar', [
+    ...['--directory', folder, ...normal, `--mtime=@${EPOCH_SECONDS}`],
+    ...['--use-compress-program', 'zstd -19', '--create', '--file', tar, place],
+  ]);
+  return tar;
+}
+
+/** Adds a file to the end of another one. */
+function append(file: string, addition: string): Segment {
+  const offset = statSync(file).size;
+  const hash = createHash('sha256');
+  const from = openSync(addition, 'r');
+  const buffer = Buffer.alloc(COPY_BYTES);
+  for (let length = readSync(from, buffer); length > 0; length = readSync(from, buffer)) {
+    hash.update(buffer.subarray(0, length));
+    appendFileSync(file, buffer.subarray(0, length));
+  }
+  closeSync(from);
+  return { offset, sizeBytes: statSync(file).size - offset, sha256: hash.digest('hex') };
+}
+
+function hashOf(path: string): string {
+  return execFileSync('sha256sum', [path], { encoding: 'utf8' }).split(' ')[0] as string;
+}
+
+/** A name that says what is in the root, to the byte. */
+function nameOf({ segments }: { tools: Tool[]; segments: Segment[] }): string {
+  return createHash('sha256')
+    .update(segments.map(({ sha256 }) => sha256).join())
+    .digest('hex')
+    .slice(0, 16);
+}
+
+if (import.meta.main) {
+  try {
+    const made = buildBinary(commandLine());
+    console.log(`${made}: ${Math.round(statSync(made).size / 1e6)} MB`);
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
