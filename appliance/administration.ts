@@ -12,8 +12,10 @@ import {
   isoTime,
   type Job,
   type JobStatus,
+  type MasterKey,
   type RenderService,
   renderRequestSchema,
+  replaceMasterKey,
   ScenepressError,
   StoredLedger,
   type UnmeteredLedger,
@@ -75,6 +77,9 @@ export class Administration {
   readonly #service: RenderService;
   readonly #assetUrl: () => string;
   readonly #metrics: Metrics;
+  #masterKey: { current: MasterKey; isGiven: boolean };
+  /** The last of what must not happen at the same time. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: {
     accounts: Accounts;
@@ -85,7 +90,10 @@ export class Administration {
     /** What links to artifacts begin with. */
     assetUrl: () => string;
     metrics: Metrics;
+    /** `isGiven`: it comes from outside the data folder. */
+    masterKey: { current: MasterKey; isGiven: boolean };
   }) {
+    this.#masterKey = options.masterKey;
     this.#metrics = options.metrics;
     this.#service = options.service;
     this.#assetUrl = options.assetUrl;
@@ -259,7 +267,29 @@ export class Administration {
 
   /** Copies everything into a new folder of this machine. */
   backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
-    return backUp(this.#folder, folder, { withMasterKey });
+    return this.#alone(() => backUp(this.#folder, folder, { withMasterKey }));
+  }
+
+  /** Seals all webhook secrets with a new master key: one that is made, or, where it comes from outside, `newKey`. */
+  async rotateMasterKey({ newKey: given }: { newKey?: string | undefined }): Promise<{ keys: number }> {
+    const { isGiven } = this.#masterKey;
+    if (isGiven && given === undefined) {
+      throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
+    }
+    if (!isGiven && given !== undefined) {
+      const message = 'The master key is kept in the data folder, where a new one is made: name none.';
+      throw new ScenepressError('invalid_request', message);
+    }
+    return this.#alone(async () => {
+      const { current } = this.#masterKey;
+      let keys = 0;
+      const reseal = async (next: MasterKey) => {
+        keys = await this.#keys.reseal(next);
+        this.#masterKey = { current: next, isGiven };
+      };
+      await replaceMasterKey(this.#folder.path, { current, given, reseal });
+      return { keys };
+    });
   }
 
   /** Recomputes every balance; where renders cost nothing there are no books. */
@@ -301,6 +331,13 @@ export class Administration {
   async creditBalance(request: { account: string }): Promise<Balance> {
     const { accountId } = await this.#accounts.find(request.account);
     return this.#ledger.balance(accountId);
+  }
+
+  /** A backup must not get the secrets of one master key with another. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => {});
+    return done;
   }
 
   async #cancelJobsOf(accountId: string): Promise<number> {
@@ -346,6 +383,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'creditStatement',
   'auditCredits',
   'backUp',
+  'rotateMasterKey',
   'showMetrics',
   'examine',
 ];

@@ -41,7 +41,9 @@ export async function openInstallation(
   const folder = new DataFolder(resolve(config.dataDir));
   await startFolder(folder);
   try {
-    const masterKey = await loadMasterKey(folder.path, config.masterKey ?? (await readKeyFile(config)));
+    const given = config.masterKey ?? (await readKeyFile(config));
+    const sealed = (await folder.keyStore.listKeys())[0]?.webhookSecretSealed;
+    const masterKey = await loadMasterKey(folder.path, { given, sealed });
     const { storage } = folder;
     const freeCreditsPerMonth = config.freeCredits;
     const accounts = new Accounts({ storage, store: folder.accountStore });
@@ -53,7 +55,16 @@ export async function openInstallation(
     const service = createService(config, { folder, ledger, keys }, world);
     const { assetUrl } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
-    const administration = new Administration({ accounts, keys, ledger, service, folder, assetUrl, metrics });
+    const administration = new Administration({
+      accounts,
+      keys,
+      ledger,
+      service,
+      folder,
+      assetUrl,
+      metrics,
+      masterKey: { current: masterKey, isGiven: given !== undefined },
+    });
     return { folder, accounts, keys, ledger, service, administration, metrics, close: () => folder.stop() };
   } catch (error) {
     await folder.stop();

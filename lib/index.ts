@@ -32,7 +32,7 @@ export {
 } from './jobs/render-request.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyRecord, KeyStore } from './keys/key-store.ts';
-export { loadMasterKey, MasterKey } from './keys/master-key.ts';
+export { loadMasterKey, MasterKey, type MasterKeyOptions, replaceMasterKey } from './keys/master-key.ts';
 export { type AuditReport, audit } from './ledger/audit.ts';
 export type { Balance, Ledger } from './ledger/ledger.ts';
 export type {

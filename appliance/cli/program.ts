@@ -11,6 +11,7 @@ import { doctorCommand } from './doctor.ts';
 import { installServiceCommand } from './install-service.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
+import { masterKeyCommand } from './master-key.ts';
 import { metricsCommand } from './metrics.ts';
 import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
@@ -48,6 +49,7 @@ export function createProgram(): Command {
     .addCommand(deliveryCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
+    .addCommand(masterKeyCommand())
     .commandsGroup('Install and look:')
     .addCommand(doctorCommand())
     .addCommand(configCommand())

@@ -23,7 +23,9 @@ export interface MintedKey {
 export class ApiKeys {
   readonly #storage: Storage;
   readonly #store: KeyStore;
-  readonly #masterKey: MasterKey;
+  #masterKey: MasterKey;
+  /** What secrets were sealed with before a rotation, for who read one just before it. */
+  #formerMasterKey: MasterKey | undefined;
   readonly #clock: Clock;
 
   constructor(options: { storage: Storage; store: KeyStore; masterKey: MasterKey; clock?: Clock }) {
@@ -37,19 +39,23 @@ export class ApiKeys {
   async mint(request: { accountId: string; name: string; webhookUrl?: string | null }): Promise<MintedKey> {
     const key = LIVE_PREFIX + randomBytes(24).toString('hex');
     const webhookSecret = newSecret();
-    const record: KeyRecord = {
+    const record: Omit<KeyRecord, 'webhookSecretSealed'> = {
       keyId: randomId('key'),
       accountId: request.accountId,
       name: request.name,
       prefix: key.slice(0, PREFIX_LENGTH),
       hash: hashOf(key),
       webhookUrl: request.webhookUrl ?? null,
-      webhookSecretSealed: this.#masterKey.seal(webhookSecret),
       createdAtMs: this.#clock.now(),
       revokedAtMs: null,
     };
-    await this.#storage.transaction((tx) => this.#store.insertKey(tx, record));
-    return { record, key, webhookSecret };
+    const sealed = await this.#storage.transaction(async (tx) => {
+      // Inside, so that no rotation of the master key comes in between.
+      const sealed = { ...record, webhookSecretSealed: this.#masterKey.seal(webhookSecret) };
+      await this.#store.insertKey(tx, sealed);
+      return sealed;
+    });
+    return { record: sealed, key, webhookSecret };
   }
 
   /** The live key behind a token; null when it is malformed, unknown or revoked. */
@@ -71,8 +77,10 @@ export class ApiKeys {
   /** Replaces the webhook secret, at once: what is sent from now on is signed with the new one. The key stays. */
   async rotateSecret(keyId: string): Promise<{ record: KeyRecord; webhookSecret: string }> {
     const webhookSecret = newSecret();
-    const webhookSecretSealed = this.#masterKey.seal(webhookSecret);
-    const record = await this.#change(keyId, (record) => ({ ...record, webhookSecretSealed }));
+    const record = await this.#change(keyId, (record) => ({
+      ...record,
+      webhookSecretSealed: this.#masterKey.seal(webhookSecret),
+    }));
     return { record, webhookSecret };
   }
 
@@ -84,7 +92,30 @@ export class ApiKeys {
   /** The secret that webhooks of this key are signed with now, also when it is revoked; null without such a key. */
   async webhookSecretOf(keyId: string): Promise<string | null> {
     const record = await this.#store.getKey(keyId);
-    return record ? this.#masterKey.open(record.webhookSecretSealed) : null;
+    if (!record) return null;
+    const { webhookSecretSealed: sealed } = record;
+    const former = this.#formerMasterKey;
+    return former?.opens(sealed) ? former.open(sealed) : this.#masterKey.open(sealed);
+  }
+
+  /** Seals the secrets of all keys with another master key, all or none. How many there are. */
+  async reseal(masterKey: MasterKey): Promise<number> {
+    const former = this.#masterKey;
+    try {
+      return await this.#storage.transaction(async (tx) => {
+        const records = await this.#store.listKeys(undefined, tx);
+        for (const record of records) {
+          const webhookSecretSealed = masterKey.seal(former.open(record.webhookSecretSealed));
+          await this.#store.updateKey(tx, { ...record, webhookSecretSealed });
+        }
+        // Here, because the next transaction may begin before this one is on disk.
+        [this.#masterKey, this.#formerMasterKey] = [masterKey, former];
+        return records.length;
+      });
+    } catch (error) {
+      [this.#masterKey, this.#formerMasterKey] = [former, undefined];
+      throw error;
+    }
   }
 
   /** Oldest first; of one account, or all. */

@@ -24,6 +24,6 @@ export interface KeyStore {
   getKey(keyId: string, tx?: Transaction): Promise<KeyRecord | undefined>;
   /** Looked up on every request, so that a revocation holds at once. */
   findKeyByHash(hash: string): Promise<KeyRecord | undefined>;
-  /** Oldest first; of one account, or all. */
-  listKeys(accountId?: string): Promise<KeyRecord[]>;
+  /** Oldest first; of one account, or all. With `tx`, what transactions before it wrote is among them. */
+  listKeys(accountId?: string, tx?: Transaction): Promise<KeyRecord[]>;
 }

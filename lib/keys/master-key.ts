@@ -1,15 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ScenepressError } from '../errors.ts';
-import { realDisk, replaceFile } from '../storage/disk.ts';
+import { type Disk, realDisk, replaceFile } from '../storage/disk.ts';
 import { explained } from '../storage/folder-check.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FILE_NAME = 'master.key';
+/** The key that a rotation is under way to. */
+const NEXT_NAME = 'master.key.next';
+/** Lines that the right key opens: one, or two while a rotation is under way. */
 const CHECK_NAME = 'master.key.check';
 const CHECK_TEXT = 'scenepress';
 
@@ -41,6 +42,18 @@ export class MasterKey {
     );
   }
 
+  /** Whether it opens this, or one of these. */
+  opens(sealed: string | string[]): boolean {
+    return [sealed].flat().some((text) => {
+      try {
+        this.open(text);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  }
+
   /** The reverse; `master_key` when it was sealed with another key or was altered. */
   open(sealed: string): string {
     const bytes = Buffer.from(sealed, 'base64url');
@@ -64,23 +77,36 @@ export class MasterKey {
   }
 }
 
+export interface MasterKeyOptions {
+  /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder. */
+  given?: string | undefined;
+  /**
+   * A secret that is sealed in the folder's database, or undefined when there is none: it tells whether a rotation that
+   * was cut off had come as far as the secrets. Without this option no rotation is expected.
+   */
+  sealed?: string | undefined;
+  disk?: Disk;
+}
+
 /**
- * The master key of a data folder: the one given (`SCENEPRESS_MASTER_KEY`, as hex), else the file `master.key` in
- * the folder, made on the first start. A small sealed text beside it tells at each start whether it is the right
- * one; a wrong or a missing key stops the start with instructions.
+ * The master key of a data folder: the one given, else the file `master.key` in the folder, made on the first start. A
+ * small sealed text beside it tells at each start whether it is the right one; a wrong or a missing key stops the start
+ * with instructions.
  */
-export async function loadMasterKey(folder: string, given?: string): Promise<MasterKey> {
-  return load(folder, given).catch((error: unknown) => {
+export async function loadMasterKey(folder: string, options: MasterKeyOptions = {}): Promise<MasterKey> {
+  return load(folder, options).catch((error: unknown) => {
     throw explained(error, folder);
   });
 }
 
-async function load(folder: string, given: string | undefined): Promise<MasterKey> {
+async function load(folder: string, options: MasterKeyOptions): Promise<MasterKey> {
+  const { given, sealed, disk = realDisk } = options;
   const [keyPath, checkPath] = [join(folder, FILE_NAME), join(folder, CHECK_NAME)];
-  const first = !existsSync(checkPath);
+  const checks = (await disk.read(checkPath))?.toString().trim().split('\n');
   const where = given ? 'The master key that was given' : keyPath;
-  if (!given && !existsSync(keyPath)) {
-    if (!first) {
+  let hex = given ?? (await disk.read(keyPath))?.toString();
+  if (hex === undefined) {
+    if (checks) {
       throw new ScenepressError(
         'master_key',
         `${keyPath} is missing, and webhook secrets are encrypted with it. Put it back from where you keep it, ` +
@@ -88,20 +114,72 @@ async function load(folder: string, given: string | undefined): Promise<MasterKe
           `${checkPath} to start with a new key, then make new API keys.`,
       );
     }
-    await write(folder, FILE_NAME, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
+    hex = newHex();
+    await write(disk, folder, FILE_NAME, `${hex}\n`);
   }
-  const key = keyOf(given ?? (await readFile(keyPath, 'utf8')), where);
-  if (first) await write(folder, CHECK_NAME, key.seal(CHECK_TEXT));
-  try {
-    key.open(await readFile(checkPath, 'utf8'));
-  } catch (cause) {
+  const key = keyOf(hex, where);
+  if (!checks) {
+    await write(disk, folder, CHECK_NAME, key.seal(CHECK_TEXT));
+    return key;
+  }
+  const next = given ? undefined : (await disk.read(join(folder, NEXT_NAME)))?.toString();
+  const candidates = [key, ...(next === undefined ? [] : [keyOf(next, join(folder, NEXT_NAME))])];
+  const right = candidates.find((candidate) => candidate.opens(checks) && candidate.opens(sealed ?? checks));
+  if (!right) {
     throw new ScenepressError(
       'master_key',
       `${where} is not the one that the secrets in ${folder} are encrypted with. Give the right one.`,
-      { cause },
     );
   }
-  return key;
+  if ('sealed' in options && (checks.length > 1 || next !== undefined))
+    await settle(disk, folder, right, right !== key);
+  return right;
+}
+
+/**
+ * Replaces the master key of a folder: by a new one in `master.key`, or, where the key isn't kept there, by `given`.
+ * `reseal` seals all secrets with the new key, all or none of them. Cut off at any moment, it has either happened or not:
+ * {@link loadMasterKey} finds out.
+ */
+export async function replaceMasterKey(
+  folder: string,
+  {
+    current,
+    given,
+    reseal,
+    disk = realDisk,
+  }: {
+    current: MasterKey;
+    given?: string | undefined;
+    reseal: (next: MasterKey) => Promise<void>;
+    disk?: Disk;
+  },
+): Promise<void> {
+  const hex = given ?? newHex();
+  const next = keyOf(hex, 'The new master key');
+  try {
+    if (given === undefined) await write(disk, folder, NEXT_NAME, `${hex}\n`);
+    // From here on either is right, until the secrets say which.
+    await write(disk, folder, CHECK_NAME, `${current.seal(CHECK_TEXT)}\n${next.seal(CHECK_TEXT)}`);
+    await reseal(next);
+  } catch (error) {
+    await settle(disk, folder, current, false).catch(() => {}); // The next start does it.
+    throw error;
+  }
+  await settle(disk, folder, next, given === undefined);
+}
+
+/** Ends a rotation, whichever way it went. */
+async function settle(disk: Disk, folder: string, right: MasterKey, moveNext: boolean): Promise<void> {
+  const next = join(folder, NEXT_NAME);
+  if (moveNext) await disk.rename(next, join(folder, FILE_NAME));
+  else await disk.remove(next);
+  await disk.syncFolder(folder);
+  await write(disk, folder, CHECK_NAME, right.seal(CHECK_TEXT));
+}
+
+function newHex(): string {
+  return randomBytes(KEY_BYTES).toString('hex');
 }
 
 function keyOf(hex: string, where: string): MasterKey {
@@ -113,6 +191,6 @@ function keyOf(hex: string, where: string): MasterKey {
   }
 }
 
-async function write(folder: string, name: string, text: string): Promise<void> {
-  await replaceFile(realDisk, folder, name, [Buffer.from(text)]);
+async function write(disk: Disk, folder: string, name: string, text: string): Promise<void> {
+  await replaceFile(disk, folder, name, [Buffer.from(text)]);
 }

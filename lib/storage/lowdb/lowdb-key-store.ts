@@ -39,7 +39,9 @@ export class LowdbKeyStore implements KeyStore {
     return keyId === undefined ? undefined : this.#database.get(TABLE, keyId);
   }
 
-  async listKeys(accountId?: string): Promise<KeyRecord[]> {
+  async listKeys(accountId?: string, tx?: Transaction): Promise<KeyRecord[]> {
+    // No other transaction runs meanwhile, so after that nothing is on its way.
+    if (tx) await this.#database.flushed();
     const keys = [...this.#database.all<KeyRecord>(TABLE)];
     return accountId === undefined ? keys : keys.filter((key) => key.accountId === accountId);
   }

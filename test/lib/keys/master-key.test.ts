@@ -40,11 +40,14 @@ t.test('a missing key file stops the start with instructions', async (t) => {
 
 t.test('a wrong key stops the start and nothing is overwritten', async (t) => {
   const folder = t.testdir();
-  await loadMasterKey(folder, HEX);
+  await loadMasterKey(folder, { given: HEX });
   const check = readFileSync(join(folder, 'master.key.check'));
-  await t.rejects(loadMasterKey(folder, 'f'.repeat(64)), { code: 'master_key', message: /is not the one/ });
+  await t.rejects(loadMasterKey(folder, { given: 'f'.repeat(64) }), {
+    code: 'master_key',
+    message: /is not the one/,
+  });
   t.same(readFileSync(join(folder, 'master.key.check')), check);
-  await loadMasterKey(folder, HEX);
+  await loadMasterKey(folder, { given: HEX });
 });
 
 t.test('a key that is none is named as such', async (t) => {

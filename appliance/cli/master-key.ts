@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { UserError } from '../user-error.ts';
+import { configOf } from './config-flags.ts';
+import { addExamples, administrative } from './describe.ts';
+import { counted, print, printJson } from './output.ts';
+import { withAdministration } from './with-administration.ts';
+
+type Flags = { json?: boolean; newKeyFile?: string } & Record<string, unknown>;
+
+/** `scenepress master-key …` */
+export function masterKeyCommand(): Command {
+  const masterKey = new Command('master-key').description('The key that webhook secrets are encrypted with');
+  addExamples(masterKey, 'scenepress master-key rotate');
+  masterKey.addCommand(
+    administrative(
+      'rotate',
+      'Encrypt all webhook secrets with a new master key, also while the service runs; the secrets stay the same',
+      ['scenepress master-key rotate', 'then save the new master.key where you keep it'],
+      [
+        'scenepress master-key rotate --new-key-file new.key',
+        'where the key comes from outside the data folder',
+      ],
+    )
+      .option(
+        '--new-key-file <file>',
+        'file with the new key: 64 hexadecimal digits, as of openssl rand -hex 32',
+      )
+      .action(async (flags: Flags) => {
+        const { newKeyFile: file } = flags;
+        const newKey = file === undefined ? undefined : await readKey(file);
+        const rotated = await withAdministration(configOf(flags), (office) =>
+          office.rotateMasterKey({ newKey }),
+        );
+        if (flags.json) return printJson(rotated);
+        print(
+          `The webhook secrets of ${counted(rotated.keys, 'key')} are encrypted with the new master key.`,
+        );
+        print(
+          newKey === undefined
+            ? 'It is in master.key, in the data folder. Older backups need the one before.'
+            : 'Start the service with it from now on. Older backups need the one before.',
+        );
+      }),
+  );
+  return masterKey;
+}
+
+async function readKey(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (cause) {
+    throw new UserError(`The new key can't be read: ${(cause as Error).message}.`, { exitCode: 2, cause });
+  }
+}

@@ -1,0 +1,65 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadConfig } from '../../appliance/config.ts';
+import { openInstallation } from '../../appliance/installation.ts';
+import { scenepress, serve } from './command.ts';
+import { temporaryFolder } from './listening-appliance.ts';
+
+const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
+
+interface Minted {
+  keyId: string;
+  webhookSecret: string;
+}
+
+async function mint(dataDir: string, env: Record<string, string> = {}): Promise<Minted> {
+  const email = 'ada@example.org';
+  await scenepress(['account', 'create', email, '--data-dir', dataDir], { env });
+  const args = ['key', 'create', '--account', email, '--name', 'Test', '--json', '--data-dir', dataDir];
+  return JSON.parse((await scenepress(args, { env })).stdout) as Minted;
+}
+
+async function secretIn(dataDir: string, { keyId }: Minted, masterKey?: string): Promise<string | null> {
+  const env = masterKey === undefined ? {} : { SCENEPRESS_MASTER_KEY: masterKey };
+  const installation = await openInstallation(loadConfig({ flags: { dataDir }, env }));
+  try {
+    return await installation.keys.webhookSecretOf(keyId);
+  } finally {
+    await installation.close();
+  }
+}
+
+t.test('beside a server a new master key is made, and the secrets stay', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const minted = await mint(dataDir);
+  const before = await readFile(join(dataDir, 'master.key'), 'utf8');
+  const server = await serve(t, ['--data-dir', dataDir]);
+  const rotated = await scenepress(['master-key', 'rotate', '--json', '--data-dir', dataDir]);
+  t.match(JSON.parse(rotated.stdout), { keys: 1 });
+  t.notMatch(rotated.stdout + server.stderr(), (await readFile(join(dataDir, 'master.key'), 'utf8')).trim());
+  server.kill('SIGTERM');
+  await server.ended;
+  t.not(await readFile(join(dataDir, 'master.key'), 'utf8'), before);
+  t.equal(await secretIn(dataDir, minted), minted.webhookSecret);
+});
+
+t.test('one from outside is replaced by another from outside', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const env = { SCENEPRESS_MASTER_KEY: OLD };
+  const minted = await mint(dataDir, env);
+  const rotate = ['master-key', 'rotate', '--data-dir', dataDir];
+  t.match((await scenepress(rotate, { env })).stderr, /comes from outside: name a new one/);
+
+  const file = join(await temporaryFolder(t), 'new.key');
+  const withFile = [...rotate, '--new-key-file', file];
+  t.match(await scenepress(withFile, { env }), { code: 2, stderr: /new key can't be read/ });
+  await writeFile(file, 'short');
+  t.match(await scenepress(withFile, { env }), { code: 1, stderr: /64 hexadecimal digits/ });
+  await writeFile(file, `${NEW}\n`);
+  const { code, stdout } = await scenepress(withFile, { env });
+  t.equal(code, 0);
+  t.match(stdout, /of 1 key are encrypted.*\nStart the service with it/);
+  t.equal(await secretIn(dataDir, minted, NEW), minted.webhookSecret);
+  await t.rejects(secretIn(dataDir, minted, OLD), { code: 'master_key' });
+});

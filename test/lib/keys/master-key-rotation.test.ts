@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { ApiKeys, DataFolder, loadMasterKey, type MasterKey, replaceMasterKey } from '../../../lib/index.ts';
+import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
+
+const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
+
+/** The machine's disk, until it dies: after so many more changes each one fails, as if nobody were there any more. */
+function mortalDisk(): Disk & { dieAfter: (changes: number) => void; died: () => boolean } {
+  let left = Number.POSITIVE_INFINITY;
+  const counted =
+    <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
+    (...args: Args): Promise<T> => {
+      left -= 1;
+      return left < 0 ? Promise.reject(new Error('killed')) : call(...args);
+    };
+  return {
+    ...realDisk,
+    async open(path, how) {
+      const file = await counted(realDisk.open)(path, how);
+      return { ...file, write: counted(file.write), sync: counted(file.sync) };
+    },
+    rename: counted(realDisk.rename),
+    remove: counted(realDisk.remove),
+    syncFolder: counted(realDisk.syncFolder),
+    dieAfter: (changes) => {
+      left = changes;
+    },
+    died: () => left < 0,
+  };
+}
+
+async function opened(path: string, options: { given?: string; disk?: Disk } = {}) {
+  const folder = new DataFolder(path, { onFatal: () => {}, ...(options.disk && { disk: options.disk }) });
+  await folder.start();
+  const { storage, keyStore: store } = folder;
+  const sealed = (await store.listKeys())[0]?.webhookSecretSealed;
+  const load = loadMasterKey(path, { given: options.given, sealed });
+  const masterKey = await load.catch(async (error: unknown) => {
+    await folder.stop();
+    throw error;
+  });
+  return { folder, masterKey, keys: new ApiKeys({ storage, store, masterKey }) };
+}
+
+async function rotate(
+  path: string,
+  { keys, masterKey: current }: { keys: ApiKeys; masterKey: MasterKey },
+  options: { given?: string; disk?: Disk } = {},
+): Promise<void> {
+  const reseal = async (next: MasterKey) => void (await keys.reseal(next));
+  await replaceMasterKey(path, { current, reseal, ...options });
+}
+
+t.test('secrets stay what they were under a new key, and the old one opens nothing any more', async (t) => {
+  const path = t.testdir();
+  const studio = await opened(path);
+  const minted = await studio.keys.mint({ accountId: 'a', name: 'n' });
+  const before = readFileSync(join(path, 'master.key'), 'utf8');
+  await rotate(path, studio);
+  t.equal(await studio.keys.webhookSecretOf(minted.record.keyId), minted.webhookSecret);
+  await studio.folder.stop();
+  t.not(readFileSync(join(path, 'master.key'), 'utf8'), before);
+  t.notOk(existsSync(join(path, 'master.key.next')));
+  const again = await opened(path);
+  t.equal(await again.keys.webhookSecretOf(minted.record.keyId), minted.webhookSecret);
+  await again.folder.stop();
+  await t.rejects(opened(path, { given: before }), { code: 'master_key', message: /is not the one/ });
+});
+
+t.test('keys made while it rotates are sealed with the right one', async (t) => {
+  const path = t.testdir();
+  const studio = await opened(path);
+  const mint = () => studio.keys.mint({ accountId: 'a', name: 'n' });
+  const minting = [mint(), mint()];
+  const rotating = rotate(path, studio);
+  for (let n = 0; n < 20; n += 1) {
+    minting.push(mint());
+    await new Promise(setImmediate);
+  }
+  await rotating;
+  const minted = await Promise.all(minting);
+  await studio.folder.stop();
+  const again = await opened(path);
+  for (const { record, webhookSecret } of minted) {
+    t.equal(await again.keys.webhookSecretOf(record.keyId), webhookSecret);
+  }
+  await again.folder.stop();
+});
+
+t.test('killed at any moment, it has happened or it has not', async (t) => {
+  for (const given of [undefined, NEW]) {
+    const outcomes = new Set<string>();
+    for (let calls = 0; ; calls += 1) {
+      const path = t.testdir();
+      const first = await opened(path, given === undefined ? {} : { given: OLD });
+      const minted = await Promise.all([1, 2].map(() => first.keys.mint({ accountId: 'a', name: 'n' })));
+      await first.folder.stop();
+
+      const disk = mortalDisk();
+      const studio = await opened(path, { ...(given !== undefined && { given: OLD }), disk });
+      disk.dieAfter(calls);
+      await rotate(path, studio, { ...(given !== undefined && { given }), disk }).catch(() => {});
+      await studio.folder.stop().catch(() => {});
+
+      const again = await opened(path, given === undefined ? {} : { given: OLD }).catch(async () => {
+        outcomes.add('new');
+        return opened(path, { given: NEW });
+      });
+      for (const { record, webhookSecret } of minted) {
+        t.equal(await again.keys.webhookSecretOf(record.keyId), webhookSecret, `after ${calls} changes`);
+      }
+      if (existsSync(join(path, 'master.key.next'))) t.fail(`master.key.next is left after ${calls} changes`);
+      await again.folder.stop();
+      if (!disk.died()) break;
+      t.ok(calls < 100);
+    }
+    t.comment(`${given === undefined ? 'kept in the folder' : 'given'}: killed at every change`);
+    if (given !== undefined) t.ok(outcomes.has('new'), 'the new key was needed');
+  }
+});
