@@ -51,6 +51,7 @@ export {
 } from './ledger/stored-ledger.ts';
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export { type RecoverOptions, type RecoveryReport, recover } from './recover.ts';
 export type { RendererOptions } from './render/launcher.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 export type { RenderProgress, RenderStage } from './render/render-task.ts';
@@ -62,6 +63,7 @@ export {
   type RenderServiceOptions,
 } from './render-service.ts';
 export type { ServiceProblem, ServiceStatus } from './service-status.ts';
+export type { Loss, RowName } from './storage/lowdb/salvage.ts';
 export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';

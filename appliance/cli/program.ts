@@ -15,6 +15,7 @@ import { masterKeyCommand } from './master-key.ts';
 import { metricsCommand } from './metrics.ts';
 import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
+import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
 import { versionCommand } from './version.ts';
@@ -50,6 +51,7 @@ export function createProgram(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(masterKeyCommand())
+    .addCommand(recoverCommand())
     .commandsGroup('Install and look:')
     .addCommand(doctorCommand())
     .addCommand(configCommand())

@@ -22,7 +22,7 @@ export async function checkFolder(disk: Disk, folder: string): Promise<void> {
     throw new ScenepressError(
       'storage_damaged',
       `The data in ${folder} is damaged: database.jsonl is missing, but ${data[0] ?? 'artifacts of jobs'} ` +
-        'is there. Nothing was changed. Put the file back, or restore a backup into another folder.',
+        "is there. Nothing was changed. Put the file back; if you can't, `scenepress recover` says what can be saved.",
     );
   }
   const foreign = names.filter((name) => !BEFORE_THE_DATA.test(name));

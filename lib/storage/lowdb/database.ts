@@ -182,6 +182,11 @@ export class LowdbDatabase {
     }
   }
 
+  /** Which tables' rows leave memory, and when. */
+  get rules(): ArchiveRules {
+    return this.#rules;
+  }
+
   /** A committed row of a table that stays in memory. Rows are never changed in place: treat them as frozen. */
   get<Row>(table: string, id: string): Row | undefined {
     assert(!this.#rules.has(table), 'its rows may be in the archive');

@@ -103,6 +103,37 @@ export function readRecords(bytes: Buffer, start: number, after: Mark): JournalC
   return { records, goodBytes: at, end: 'clean' };
 }
 
+/** What is whole in a damaged journal: records good in themselves, by their stated length, and the text of the rest. */
+export function salvageRecords(bytes: Buffer): {
+  records: JournalRecord[];
+  lost: { at: number; text: string; torn: boolean }[];
+} {
+  const records: JournalRecord[] = [];
+  const lost: { at: number; text: string; torn: boolean }[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const head = HEAD.exec(bytes.toString('latin1', at, at + 128));
+    const statedEnd = head ? at + head[0].length + Number(head[2]) : at;
+    const record = head && decodeRecord(bytes.subarray(at, statedEnd));
+    if (record) {
+      records.push(record);
+      const ends = statedEnd >= bytes.length || bytes[statedEnd] === NEWLINE;
+      if (!ends) lost.push({ at: statedEnd, text: '', torn: false });
+      at = statedEnd + 1;
+      continue;
+    }
+    const newline = bytes.indexOf(NEWLINE, at);
+    const end = newline < 0 ? bytes.length : newline;
+    const line = bytes.subarray(at, end);
+    lost.push({
+      at,
+      text: line.toString(),
+      torn: newline < 0 || (end + 1 === bytes.length && line.includes(0)),
+    });
+    at = end + 1;
+  }
+  return { records, lost };
+}
+
 /** What a bad record at the beginning of `tail` means; `before` are the good ones in front of it. */
 function judgeTail(tail: Buffer, before: JournalRecord[]): JournalContent['end'] {
   const known = new Set(before.map((record) => record.checksum));

@@ -8,8 +8,8 @@ import { BEGINNING, encodeRecord, type Mark, readRecords } from './journal-recor
 import { FORMAT, readSnapshot, type SnapshotContent, snapshotPieces } from './snapshot.ts';
 import { type ArchiveRules, applyTo, type Operation, type Tables } from './tables.ts';
 
-const SNAPSHOT = 'database.jsonl';
-const JOURNAL = /^journal-(\d{16})$/;
+export const SNAPSHOT = 'database.jsonl';
+export const JOURNAL: RegExp = /^journal-(\d{16})$/;
 
 /** A snapshot of an earlier one is written anew at the start. */
 const READABLE_FORMATS = [1, FORMAT];
@@ -340,7 +340,8 @@ export class JournaledAdapter implements Adapter<Tables> {
   #damaged(what: string): ScenepressError {
     return new ScenepressError(
       'storage_damaged',
-      `The data in ${this.#folder} is damaged: ${what}. Nothing was changed. Restore a copy of the folder.`,
+      `The data in ${this.#folder} is damaged: ${what}. Nothing was changed. ` +
+        '`scenepress recover` says what can be saved.',
     );
   }
 
@@ -353,10 +354,10 @@ function copyOf(tables: Tables): Tables {
   return new Map([...tables].map(([name, rows]) => [name, new Map(rows)]));
 }
 
-function journalName(firstSequence: number): string {
+export function journalName(firstSequence: number): string {
   return `journal-${String(firstSequence).padStart(16, '0')}`;
 }
 
-function startOf(name: string): number {
+export function startOf(name: string): number {
   return Number(JOURNAL.exec(name)?.[1]);
 }

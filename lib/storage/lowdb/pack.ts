@@ -124,6 +124,22 @@ export class Pack {
     return this.#decode(await this.#file.read(block.at, block.sizeBytes), block);
   }
 
+  /** Every block of it, with its rows where it is whole. */
+  async *blocks(): AsyncGenerator<{
+    table: string;
+    firstId: string;
+    at: number;
+    rows: { id: string; json: string | undefined }[] | undefined;
+  }> {
+    for (const { table, blocks } of this.#tables.values()) {
+      for (const block of blocks) {
+        const { firstId, at } = block;
+        const lines = decodeBlock(await this.#file.read(at, block.sizeBytes), block);
+        yield { table, firstId, at, rows: lines === undefined ? undefined : [...linesOf(lines)] };
+      }
+    }
+  }
+
   /** All bytes, in pieces. */
   async *bytes(): AsyncGenerator<Buffer> {
     for (let at = 0; at < this.sizeBytes; at += PIECE_BYTES) {
@@ -240,6 +256,6 @@ function lastNotAfter(blocks: Block[], id: string): number {
 function damaged(path: string, what: string): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
-    `${path} is damaged: ${what}. Nothing was changed. Restore a copy of the folder.`,
+    `${path} is damaged: ${what}. Nothing was changed. \`scenepress recover\` says what can be saved.`,
   );
 }

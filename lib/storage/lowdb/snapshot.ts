@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Mark } from './journal-record.ts';
 import type { PackDescription } from './pack.ts';
 import { type Tables, tableIn } from './tables.ts';
@@ -8,7 +9,7 @@ export const FORMAT = 2;
 
 const PIECE_BYTES = 64 * 1024;
 
-interface SnapshotHead {
+export interface SnapshotHead {
   format: number;
   /** The last record that the rows contain. */
   sequence: number;
@@ -26,17 +27,19 @@ export interface SnapshotContent {
 }
 
 /**
- * All rows in memory at one point of the journal, as lines of JSON: a head, a row each, and a foot with the number of rows and
- * a checksum over all before it. Made piece by piece, so that a large one doesn't hold up anything else.
+ * All rows in memory at one point of the journal, as lines of JSON: a head, a row each, and a foot with the number of
+ * rows, a checksum over all before it, and the head again. Each line ends with a tab and a checksum of its own, which
+ * tells after a damage which rows are whole. Made piece by piece, so that a large one doesn't hold up anything else.
  */
 export function* snapshotPieces(tables: Tables, packs: PackDescription[], mark: Mark): Generator<Buffer> {
   const hash = createHash('sha256');
-  let lines = [JSON.stringify({ format: FORMAT, ...mark, packs } satisfies SnapshotHead)];
+  const head: SnapshotHead = { format: FORMAT, ...mark, packs };
+  let lines = [checkedLine(head)];
   let length = 0;
   let rowCount = 0;
   for (const [table, rows] of tables) {
     for (const [id, row] of rows) {
-      const line = JSON.stringify([table, id, row]);
+      const line = checkedLine([table, id, row]);
       lines.push(line);
       rowCount += 1;
       length += line.length;
@@ -47,7 +50,47 @@ export function* snapshotPieces(tables: Tables, packs: PackDescription[], mark: 
     }
   }
   yield hashed(lines, hash);
-  yield Buffer.from(`${JSON.stringify({ rows: rowCount, checksum: hash.digest('hex') })}\n`);
+  yield Buffer.from(`${checkedLine({ rows: rowCount, checksum: hash.digest('hex'), head })}\n`);
+}
+
+function checkedLine(value: unknown): string {
+  const json = JSON.stringify(value);
+  return `${json}\t${checksumOf(json)}`;
+}
+
+function checksumOf(json: string): string {
+  return crc32(json).toString(16).padStart(8, '0');
+}
+
+/** What a line says; format 1 had no checksums. JSON holds no raw tab. */
+function lineValue(line: string): unknown {
+  const tab = line.indexOf('\t');
+  return JSON.parse(tab < 0 ? line : line.slice(0, tab));
+}
+
+/** What is whole in a damaged snapshot: lines whose own checksum fits, and the raw text of the others. */
+export function salvageSnapshot(bytes: Buffer): {
+  head: SnapshotHead | undefined;
+  rows: [table: string, id: string, row: unknown][];
+  lost: { at: number; text: string }[];
+} {
+  let head: SnapshotHead | undefined;
+  const rows: [string, string, unknown][] = [];
+  const lost: { at: number; text: string }[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const newline = bytes.indexOf(10, at);
+    const end = newline < 0 ? bytes.length : newline;
+    const text = bytes.toString('utf8', at, end);
+    const tab = text.indexOf('\t');
+    if (tab < 0 || checksumOf(text.slice(0, tab)) !== text.slice(tab + 1)) lost.push({ at, text });
+    else {
+      const value = lineValue(text) as SnapshotHead | { head: SnapshotHead } | [string, string, unknown];
+      if (Array.isArray(value)) rows.push(value);
+      else head = 'head' in value ? value.head : value;
+    }
+    at = end + 1;
+  }
+  return { head, rows, lost };
 }
 
 function hashed(lines: string[], hash: Hash): Buffer {
@@ -65,18 +108,18 @@ export function readSnapshot(bytes: Buffer, formats: number[]): SnapshotContent 
   const footStart = bytes.lastIndexOf(10, -2) + 1;
   if (headEnd < 0 || footStart <= headEnd || bytes.at(-1) !== 10) return undefined;
   try {
-    const head = JSON.parse(bytes.toString('utf8', 0, headEnd)) as SnapshotHead;
+    const head = lineValue(bytes.toString('utf8', 0, headEnd)) as SnapshotHead;
     const { format, sequence, checksum, packs = [] } = head;
     const mark = { sequence, checksum };
     const tables: Tables = new Map();
     if (!formats.includes(format)) return { format, mark, tables, packs };
-    const foot = JSON.parse(bytes.toString('utf8', footStart)) as { rows: number; checksum: string };
+    const foot = lineValue(bytes.toString('utf8', footStart)) as { rows: number; checksum: string };
     if (createHash('sha256').update(bytes.subarray(0, footStart)).digest('hex') !== foot.checksum)
       return undefined;
     let rowCount = 0;
     for (let at = headEnd + 1; at < footStart; rowCount++) {
       const end = bytes.indexOf(10, at);
-      const [table, id, row] = JSON.parse(bytes.toString('utf8', at, end)) as [string, string, unknown];
+      const [table, id, row] = lineValue(bytes.toString('utf8', at, end)) as [string, string, unknown];
       tableIn(tables, table).set(id, row);
       at = end + 1;
     }
