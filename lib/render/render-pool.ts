@@ -238,6 +238,7 @@ export class RenderPool {
         break;
       case 'refused':
         this.refusal = message.message;
+        this.onEvidence('died');
         this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
         failed(new ScenepressError('renderer_unavailable', message.message));
         break;

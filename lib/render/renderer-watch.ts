@@ -8,8 +8,9 @@ import { ownScene } from './sandbox.ts';
 
 /** How often it is looked whether a sign of life is due. */
 const LOOK_MS = 1_000;
-/** A renderer that doesn't render is asked again this often. */
-const AGAIN_MS = 10_000;
+/** A renderer that doesn't render is asked again after so long, and then after longer: it costs a start each time. */
+const AGAIN_FIRST_MS = 10_000;
+const AGAIN_LONGEST_MS = 60_000;
 /** The sign of life takes a fraction of a second; this is for machines that have something else to do. */
 const TIMEOUT_MS = 60_000;
 /** One process that was killed is no broken renderer. */
@@ -31,6 +32,7 @@ export class RendererWatch {
   #timer: NodeJS.Timeout | undefined;
   #lastRenderedMs = 0;
   #lastTriedMs = 0;
+  #againMs = AGAIN_FIRST_MS;
   #doubtful = false;
   #trying: Promise<void> | undefined;
   #stop: () => void = () => {};
@@ -78,6 +80,7 @@ export class RendererWatch {
     }
     this.#lastRenderedMs = this.#clock.now();
     this.#doubtful = false;
+    this.#againMs = AGAIN_FIRST_MS;
     if (this.problem === null) return;
     this.problem = null;
     this.#logger.info({}, 'The renderer renders again.');
@@ -98,7 +101,7 @@ export class RendererWatch {
     // A clock that was set back must not put a trial off for as long.
     this.#lastRenderedMs = Math.min(this.#lastRenderedMs, now);
     this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
-    if (this.problem !== null) return now - this.#lastTriedMs >= AGAIN_MS;
+    if (this.problem !== null) return now - this.#lastTriedMs >= this.#againMs;
     // While all workers are busy, nothing is idle; in doubt the next one that gets free is taken.
     return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#hasIdleWorker());
   }
@@ -112,6 +115,7 @@ export class RendererWatch {
       reason = reasonOf(result);
     }
     if (this.problem === null) this.#logger.error({ reason }, 'The renderer does not render any more.');
+    else this.#againMs = Math.min(2 * this.#againMs, AGAIN_LONGEST_MS);
     this.problem = reason;
     this.#doubtful = false;
   }
