@@ -95,7 +95,7 @@ function ofFramework({ output }: Boom): HttpError {
 
 /** What the log has said once, when it began. */
 function isKnown(error: Error): boolean {
-  return isScenepressError(error, 'queue_full', 'storage_full');
+  return isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
 }
 
 /** For `onPreResponse`: errors leave as `{ error, message }`, causes go to the log, every answer has its id. */

@@ -161,6 +161,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #watch: RendererWatch | undefined;
   #state: ServiceState = 'stopped';
   #queuePausedAtMs: number | null = null;
+  #bookProblems: number | null = null;
   #tasks: ScheduledTask[] = [];
   /** Emits the id of a job that became terminal. */
   readonly #ends = new EventEmitter().setMaxListeners(0);
@@ -459,6 +460,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       running,
       queuePausedAt: this.#queuePausedAtMs === null ? null : isoTime(this.#queuePausedAtMs),
       diskFull: this.#diskFull,
+      bookProblems: this.#bookProblems,
       renderer: this.#pool?.versions ?? null,
       sandbox: this.#pool?.sandbox ?? null,
     };
@@ -578,6 +580,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     try {
       const report = await this.#ledger.audit?.();
       if (!report) return;
+      this.#bookProblems = report.problems.length;
       if (report.problems.length === 0) this.#logger.info(report, 'The books are in order.');
       else this.#logger.error(report, 'The books are not in order.');
     } catch (error) {

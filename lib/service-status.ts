@@ -29,6 +29,8 @@ export interface ServiceStatus {
   queuePausedAt: string | null;
   /** The disk has room only for ending what has begun: no jobs are taken on, none is begun, until there is more. */
   diskFull: boolean;
+  /** How many things the last audit of the books found; null before the first, and where there are no books. */
+  bookProblems: number | null;
   renderer: RendererVersions | null;
   /** What keeps scene code in; null until a worker is warm. */
   sandbox: SandboxStatus | null;

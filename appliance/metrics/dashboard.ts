@@ -30,6 +30,12 @@ const ROWS: [title: string, panels: Panel[]][] = [
     'Service',
     [
       { title: 'Ready', unit: 'short', single: true, queries: [['min(scenepress_ready)', 'ready']] },
+      {
+        title: 'Books',
+        unit: 'short',
+        single: true,
+        queries: [['max(scenepress_book_problems)', 'problems']],
+      },
       { title: 'Version', unit: 'short', single: true, queries: [['scenepress_build_info', '{{version}}']] },
       { title: 'Sandbox', unit: 'short', single: true, queries: [['scenepress_sandbox_info', '{{level}}']] },
       {

@@ -51,6 +51,16 @@ export class Metrics {
     });
     gauge(
       registry,
+      'book_problems',
+      'What the last audit of the books found; absent before it.',
+      [],
+      (set) => {
+        const { bookProblems } = service.status();
+        if (bookProblems !== null) set({}, bookProblems);
+      },
+    );
+    gauge(
+      registry,
       'tls_certificate_end_timestamp_seconds',
       'When the certificate expires; absent without https.',
       [],

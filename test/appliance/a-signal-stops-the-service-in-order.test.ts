@@ -63,6 +63,7 @@ t.test('while renders end, clients can follow them, and new requests are sent el
     { status: 503, json: { status: 'not ready', problems: [{ part: 'service', message: /stopping/ }] } },
   );
   t.match(await send(server.port, '/health/live', {}), { status: 200 });
+  t.notMatch(server.stderr(), 'request failed', 'what is meant to be is no fault');
 });
 
 t.test('a second signal ends it at once', async (t) => {
