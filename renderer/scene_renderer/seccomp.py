@@ -1,5 +1,8 @@
 """The system calls that a job may make: a list of those it may, made a filter by libseccomp.
 
+Left out are those that rendering doesn't need and that hold kernel memory which nobody counts: epoll,
+inotify, and splice, tee and sendfile, by which a pipe keeps pages of files that are gone.
+
 What isn't on the list doesn't exist (ENOSYS), so that a C library newer than the list falls back to
 what it used before; that goes for `clone3`, whose flags a filter can't see. What a scene might try
 in earnest or by mistake is refused instead (EPERM), so that its author reads why.
@@ -49,27 +52,23 @@ _FCNTL = {
     "GETFL": 3,
     "SETFL": 4,
     "GETLK": 5,
-    "SETLK": 6,
-    "SETLKW": 7,
-    "OFD_GETLK": 36,
-    "OFD_SETLK": 37,
-    "OFD_SETLKW": 38,
     "DUPFD_CLOEXEC": 1030,
     "GETPIPE_SZ": 1032,
 }
+# Locks of parts of a file. Each would be kernel memory that no limit counts; SQLite and fontconfig ask for them.
+_RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
     access chdir chmod close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
     fallocate fchdir fchmod fchmodat fchmodat2 fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
     ftruncate futimesat getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
     lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
-    pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat
-    statfs statx symlink symlinkat sync_file_range tee truncate umask unlink unlinkat utime utimensat utimes
-    write writev
+    pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
+    symlink symlinkat sync_file_range truncate umask unlink unlinkat utime utimensat utimes write writev
 """
 _EVENTS = """
-    epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2
-    poll ppoll pselect6 select signalfd signalfd4 timerfd_create timerfd_gettime timerfd_settime
+    eventfd eventfd2 poll ppoll pselect6 select signalfd signalfd4 timerfd_create timerfd_gettime
+    timerfd_settime
 """
 _MEMORY = """
     brk get_mempolicy madvise mbind membarrier mincore mlock mlock2 mprotect mremap msync munlock munmap
@@ -166,6 +165,9 @@ def _rules(signals_only_to: int | None) -> Iterator[tuple[int, str, tuple[_Compa
     for name, argument, values in (("prctl", 0, _PRCTL), ("ioctl", 1, _IOCTL), ("fcntl", 1, _FCNTL)):
         for value in values.values():
             yield _ALLOW, name, (_bits(argument, 0xFFFFFFFF, value),)
+    # Granted without being taken: whose processes must exclude each other has flock and semaphores.
+    for value in _RECORD_LOCKS.values():
+        yield _FAIL_WITH, "fcntl", (_bits(1, 0xFFFFFFFF, value),)
     # Of the process itself only: others of the same user may be in reach.
     yield _ALLOW, "prlimit64", (_equal(0, 0),)
     yield _ALLOW, "setpriority", (_equal(0, 0), _equal(1, 0))

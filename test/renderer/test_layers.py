@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from client import RENDERER, Zygote, render_job
-from sources import SQUARE
+from sources import SQUARE, scene
 
 LAYERS = ("namespaces", "landlock", "seccomp")
 ABOVE = """
@@ -122,3 +122,23 @@ def test_a_reduced_sandbox_lets_text_tex_and_3d_through(tmp_path: Path) -> None:
     source = (RENDERER / "scenes" / "trial.py").read_text()
     assert zygote.run(tmp_path, render_job(source, "Trial")).result["type"] == "done"
     assert zygote.close() == 0
+
+
+def test_scenes_copy_files_and_use_databases_in_every_sandbox(
+    walled: tuple[str, Zygote], tmp_path: Path
+) -> None:
+    body = """
+        Path('a').write_text('text')
+        shutil.copy('a', 'b')
+        shutil.copy2('a', 'c')
+        shutil.copytree('.', tempfile.mkdtemp() + '/tree', ignore=shutil.ignore_patterns('tmp'))
+        with sqlite3.connect('data.sqlite') as data:
+            data.execute('create table t (x)')
+        with shelve.open('shelf') as shelf:
+            shelf['key'] = Path('c').read_text()
+        with shelve.open('shelf') as shelf:
+            Image.new('RGB', (8, 8)).save(shelf['key'] + '.png')
+        self.add(ImageMobject('text.png'))
+    """
+    above = "import shelve, shutil, sqlite3, tempfile\nfrom pathlib import Path\nfrom PIL import Image\n"
+    assert walled[1].run(tmp_path, render_job(scene(body, above=above))).result["type"] == "done"
