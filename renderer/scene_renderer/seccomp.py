@@ -24,6 +24,8 @@ _EQUAL, _MASKED_EQUAL = 4, 7
 
 _SHARED, _ANONYMOUS, _HUGE = 0x01, 0x20, 0x40000
 _NEW_NAMESPACES = 0x7E020080
+_SHARED_FILES, _SHARED_PARENT, _THREAD = 0x400, 0x8000, 0x10000
+_UNSHARE_FILES = 2
 _PRCTL = {
     "PDEATHSIG": 1,
     "GET_PDEATHSIG": 2,
@@ -59,7 +61,7 @@ _FCNTL = {
 _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
-    access chdir chmod close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
+    access chdir chmod close copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
     fallocate fchdir fchmod fchmodat fchmodat2 fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
     ftruncate futimesat getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
     lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
@@ -158,7 +160,12 @@ def _rules(signals_only_to: int | None) -> Iterator[tuple[int, str, tuple[_Compa
         yield _ALLOW, name, ()
     for name in _REFUSED.split():
         yield refuse, name, ()
-    yield _ALLOW, "clone", (_bits(0, _NEW_NAMESPACES, 0),)
+    # No siblings, whose end the job's keeper would have to wait for, and no threads with descriptors of
+    # their own: a process's files are counted by its one table of them.
+    strange = _NEW_NAMESPACES | _SHARED_PARENT
+    yield _ALLOW, "clone", (_bits(0, strange | _THREAD, 0),)
+    yield _ALLOW, "clone", (_bits(0, strange | _THREAD | _SHARED_FILES, _THREAD | _SHARED_FILES),)
+    yield _ALLOW, "close_range", (_bits(2, _UNSHARE_FILES, 0),)
     # Memory that is shared without a file, or in huge pages, would be held without being counted.
     yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _HUGE, 0),)
     yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _SHARED | _HUGE, _ANONYMOUS),)
