@@ -37,7 +37,7 @@ class Sandbox:
     def prepare(self) -> "Sandbox":
         """Return the same with what all jobs can share made beforehand."""
         if self.isolated and "seccomp" in self.layers:
-            return Sandbox(self.layers, self.readable, seccomp.make_filter(signals_only_to=None))
+            return Sandbox(self.layers, self.readable, seccomp.make_filter(exposed=None))
         return self
 
     def enter(self, folder: str) -> None:
@@ -52,7 +52,7 @@ class Sandbox:
                 readable=(*self.readable, *proc), devices=mounts.DEVICES, writable=(folder, *memory)
             )
         if "seccomp" in self.layers:
-            kernel.filter_system_calls(self._filter or seccomp.make_filter(signals_only_to=os.getpid()))
+            kernel.filter_system_calls(self._filter or seccomp.make_filter(exposed=os.getpid()))
 
 
 def find(readable: Sequence[str], without: Sequence[str]) -> tuple[Sandbox, dict[str, str]]:

@@ -24,6 +24,7 @@ _EQUAL, _MASKED_EQUAL = 4, 7
 
 _SHARED, _ANONYMOUS, _HUGE = 0x01, 0x20, 0x40000
 _NEW_NAMESPACES = 0x7E020080
+_ACCESS_MODE, _WRITE_ONLY, _READ_WRITE, _TRUNCATE = 3, 1, 2, 0x200
 _SHARED_FILES, _SHARED_PARENT, _THREAD = 0x400, 0x8000, 0x10000
 _UNSHARE_FILES = 2
 _PRCTL = {
@@ -61,13 +62,17 @@ _FCNTL = {
 _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
-    access chdir chmod close copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-    fallocate fchdir fchmod fchmodat fchmodat2 fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
-    ftruncate futimesat getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
-    lstat mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
+    access chdir close copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
+    fallocate fchdir fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
+    ftruncate getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
+    lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
     pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
-    symlink symlinkat sync_file_range truncate umask unlink unlinkat utime utimensat utimes write writev
+    symlink symlinkat sync_file_range umask unlink unlinkat write writev
 """
+_OPENING = {"open": 1, "openat": 2}  # and which argument says how
+_ANY_FILE = "openat2 truncate"
+# Landlock has no right for them.
+_METADATA = "chmod fchmod fchmodat fchmodat2 futimesat utime utimensat utimes"
 _EVENTS = """
     eventfd eventfd2 poll ppoll pselect6 select signalfd signalfd4 timerfd_create timerfd_gettime
     timerfd_settime
@@ -130,11 +135,12 @@ def _bits(argument: int, mask: int, value: int) -> _Comparison:
     return _Comparison(argument, _MASKED_EQUAL, mask, value)
 
 
-def make_filter(*, signals_only_to: int | None) -> bytes:
+def make_filter(*, exposed: int | None) -> bytes:
     """Return the filter for this process's children, as the kernel takes it.
 
-    `signals_only_to`: the one process that may be signalled; None: all that the job sees, because it
-    has a process-id namespace to itself. Raises OSError where there is no fitting libseccomp.
+    `exposed`: the job's process, where processes and files of the same user are in reach, the service's
+    perhaps: only that one may be signalled, and nobody's files change but by writing them. None: the
+    job has namespaces to itself. Raises OSError where there is no fitting libseccomp.
     """
     library = _library()
     context = ctypes.c_void_p(library.seccomp_init(_FAIL_WITH | errno.ENOSYS))
@@ -143,7 +149,7 @@ def make_filter(*, signals_only_to: int | None) -> bytes:
     try:
         _check("attribute", library.seccomp_attr_set(context, _ON_OTHER_ARCHITECTURES, _KILL_PROCESS))
         library.seccomp_attr_set(context, _OPTIMIZE, _BINARY_TREE)  # since 2.5; only makes it faster
-        for action, name, conditions in _rules(signals_only_to):
+        for action, name, conditions in _rules(exposed):
             number = library.seccomp_syscall_resolve_name(name.encode())
             if number < 0:
                 continue  # another architecture's, or newer than the library
@@ -154,7 +160,7 @@ def make_filter(*, signals_only_to: int | None) -> bytes:
         library.seccomp_release(context)
 
 
-def _rules(signals_only_to: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, ...]]]:
+def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, ...]]]:
     refuse = _FAIL_WITH | errno.EPERM
     for name in _ALLOWED.split():
         yield _ALLOW, name, ()
@@ -179,9 +185,22 @@ def _rules(signals_only_to: int | None) -> Iterator[tuple[int, str, tuple[_Compa
     yield _ALLOW, "prlimit64", (_equal(0, 0),)
     yield _ALLOW, "setpriority", (_equal(0, 0), _equal(1, 0))
     for name in _SIGNALS_TO_A_PROCESS:
-        yield _ALLOW, name, () if signals_only_to is None else (_equal(0, signals_only_to),)
+        yield _ALLOW, name, () if exposed is None else (_equal(0, exposed),)
     for name in _OTHER_SIGNALS:
-        yield (_ALLOW if signals_only_to is None else refuse), name, ()
+        yield (_ALLOW if exposed is None else refuse), name, ()
+    if exposed is None:
+        for name in (*_OPENING, *_ANY_FILE.split(), *_METADATA.split()):
+            yield _ALLOW, name, ()
+        return
+    # Said to be done, because whoever copies a file wants its mode and times copied, and can do without.
+    for name in _METADATA.split():
+        yield _FAIL_WITH, name, ()
+    yield refuse, "truncate", ()
+    # Before its third version Landlock didn't know truncating: not of files that may only be read either.
+    for name, flags in _OPENING.items():
+        yield _ALLOW, name, (_bits(flags, _TRUNCATE, 0),)
+        for mode in (_WRITE_ONLY, _READ_WRITE):
+            yield _ALLOW, name, (_bits(flags, _TRUNCATE | _ACCESS_MODE, _TRUNCATE | mode),)
 
 
 @cache

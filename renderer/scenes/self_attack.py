@@ -50,6 +50,20 @@ def opens_for_writing(path: str) -> bool:
     return True
 
 
+def changes(path: str) -> bool:
+    before = os.stat(path).st_ctime_ns  # of any change: of its bytes, mode, times or owner
+    for attempt in (
+        lambda: os.chmod(path, 0o640),
+        lambda: os.utime(path, (1, 1)),
+        lambda: os.truncate(path, 0),
+        lambda: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC)),
+        lambda: os.chown(path, -1, os.getgid()),
+        lambda: os.setxattr(path, "user.mark", b"x"),
+    ):
+        gets_through(attempt)
+    return os.stat(path).st_ctime_ns != before
+
+
 def connects(kind: int, address: tuple[str, int]) -> bool:
     with socket.socket(socket.AF_INET, kind) as network:
         network.settimeout(1)
@@ -122,6 +136,7 @@ ATTACKS = {
         *each(writes_into, TARGETS["folders"]),
         *each(leaves_unseen, TARGETS["marks"]),
     ],
+    "changed a file outside of the job's folder": each(changes, TARGETS["secrets"]),
     "opened kernel settings for writing": each(opens_for_writing, KERNEL_SETTINGS),
     "reached the network": [
         lambda: connects(socket.SOCK_STREAM, LOOPBACK),

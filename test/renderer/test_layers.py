@@ -21,6 +21,18 @@ def through(name, call, *values):
     except OSError:
         return []
     return [] if result == -1 else [name]
+def change(path):
+    before = os.stat(path).st_ctime_ns
+    for attempt in (
+        lambda: os.chmod(path, 0o640),
+        lambda: os.utime(path, (1, 1)),
+        lambda: os.truncate(path, 0),
+        lambda: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC)),
+        lambda: os.fchmod(os.open(path, os.O_RDONLY), 0o640),
+        lambda: os.utime(os.open(path, os.O_RDONLY), (1, 1)),
+    ):
+        through('change', attempt)
+    return -1 if os.stat(path).st_ctime_ns == before else 0
 """
 READ = "through('read', open, '/etc/passwd')"
 WRITE = "through('write', open, '/var/tmp/scenepress-layer', 'x')"
@@ -34,8 +46,9 @@ NAMESPACE = "through('namespace', libc.unshare, 0x10000000)"
 KEYS = "through('keys', libc.syscall, 248, b'user', b'x', b'x', 1, -2)"
 MEMORY = "through('memory', os.memfd_create, 'x')"
 DEVICE = "through('device', os.open, '/dev/zero', os.O_RDONLY)"
+CHANGE = "through('change', change, '{file}')"
 EVERYTHING = (
-    *(READ, WRITE, CONNECT, LOCAL, SIGNAL, SEE, SETTINGS),
+    *(READ, WRITE, CHANGE, CONNECT, LOCAL, SIGNAL, SEE, SETTINGS),
     *(TRACE, NAMESPACE, KEYS, MEMORY, DEVICE),
 )
 
@@ -54,7 +67,7 @@ def walled(request: pytest.FixtureRequest) -> Iterator[tuple[str, Zygote]]:
 # What the others are there for.
 PASSES = {
     "namespaces": "keys memory namespace trace",
-    "landlock": "keys local memory namespace trace",
+    "landlock": "change keys local memory namespace trace",
     "seccomp": "device read see settings write",
 }
 
@@ -66,13 +79,17 @@ def test_each_layer_stops_its_share(walled: tuple[str, Zygote], tmp_path: Path) 
         local.listen()
         folder = tmp_path / "job"
         folder.mkdir()
-        attacks = " + ".join(EVERYTHING).format(port=server.getsockname()[1], path=path, service=os.getpid())
+        file = tmp_path / "file"
+        file.write_text("of somebody else")
+        attacks = " + ".join(EVERYTHING).format(
+            port=server.getsockname()[1], path=path, service=os.getpid(), file=file
+        )
         # When it is imported: rendering starts threads, and a process with threads can't change namespaces.
         outcome = zygote.run(folder, render_job(f"{ABOVE}\nraise ValueError(sorted({attacks}))"))
     Path("/var/tmp/scenepress-layer").unlink(missing_ok=True)
     through = set(ast.literal_eval(outcome.error.splitlines()[0].removeprefix("ValueError: ")))
     if layer == "none":  # what else passes depends on who runs this
-        assert through >= {"connect", "local", "memory", "read", "see", "signal", "trace", "write"}
+        assert through >= {"change", "connect", "local", "memory", "read", "see", "signal", "trace", "write"}
     else:
         assert through <= set(PASSES[layer].split())
 
@@ -112,7 +129,14 @@ def test_the_self_attack_sees_what_gets_through(tmp_path: Path) -> None:
     zygote = Zygote(*(f"--without={layer}" for layer in LAYERS))
     error = zygote.run(tmp_path, render_job(self_attack(tmp_path))).error
     assert error.startswith("SandboxLeaks: ")
-    for leak in ("read a file", "reached the network", "made a socket", "signalled", "traced"):
+    for leak in (
+        "read a file",
+        "changed a file",
+        "reached the network",
+        "made a socket",
+        "signalled",
+        "traced",
+    ):
         assert leak in error
     assert zygote.close() == 0
 
