@@ -68,7 +68,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
         const { owner, keyId, webhookUrl } = authenticated(request);
         const { request: render, metadataJson, fingerprint } = await receiveRenderRequest(request.raw.req);
         const key = idempotencyKeyOf(request.raw.req);
-        const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint } };
+        const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint() } };
         const job = await service.enqueue({
           webhookUrl,
           ...render,

@@ -6,7 +6,7 @@ export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type BackupReport, backUp, restore } from './backup.ts';
 export { type Clock, isoTime, systemClock } from './clock.ts';
-export { DataFolder, type DataStatistics } from './data-folder.ts';
+export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export type { QueueOptions } from './jobs/dispatcher.ts';
 export {

@@ -325,12 +325,13 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       webhookUrl: request.webhookUrl ?? null,
       keyId: keyId ?? null,
     };
-    const fingerprint = idempotency?.fingerprint ?? fingerprintOf(newJob);
     const webhookSecretSealed = await this.#sealSecret(newJob.webhookUrl, webhook?.secret);
     return this.#takeOn({
       ...newJob,
       ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
-      idempotency: idempotency ? { key: idempotency.key, fingerprint } : null,
+      idempotency: idempotency
+        ? { key: idempotency.key, fingerprint: idempotency.fingerprint ?? fingerprintOf(newJob) }
+        : null,
     });
   }
 

@@ -29,9 +29,12 @@ function skipSpace(json: string, at: number): number {
 
 /** The place after the closing quote. */
 function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-  return at + 1;
+  for (let quote = json.indexOf('"', start + 1); ; quote = json.indexOf('"', quote + 1)) {
+    let before = quote - 1;
+    while (json[before] === '\\') before--;
+    // An odd number of backslashes makes the quote a part of the string.
+    if ((quote - before) % 2 === 1) return quote + 1;
+  }
 }
 
 /** The place after a value. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -27,7 +27,7 @@ export interface ReceivedRequest {
   request: ValidRenderRequest;
   metadataJson: string | null;
   /** Equal for equal bodies only. */
-  fingerprint: string;
+  fingerprint: () => string;
 }
 
 const LONGEST_IDEMPOTENCY_KEY = 255;
@@ -47,11 +47,11 @@ export function idempotencyKeyOf(message: IncomingMessage): string | undefined {
 export async function receiveRenderRequest(message: IncomingMessage): Promise<ReceivedRequest> {
   const json = decodeUtf8(await readBody(message));
   const body = parseObject(json);
-  const metadataJson = rawMember(json, 'metadata') ?? null;
+  const metadataJson = Object.hasOwn(body, 'metadata') ? (rawMember(json, 'metadata') ?? null) : null;
   // Metadata is any value, thousands of levels deep perhaps: checking fields needs to know only that it is there.
   if (Object.hasOwn(body, 'metadata')) body['metadata'] = true;
   const { metadata: _, ...request } = parseRenderRequest(body);
-  return { request, metadataJson, fingerprint: createHash('sha256').update(json).digest('hex') };
+  return { request, metadataJson, fingerprint: () => hash('sha256', json) };
 }
 
 /** Reads the body to its end, decompressed; 413 when it is too large. */
@@ -99,9 +99,11 @@ export async function discardBody(message: IncomingMessage): Promise<void> {
   message.off('data', count);
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (cause) {
     throw bodyRequired(cause);
   }

@@ -19,6 +19,8 @@ export interface RenderRequest {
   webhookUrl?: string | null;
 }
 
+const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
 function says(message: string): Record<string, string> {
   return { '*': message };
 }
@@ -42,7 +44,7 @@ export const renderRequestSchema: Joi.ObjectSchema<RenderRequest> = Joi.object<R
     .messages(says('code is required'))
     .description('Scene source: imports, helpers and the scene class may all be in it.'),
   className: Joi.string()
-    .pattern(/^[A-Za-z_][A-Za-z0-9_]*$/)
+    .pattern(CLASS_NAME)
     .required()
     .messages(says('className must be a valid Python identifier'))
     .description('The scene class inside `code` to render.'),
@@ -76,8 +78,38 @@ export type ValidRenderRequest = RenderRequest & Required<Pick<RenderRequest, 'q
 
 const LONGEST_NAME_SHOWN = 80;
 
+/**
+ * Whether a request keeps all rules and has its defaults already, as one that was checked before has: the HTTP API
+ * checks requests before the service does. False where only the schema can tell.
+ */
+function isPlainlyValid(value: unknown): value is ValidRenderRequest {
+  if (typeof value !== 'object' || value === null) return false;
+  const {
+    code,
+    className,
+    quality,
+    aspectRatio,
+    fps,
+    metadata: _,
+    webhookUrl,
+    ...others
+  } = value as RenderRequest;
+  return (
+    Object.keys(others).length === 0 &&
+    typeof code === 'string' &&
+    code.length > 0 &&
+    typeof className === 'string' &&
+    CLASS_NAME.test(className) &&
+    QUALITIES.includes(quality as Quality) &&
+    ASPECT_RATIOS.includes(aspectRatio as AspectRatio) &&
+    (fps === undefined || (Number.isInteger(fps) && fps >= 1)) &&
+    (webhookUrl === undefined || webhookUrl === null)
+  );
+}
+
 /** Checks a request; the first rule it breaks is the error (`invalid_request`, message as in contract §7). */
 export function parseRenderRequest(value: unknown): ValidRenderRequest {
+  if (isPlainlyValid(value)) return value;
   // joi would take a property of this name for the object's prototype.
   const hasProto = Object.hasOwn(Object(value), '__proto__');
   const own = hasProto

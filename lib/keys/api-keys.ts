@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
@@ -139,5 +139,5 @@ function newSecret(): string {
 }
 
 function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }

@@ -176,7 +176,9 @@ export class StoredLedger implements Ledger {
   /** The account as of now: made on first use; a new month ends the old free grant and makes the new one. */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
     const found = await this.#store.getAccount(owner, tx);
-    const account: LedgerAccount = found ? structuredClone(found) : { owner, grants: [], lastPeriod: '' };
+    const account: LedgerAccount = found
+      ? { ...found, grants: found.grants.map((grant) => ({ ...grant })) }
+      : { owner, grants: [], lastPeriod: '' };
     const period = monthOf(this.#clock.now());
     if (account.lastPeriod >= period) return account;
     account.lastPeriod = period;

@@ -14,8 +14,8 @@ export interface DiskFile {
 /** A file that is read at places of the reader's choice, also after its name is gone. */
 export interface FileReader {
   readonly sizeBytes: number;
-  /** `sizeBytes` bytes from a place on; fewer where the file ends. */
-  read(position: number, sizeBytes: number): Promise<Buffer>;
+  /** Fills `into` with what stands from a place on. Answers with the part that was filled: less where the file ends. */
+  read(position: number, into: Buffer): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export const realDisk: Disk = {
     const { size } = await handle.stat();
     return {
       sizeBytes: size,
-      read: (position, sizeBytes) => readAt(handle, position, sizeBytes),
+      read: (position, into) => readAt(handle, position, into),
       close: () => handle.close(),
     };
   },
@@ -90,14 +90,13 @@ export const realDisk: Disk = {
   },
 };
 
-async function readAt(handle: FileHandle, position: number, sizeBytes: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, sizeBytes));
-  for (let done = 0; done < buffer.length; ) {
-    const { bytesRead } = await handle.read(buffer, done, buffer.length - done, position + done);
-    if (bytesRead === 0) return buffer.subarray(0, done);
+async function readAt(handle: FileHandle, position: number, into: Buffer): Promise<Buffer> {
+  for (let done = 0; done < into.length; ) {
+    const { bytesRead } = await handle.read(into, done, into.length - done, position + done);
+    if (bytesRead === 0) return into.subarray(0, done);
     done += bytesRead;
   }
-  return buffer;
+  return into;
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {

@@ -1,71 +1,66 @@
-// One of the servers that the service benchmark loads, in a process of its own: `appliance FOLDER` or `ceiling`.
-// Says `{ port, startMs }` to its parent, and its memory when asked.
+// One of the servers that the service benchmark loads, in a process of its own. Says what it has to say to its parent;
+// answers with its memory and CPU time when asked, or calls what its kind can do in the process, when told so.
 import { join } from 'node:path';
-import { server as createHapi } from '@hapi/hapi';
-import Joi from 'joi';
 import { pino } from 'pino';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config.ts';
-import { renderRequestSchema } from '../../lib/index.ts';
+import type { RenderService } from '../../lib/index.ts';
+import { startHapi } from './ceiling.ts';
+import { type LoadReport, measured } from './load.ts';
+import { openPeer } from './peers.ts';
+import { renderRequest } from './stored-jobs.ts';
+
+/** What a server is asked for. */
+export type Question = 'usage' | { calls: { connections: number; seconds: number } };
+export interface Usage {
+  rssBytes: number;
+  cpuMs: number;
+}
 
 const IDLE_PYTHON = join(import.meta.dirname, '../../test/appliance/idle-renderer/bin/python');
 
-const [kind, folder] = process.argv.slice(2);
-const start = performance.now();
-const port = kind === 'ceiling' ? await startCeiling() : await startAppliance(folder as string);
-process.send?.({ port, startMs: performance.now() - start });
-process.on('message', () => {
-  globalThis.gc?.();
-  process.send?.({ rssBytes: process.memoryUsage().rss });
+const [kind, place = '', owner = '', python] = process.argv.slice(2);
+const begun = performance.now();
+let call: (() => Promise<unknown>) | undefined;
+let port: number;
+if (kind === 'appliance') {
+  const { hapi, service } = await startAppliance(place);
+  port = Number(hapi.info.port);
+  call = enqueueing(service, owner);
+} else {
+  const add = kind === 'ceiling' ? async () => {} : await openPeer(kind as 'bullmq' | 'pg-boss', place);
+  call = () => add(renderRequest());
+  port = await startHapi(add);
+}
+process.send?.({ port, startMs: performance.now() - begun });
+process.on('disconnect', () => process.exit());
+process.on('message', async (question: Question) => {
+  if (question === 'usage') {
+    globalThis.gc?.();
+    const { user, system } = process.cpuUsage();
+    process.send?.({ rssBytes: process.memoryUsage().rss, cpuMs: (user + system) / 1000 } satisfies Usage);
+  } else process.send?.(await loadCalls(question.calls));
 });
 
-async function startAppliance(dataDir: string): Promise<number> {
+async function startAppliance(dataDir: string) {
   const flags = {
     port: 0,
     dataDir,
-    workers: 1,
-    python: IDLE_PYTHON,
-    insecureNoSandbox: true,
+    ...(python === undefined
+      ? { workers: 1, python: IDLE_PYTHON, insecureNoSandbox: true }
+      : { workers: 4, python }),
     maxQueued: 1e9,
     maxQueuedPerAccount: 1e9,
   };
-  const config = loadConfig({ flags, env: {} });
-  const { hapi } = await new Appliance(config, pino({ level: 'silent' })).start();
-  return Number(hapi.info.port);
+  return new Appliance(loadConfig({ flags, env: {} }), pino({ level: 'silent' })).start();
 }
 
-/** The same framework with the same schema, doing nothing: what nobody can be faster than. */
-async function startCeiling(): Promise<number> {
-  const hapi = createHapi({ host: '127.0.0.1', port: 0 });
-  hapi.auth.scheme('any', () => ({
-    authenticate: (request, h) => h.authenticated({ credentials: { app: request.headers['authorization'] } }),
-  }));
-  hapi.auth.strategy('any', 'any');
-  hapi.route([
-    {
-      method: 'POST',
-      path: '/api/v2/render',
-      options: { auth: 'any', validate: { payload: renderRequestSchema } },
-      handler: (_request, h) => h.response({ jobId: 'none', status: 'queued', endpoint: 'render' }).code(202),
-    },
-    {
-      method: 'GET',
-      path: '/api/v2/render/{jobId}',
-      options: { auth: 'any', validate: { params: Joi.object({ jobId: Joi.string() }) } },
-      handler: (request) => ({
-        jobId: request.params['jobId'],
-        endpoint: 'render',
-        status: 'queued',
-        creditsCost: 0,
-        durationMs: null,
-        result: null,
-        error: null,
-        metadata: null,
-        createdAt: '2026-01-01T00:00:00.000Z',
-        completedAt: null,
-      }),
-    },
-  ]);
-  await hapi.start();
-  return Number(hapi.info.port);
+function enqueueing(service: RenderService, owner: string): () => Promise<unknown> {
+  return () => service.enqueue({ owner, ...renderRequest() });
+}
+
+function loadCalls({ connections, seconds }: { connections: number; seconds: number }): Promise<LoadReport> {
+  const from = performance.now() + 1000;
+  const times = { connections, from, until: from + seconds * 1000 };
+  return measured(times, async () => ({ call: call as () => Promise<unknown>, close: () => {} }));
 }

@@ -1,138 +1,190 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Accounts, ApiKeys, DataFolder, loadMasterKey, StoredLedger } from '../../lib/index.ts';
-import { jobRecord } from '../../lib/testing/job-record.ts';
-import { type LoadReport, load } from './load.ts';
+import { type LoadReport, type LoadRequest, load } from './load.ts';
+import { type PeerKind, startPeerServer } from './peers.ts';
+import type { Question, Usage } from './service-server.ts';
+import { fill, renderRequest } from './stored-jobs.ts';
 
-const CODE = `from manim import *\n\n\nclass Hello(Scene):\n    def construct(self):\n        ${'self.wait()\n        '.repeat(40)}`;
-const BATCH = 1000;
+interface How {
+  connections: number;
+  seconds: number;
+  rounds: number;
+}
+
+/** A report with what a request costs the server's processor. */
+type Report = LoadReport & { cpuUs?: number };
 
 /**
- * Accepted durable POSTs and GETs over HTTP with more and more jobs stored, next to the same framework and schema
- * doing nothing. One renderer that never begins keeps the CPU for the service.
+ * Accepted durable POSTs, and GETs, over HTTP with few and with many jobs stored, next to the same framework and schema
+ * doing nothing; then next to well-known job queues. One renderer that never begins keeps the CPU for the service.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      seconds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '4' },
+      rounds: { type: 'string', default: '3' },
       connections: { type: 'string', default: '64' },
       jobs: { type: 'string', multiple: true, default: ['0', '10000', '100000'] },
+      only: { type: 'string' },
     },
   });
-  const how = { seconds: Number(values.seconds), connections: Number(values.connections) };
+  const how = {
+    connections: Number(values.connections),
+    seconds: Number(values.seconds),
+    rounds: Number(values.rounds),
+  };
   console.log(
-    `${how.connections} connections, ${how.seconds} s each. Ratios are to the ceiling beside each.\n`,
+    `${how.connections} connections; medians of ${how.rounds} rounds of ${how.seconds} s, in turns.\n`,
   );
-  console.log(row('stored jobs', 'request', 'per second', 'ratio', 'p50 ms', 'p99 ms', 'ceiling'));
-  for (const jobs of values.jobs.map(Number)) await benchWith(jobs, how);
+  if (values.only !== 'peers') await benchStored(values.jobs.map(Number), how);
+  if (values.only !== 'stored') await benchPeers(how);
 }
 
-async function benchWith(jobs: number, how: { seconds: number; connections: number }): Promise<void> {
+async function benchStored(counts: number[], how: How): Promise<void> {
+  console.log(row('stored jobs', 'request', 'per second', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'ceiling'));
+  for (const jobs of counts) {
+    await withFolder(async (folder) => {
+      const { key, jobIds, bytes } = await fill(folder, jobs);
+      const [ours, ceiling] = [await begin('appliance', folder), await begin('ceiling')];
+      try {
+        const { rssBytes } = await ours.usage();
+        const recent = jobIds.slice(-500);
+        const at = { headers: { authorization: `Bearer ${key}` } };
+        const kinds: [name: string, next: () => LoadRequest][] = [
+          ['GET a recent one', () => get(recent.length > 0 ? any(recent) : 'none', at.headers)],
+          ['GET any', () => get(any(jobIds), at.headers)],
+          ['POST', () => post(at.headers)],
+        ];
+        for (const [name, next] of kinds) {
+          if (jobs === 0 && name !== 'POST') continue;
+          const [report, limit] = await inTurns(how, [ours, next], [ceiling, next]);
+          console.log(line(String(jobs), name, report, limit));
+        }
+        const after = (await ours.usage()).rssBytes;
+        const perJob = jobs > 0 ? `${Math.round(bytes / jobs)} bytes on disk per job, ` : '';
+        console.log(
+          `${' '.repeat(14)}${perJob}start ${Math.round(ours.startMs)} ms, ` +
+            `memory ${mib(rssBytes)}, after the load ${mib(after)}\n`,
+        );
+      } finally {
+        await ours.stop();
+        await ceiling.stop();
+      }
+    });
+  }
+}
+
+/** The same jobs into queues that such services are often built on, durable too: behind the same HTTP, and without. */
+async function benchPeers(how: How): Promise<void> {
+  console.log(row('', 'durable', 'per second', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'ours'));
+  for (const kind of ['bullmq', 'pg-boss'] satisfies PeerKind[]) {
+    const server = await startPeerServer(kind);
+    if (typeof server === 'string') {
+      console.log(row(kind, server));
+      continue;
+    }
+    try {
+      await withFolder(async (folder) => {
+        const { key, owner } = await fill(folder, 0);
+        const [ours, peer] = [await begin('appliance', folder, owner), await begin(kind, server.place)];
+        try {
+          const next = () => post({ authorization: `Bearer ${key}` });
+          const [mine, theirs] = await inTurns(how, [ours, next], [peer, next]);
+          console.log(line(kind, 'POST', theirs, mine));
+          const calls: [LoadReport[], LoadReport[]] = [[], []];
+          for (let round = 0; round < how.rounds; round++) {
+            calls[0].push(await ours.call(how));
+            calls[1].push(await peer.call(how));
+          }
+          console.log(line(kind, 'in the process', middle(calls[1]), middle(calls[0])));
+        } finally {
+          await ours.stop();
+          await peer.stop();
+        }
+      });
+    } finally {
+      await server.stop();
+    }
+  }
+}
+
+async function inTurns(how: How, ...loads: [Server, () => LoadRequest][]): Promise<[Report, Report]> {
+  const reports = loads.map((): Report[] => []);
+  for (let round = 0; round < how.rounds; round++) {
+    for (const [i, [server, next]] of loads.entries()) {
+      const before = await server.usage();
+      let sent = 0;
+      const report = await load(server.port, how, () => {
+        sent += 1;
+        return next();
+      });
+      const cpuUs = (1000 * ((await server.usage()).cpuMs - before.cpuMs)) / sent;
+      reports[i]?.push({ ...report, cpuUs });
+    }
+  }
+  return reports.map(middle) as [Report, Report];
+}
+
+/** The median of each figure. */
+function middle(reports: Report[]): Report {
+  const of = (figure: keyof Report) => {
+    const sorted = reports.map((report) => report[figure] ?? Number.NaN).sort((a, b) => a - b);
+    return sorted[sorted.length >> 1] as number;
+  };
+  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuUs: of('cpuUs') };
+}
+
+function get(jobId: string, headers: Record<string, string>): LoadRequest {
+  return { method: 'GET', path: `/api/v2/render/${jobId}`, headers };
+}
+
+function post(headers: Record<string, string>): LoadRequest {
+  const body = JSON.stringify(renderRequest());
+  const described = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+  return { method: 'POST', path: '/api/v2/render', headers: { ...headers, ...described }, body };
+}
+
+function any<T>(list: T[]): T {
+  return list[Math.floor(Math.random() * list.length)] as T;
+}
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-bench-'));
   try {
-    const { key, jobIds } = await fill(folder, jobs);
-    const seededBytes = await sizeOf(folder);
-    const headers = { authorization: `Bearer ${key}` };
-    const body = JSON.stringify({ code: CODE, className: 'Hello', quality: 'low', metadata: { lesson: 7 } });
-    const post = () => ({
-      method: 'POST' as const,
-      path: '/api/v2/render',
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(body)),
-      },
-      body,
-    });
-    let turn = 0;
-    const get = () => ({
-      method: 'GET' as const,
-      path: `/api/v2/render/${jobIds[turn++ % jobIds.length]}`,
-      headers,
-    });
-
-    const [ours, ceiling] = [await begin('appliance', folder), await begin('ceiling')];
-    try {
-      const rssBytes = await ours.memory();
-      for (const [name, next] of [
-        ['GET', get],
-        ['POST', post],
-      ] as const) {
-        const limit = await load(ceiling.port, how, next);
-        const report = await load(ours.port, how, next);
-        console.log(line(String(jobs), name, report, limit));
-      }
-      const perJob = jobs > 0 ? `, ${Math.round(seededBytes / jobs)} bytes on disk per job` : '';
-      console.log(
-        `${' '.repeat(13)}start ${Math.round(ours.startMs)} ms, ${Math.round(rssBytes / 2 ** 20)} MiB${perJob}`,
-      );
-    } finally {
-      await ours.stop();
-      await ceiling.stop();
-    }
+    await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** An account with credits and a key, and jobs that are over. */
-async function fill(folder: string, jobs: number): Promise<{ key: string; jobIds: string[] }> {
-  const data = new DataFolder(folder);
-  await data.start();
-  const { storage } = data;
-  const { accountId } = await new Accounts({ storage, store: data.accountStore }).create('bench@example.org');
-  const masterKey = await loadMasterKey(folder);
-  const { key } = await new ApiKeys({ storage, store: data.keyStore, masterKey }).mint({
-    accountId,
-    name: 'bench',
-  });
-  await new StoredLedger({ store: data.ledgerStore }).grantPaid(accountId, 1_000_000_000);
-  const jobIds: string[] = [];
-  for (let first = 0; first < Math.max(1, jobs); first += BATCH) {
-    await storage.transaction(async (tx) => {
-      for (let number = first; number < Math.min(first + BATCH, Math.max(1, jobs)); number++) {
-        const jobId = number.toString(16).padStart(48, '0');
-        const artifacts = [{ name: 'video.mp4' as const, assetKey: `${jobId}/video.mp4`, sizeBytes: 12345 }];
-        const over = {
-          phase: 'completed' as const,
-          creditsCost: 3,
-          durationMs: 2500,
-          completedAtMs: 1,
-          artifacts,
-        };
-        await storage.insertJob(tx, jobRecord(jobId, { owner: accountId, reserveCredits: 0, ...over }), CODE);
-        jobIds.push(jobId);
-      }
-    });
-  }
-  await data.stop();
-  return { key, jobIds };
-}
-
 interface Server {
   port: number;
   startMs: number;
-  memory: () => Promise<number>;
+  usage: () => Promise<Usage>;
+  /** Calls what it does in its own process, without HTTP. */
+  call: (how: How) => Promise<LoadReport>;
   stop: () => Promise<void>;
 }
 
 async function begin(...args: string[]): Promise<Server> {
   const program = join(import.meta.dirname, 'service-server.ts');
   const child: ChildProcess = fork(program, args, { execArgv: ['--expose-gc'] });
-  const [{ port, startMs }] = (await once(child, 'message')) as [{ port: number; startMs: number }];
+  const ask = async <T>(question?: Question): Promise<T> => {
+    const answer = once(child, 'message');
+    if (question !== undefined) child.send(question);
+    return (await answer)[0] as T;
+  };
+  const { port, startMs } = await ask<{ port: number; startMs: number }>();
   return {
     port,
     startMs,
-    async memory() {
-      child.send('memory');
-      const [{ rssBytes }] = (await once(child, 'message')) as [{ rssBytes: number }];
-      return rssBytes;
-    },
+    usage: () => ask<Usage>('usage'),
+    call: ({ connections, seconds }) => ask<LoadReport>({ calls: { connections, seconds } }),
     async stop() {
       const exit = once(child, 'exit');
       child.kill('SIGKILL');
@@ -141,21 +193,17 @@ async function begin(...args: string[]): Promise<Server> {
   };
 }
 
-async function sizeOf(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const name of await readdir(folder)) {
-    const status = await stat(join(folder, name));
-    if (status.isFile()) bytes += status.size;
-  }
-  return bytes;
+function mib(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 
-function line(jobs: string, name: string, report: LoadReport, limit: LoadReport): string {
-  const ratio = (report.perSecond / limit.perSecond).toFixed(2);
+function line(first: string, name: string, report: Report, beside: Report): string {
+  const ratio = (report.perSecond / beside.perSecond).toFixed(2);
   const [p50, p99] = [report.p50Ms.toFixed(1), report.p99Ms.toFixed(1)];
-  return row(jobs, name, report.perSecond.toFixed(0), ratio, p50, p99, limit.perSecond.toFixed(0));
+  const cpu = Number.isNaN(report.cpuUs) ? '' : Math.round(report.cpuUs ?? 0).toString();
+  return row(first, name, report.perSecond.toFixed(0), ratio, p50, p99, cpu, beside.perSecond.toFixed(0));
 }
 
 function row(...cells: string[]): string {
-  return cells.map((cell, column) => (column < 2 ? cell.padEnd(13) : cell.padStart(10))).join('');
+  return cells.map((cell, column) => (column < 2 ? cell.padEnd(18) : cell.padStart(11))).join('');
 }

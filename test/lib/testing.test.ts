@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, FileAssetStore, StoredLedger } from '../../lib/index.ts';
+import { DataFolder, type DataFolderOptions, FileAssetStore, StoredLedger } from '../../lib/index.ts';
 import {
   assetStoreSuite,
   type Behaviour,
@@ -14,11 +14,14 @@ import { FakeClock } from '../fixtures/fake-clock.ts';
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 let folders = 0;
 
-async function openFolder(t: Test): Promise<DataFolder> {
-  const folder = new DataFolder(join(t.testdirName, String(folders++)));
+async function openFolder(t: Test, options: DataFolderOptions = {}): Promise<DataFolder> {
+  const folder = new DataFolder(join(t.testdirName, String(folders++)), options);
   await folder.start();
   return folder;
 }
+
+/** Moves everything out of memory as soon as it may. */
+const FORGETFUL = { snapshotAfterBytes: 1, recentJobs: 0 };
 
 const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   [
@@ -34,6 +37,22 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
     (t) =>
       deliveriesSuite(async () => {
         const folder = await openFolder(t);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the lowdb storage with little memory',
+    (t) =>
+      storageSuite(async () => {
+        const folder = await openFolder(t, FORGETFUL);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the lowdb storage with little memory, for deliveries',
+    (t) =>
+      deliveriesSuite(async () => {
+        const folder = await openFolder(t, FORGETFUL);
         return { subject: folder.storage, close: () => folder.stop() };
       }),
   ],

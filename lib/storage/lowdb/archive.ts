@@ -1,5 +1,5 @@
 import { type Disk, replaceFile } from '../disk.ts';
-import { entriesOf, MergedCursor } from './cursor.ts';
+import { merged } from './merge.ts';
 import { Pack, type PackDescription } from './pack.ts';
 import { type Block, type PackedRow, packPieces } from './pack-format.ts';
 import { type ArchiveRules, bucketPrefix, indexTable } from './tables.ts';
@@ -123,9 +123,10 @@ export class Archive {
         written.push(pack);
         packs.push(pack);
       }
-      const from = purge ? packs.findIndex(({ outdatedRows }) => outdatedRows > 0) : beginOfMerge(packs);
+      const outdated = purge ? packs.findIndex(({ outdatedRows }) => outdatedRows > 0) : -1;
+      const from = outdated < 0 ? beginOfMerge(packs) : outdated;
       if (from < 0) return packs;
-      const pack = await this.#write(merged(packs.slice(from), { dropRemovals: from === 0 }));
+      const pack = await this.#write(merged(packs.slice(from).reverse(), { dropRemovals: from === 0 }));
       const gone = packs.splice(from, packs.length, pack);
       await this.dismiss(gone);
       return packs;
@@ -156,7 +157,7 @@ export class Archive {
     }
   }
 
-  async #write(rows: Iterable<PackedRow> | AsyncIterable<PackedRow>): Promise<Pack> {
+  async #write(rows: Parameters<typeof packPieces>[0]): Promise<Pack> {
     const name = this.#newName();
     await replaceFile(this.#disk, this.#folder, name, packPieces(rows));
     return Pack.open(this.#disk, this.#folder, name);
@@ -182,21 +183,6 @@ function beginOfMerge(packs: Pack[]): number {
     newerBytes += sizeBytes;
   }
   return from;
-}
-
-/** The rows of packs that stand one behind the other, table by table. */
-async function* merged(
-  packs: Pack[],
-  { dropRemovals }: { dropRemovals: boolean },
-): AsyncGenerator<PackedRow> {
-  const tables = [...new Set(packs.flatMap(({ tables }) => tables))].sort();
-  const newestFirst = packs.toReversed();
-  for (const table of tables) {
-    const cursor = new MergedCursor(newestFirst.map((pack) => pack.cursor(table, {})));
-    for await (const { id, json } of entriesOf(cursor)) {
-      if (json !== undefined || !dropRemovals) yield { table, id, json };
-    }
-  }
 }
 
 /** Made into text one by one, as they are written: together that would hold up everything else. */

@@ -154,6 +154,8 @@ export class LowdbDatabase {
     await this.#last;
     await this.#flushing;
     await this.#snapshotting;
+    this.#snapshot(); // A short journal makes for a quick start.
+    await this.#snapshotting;
     await this.#adapter.close();
     for (const table of this.#listeners.keys()) {
       for (const [id, row] of this.#rows(table)) this.#tell(table, id, row ?? undefined, undefined);

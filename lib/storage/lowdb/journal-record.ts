@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Operation } from './tables.ts';
 
 /**
@@ -159,5 +159,5 @@ function linesOf(bytes: Buffer): Buffer[] {
 }
 
 function checksumOf(previous: string, sequence: number, payload: string): string {
-  return createHash('sha256').update(`${previous} ${sequence} ${payload}`).digest('hex').slice(0, 32);
+  return hash('sha256', `${previous} ${sequence} ${payload}`).slice(0, 32);
 }

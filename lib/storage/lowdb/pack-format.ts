@@ -20,6 +20,13 @@ export interface PackedRow {
   json: string | undefined;
 }
 
+/** Blocks of another pack that are taken over as they are, all bytes of them in one piece. */
+export interface PackedRun {
+  table: string;
+  blocks: Block[];
+  bytes: Buffer;
+}
+
 /** A block as it stands in a file. */
 export interface Block {
   firstId: string;
@@ -39,46 +46,90 @@ type StoredIndex = { table: string; lastId: string; blocks: [string, number, num
 
 /** Of text, before compression. Small, because a look-up reads a whole one. */
 const BLOCK_LENGTH = 8 * 1024;
-const COMPRESSION = { level: 6 };
+const COMPRESSION = { level: 3 };
+/** Written in one go: each write waits for its turn on a busy event loop, and nothing else runs while it is made. */
+const PIECE_BYTES = 64 * 1024;
 
 export const TRAILER_BYTES = 66;
 const TRAILER = /^(\d{16}) (\d{16}) ([0-9a-f]{31})\n$/;
 
 /** A pack of rows that come in order, piece by piece. */
 export async function* packPieces(
-  rows: AsyncIterable<PackedRow> | Iterable<PackedRow>,
+  rows: AsyncIterable<PackedRow | PackedRun> | Iterable<PackedRow>,
 ): AsyncGenerator<Buffer> {
-  const index: TableIndex[] = [];
-  let at = 0;
-  let lines: string[] = [];
-  let length = 0;
-  let firstId = '';
-  const endBlock = (): Buffer | undefined => {
-    if (lines.length === 0) return undefined;
-    const bytes = deflateRawSync(lines.join(''), COMPRESSION);
-    index.at(-1)?.blocks.push({ firstId, at, sizeBytes: bytes.length, checksum: crc32(bytes) });
-    at += bytes.length;
-    lines = [];
-    length = 0;
-    return bytes;
-  };
-  for await (const { table, id, json } of rows) {
-    if (index.at(-1)?.table !== table || length >= BLOCK_LENGTH) {
-      const block = endBlock();
-      if (block) yield block;
-    }
-    if (index.at(-1)?.table !== table) index.push({ table, lastId: id, blocks: [] });
-    if (lines.length === 0) firstId = id;
-    const line = json === undefined ? `${JSON.stringify(id)}\n` : `${JSON.stringify(id)}\t${json}\n`;
-    lines.push(line);
-    length += line.length;
-    (index.at(-1) as TableIndex).lastId = id;
+  const builder = new PackBuilder();
+  for await (const row of rows) {
+    if ('blocks' in row) builder.addRun(row);
+    else builder.addRow(row);
+    if (builder.pieceBytes >= PIECE_BYTES) yield builder.takePiece();
   }
-  const block = endBlock();
-  if (block) yield block;
-  const bytes = encodeIndex(index);
-  yield bytes;
-  yield Buffer.from(`${digits(at)} ${digits(bytes.length)} ${indexChecksum(bytes)}\n`);
+  builder.end();
+  yield builder.takePiece();
+}
+
+class PackBuilder {
+  readonly #index: TableIndex[] = [];
+  /** Where the next block begins. */
+  #at = 0;
+  #firstId = '';
+  #lines: string[] = [];
+  #length = 0;
+  #piece: Buffer[] = [];
+  pieceBytes = 0;
+
+  addRow({ table, id, json }: PackedRow): void {
+    if (this.#index.at(-1)?.table !== table || this.#length >= BLOCK_LENGTH) this.#endBlock();
+    this.#table(table).lastId = id;
+    if (this.#lines.length === 0) this.#firstId = id;
+    const line = json === undefined ? `${JSON.stringify(id)}\n` : `${JSON.stringify(id)}\t${json}\n`;
+    this.#lines.push(line);
+    this.#length += line.length;
+  }
+
+  addRun({ table, blocks, bytes }: PackedRun): void {
+    this.#endBlock();
+    const shift = this.#at - (blocks[0] as Block).at;
+    const own = this.#table(table);
+    for (const block of blocks) own.blocks.push({ ...block, at: block.at + shift });
+    this.#put(bytes);
+  }
+
+  /** Writes the index. */
+  end(): void {
+    this.#endBlock();
+    const bytes = encodeIndex(this.#index);
+    const trailer = `${digits(this.#at)} ${digits(bytes.length)} ${indexChecksum(bytes)}\n`;
+    this.#put(bytes);
+    this.#put(Buffer.from(trailer));
+  }
+
+  takePiece(): Buffer {
+    const piece = Buffer.concat(this.#piece);
+    this.#piece = [];
+    this.pieceBytes = 0;
+    return piece;
+  }
+
+  #table(table: string): TableIndex {
+    if (this.#index.at(-1)?.table !== table) this.#index.push({ table, lastId: '', blocks: [] });
+    return this.#index.at(-1) as TableIndex;
+  }
+
+  #endBlock(): void {
+    if (this.#lines.length === 0) return;
+    const bytes = deflateRawSync(this.#lines.join(''), COMPRESSION);
+    const block = { firstId: this.#firstId, at: this.#at, sizeBytes: bytes.length, checksum: crc32(bytes) };
+    this.#index.at(-1)?.blocks.push(block);
+    this.#put(bytes);
+    this.#lines = [];
+    this.#length = 0;
+  }
+
+  #put(bytes: Buffer): void {
+    this.#piece.push(bytes);
+    this.#at += bytes.length;
+    this.pieceBytes += bytes.length;
+  }
 }
 
 function digits(number: number): string {

@@ -58,12 +58,15 @@ export class Pack {
     const file = await disk.openToRead(path);
     if (!file) throw damaged(path, 'it is missing');
     try {
-      const trailer = decodeTrailer(await file.read(file.sizeBytes - TRAILER_BYTES, TRAILER_BYTES));
+      const end = Math.max(0, file.sizeBytes - TRAILER_BYTES);
+      const trailer = decodeTrailer(await file.read(end, Buffer.alloc(TRAILER_BYTES)));
       const whole =
         expected === undefined ||
         (expected.sizeBytes === file.sizeBytes && expected.checksum === trailer?.checksum);
       const index =
-        trailer && whole && decodeIndex(await file.read(trailer.at, trailer.sizeBytes), trailer.checksum);
+        trailer &&
+        whole &&
+        decodeIndex(await file.read(trailer.at, Buffer.alloc(trailer.sizeBytes)), trailer.checksum);
       if (!index) throw damaged(path, 'it is not whole');
       const { sizeBytes } = file;
       const { checksum } = trailer;
@@ -104,10 +107,8 @@ export class Pack {
     return index !== undefined && id <= index.lastId && id >= (index.blocks[0] as Block).firstId;
   }
 
-  /** The block that has the row, if any has. */
-  blockOf(table: string, id: string): Block | undefined {
-    const blocks = this.#tables.get(table)?.blocks ?? [];
-    return blocks[lastNotAfter(blocks, id)];
+  blocksOf(table: string): Block[] {
+    return this.#tables.get(table)?.blocks ?? [];
   }
 
   /** The row's JSON, null when this pack says that it was removed, undefined when it says nothing of it. */
@@ -116,12 +117,13 @@ export class Pack {
     id: string,
     lines: (block: Block) => Promise<string>,
   ): Promise<string | null | undefined> {
-    const block = this.blockOf(table, id);
+    const blocks = this.blocksOf(table);
+    const block = blocks[lastNotAfter(blocks, id)];
     return block && findLine(await lines(block), id);
   }
 
   async readBlock(block: Block): Promise<string> {
-    return this.#decode(await this.#file.read(block.at, block.sizeBytes), block);
+    return this.#decode(await this.#file.read(block.at, Buffer.allocUnsafe(block.sizeBytes)), block);
   }
 
   /** Every block of it, with its rows where it is whole. */
@@ -134,7 +136,7 @@ export class Pack {
     for (const { table, blocks } of this.#tables.values()) {
       for (const block of blocks) {
         const { firstId, at } = block;
-        const lines = decodeBlock(await this.#file.read(at, block.sizeBytes), block);
+        const lines = decodeBlock(await this.#file.read(at, Buffer.allocUnsafe(block.sizeBytes)), block);
         yield { table, firstId, at, rows: lines === undefined ? undefined : [...linesOf(lines)] };
       }
     }
@@ -143,20 +145,27 @@ export class Pack {
   /** All bytes, in pieces. */
   async *bytes(): AsyncGenerator<Buffer> {
     for (let at = 0; at < this.sizeBytes; at += PIECE_BYTES) {
-      yield await this.#file.read(at, Math.min(PIECE_BYTES, this.sizeBytes - at));
+      yield await this.#file.read(at, Buffer.allocUnsafe(Math.min(PIECE_BYTES, this.sizeBytes - at)));
     }
   }
 
   cursor(table: string, range: Range): Cursor {
-    const blocks = this.#tables.get(table)?.blocks ?? [];
-    return new PackCursor(this, blocks, range);
+    return new PackCursor(this, this.blocksOf(table), range);
   }
 
-  /** Blocks that lie one after the other, read at once. */
-  async readRun(blocks: Block[]): Promise<string[]> {
+  /** The bytes of blocks that lie one after the other; in `room`, if that is large enough. */
+  readBytes(blocks: Block[], room?: Buffer): Promise<Buffer> {
     const start = (blocks[0] as Block).at;
     const last = blocks.at(-1) as Block;
-    const bytes = await this.#file.read(start, last.at + last.sizeBytes - start);
+    const sizeBytes = last.at + last.sizeBytes - start;
+    const fits = room !== undefined && sizeBytes <= room.length;
+    return this.#file.read(start, fits ? room.subarray(0, sizeBytes) : Buffer.allocUnsafe(sizeBytes));
+  }
+
+  /** The lines of blocks that lie one after the other, read at once. */
+  async readRun(blocks: Block[], room: Buffer): Promise<string[]> {
+    const start = (blocks[0] as Block).at;
+    const bytes = await this.readBytes(blocks, room);
     return blocks.map((block) =>
       this.#decode(bytes.subarray(block.at - start, block.at - start + block.sizeBytes), block),
     );
@@ -178,6 +187,8 @@ class PackCursor implements Cursor {
   #nextBlock: number;
   #entries: Entry[] = [];
   #at = 0;
+  /** Used again and again: node would let many megabytes of such buffers gather before it frees them. */
+  #room: Buffer | undefined;
   current: Entry | undefined;
 
   constructor(pack: Pack, blocks: Block[], range: Range) {
@@ -211,7 +222,8 @@ class PackCursor implements Cursor {
   async #read(): Promise<void> {
     do {
       const run = this.#nextRun();
-      const texts = await this.#pack.readRun(run);
+      this.#room ??= Buffer.allocUnsafeSlow(this.#range.backwards ? 0 : 2 * RUN_BYTES);
+      const texts = await this.#pack.readRun(run, this.#room);
       const entries: Entry[] = [];
       for (const text of texts) {
         for (const entry of linesOf(text)) if (isWithin(entry.id, this.#range)) entries.push(entry);

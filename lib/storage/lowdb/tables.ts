@@ -32,7 +32,7 @@ export type ArchiveRules = Map<string, ArchiveRule<unknown>>;
 export function put(table: string, id: string, row: unknown): Operation {
   const json = JSON.stringify(row);
   // A copy of its own, which nobody changes: made of the text, because that is faster than structuredClone.
-  return { table, id, row: Object.freeze(JSON.parse(json)), json };
+  return { table, id, row: typeof row === 'string' ? row : Object.freeze(JSON.parse(json)), json };
 }
 
 export function removal(table: string, id: string): Operation {

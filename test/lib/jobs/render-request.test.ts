@@ -47,6 +47,8 @@ const refused: [title: string, request: object, message: string][] = [
 for (const [title, request, message] of refused) {
   t.test(`refuses ${title}`, async (t) => {
     t.throws(() => parseRenderRequest(request), { code: 'invalid_request', message });
+    const defaults = { quality: 'low', aspectRatio: '16:9' };
+    t.throws(() => parseRenderRequest({ ...defaults, ...request }), { code: 'invalid_request', message });
   });
 }
 

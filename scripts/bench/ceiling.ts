@@ -1,0 +1,57 @@
+import { createServer } from 'node:http';
+import { server as createHapi } from '@hapi/hapi';
+import Joi from 'joi';
+import { type RenderRequest, renderRequestSchema } from '../../lib/index.ts';
+
+/**
+ * The same framework with the same settings and schema. With nothing to do for a POST it is what nobody can be faster
+ * than. Answers with its port.
+ */
+export async function startHapi(add: (request: RenderRequest) => Promise<unknown>): Promise<number> {
+  const hapi = createHapi({
+    host: '127.0.0.1',
+    port: 0,
+    listener: createServer({
+      headersTimeout: 15_000,
+      requestTimeout: 60_000,
+      connectionsCheckingInterval: 5_000,
+    }),
+    compression: false,
+    debug: false,
+    routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
+  });
+  hapi.auth.scheme('any', () => ({
+    authenticate: (request, h) => h.authenticated({ credentials: { app: request.headers['authorization'] } }),
+  }));
+  hapi.auth.strategy('any', 'any');
+  hapi.route([
+    {
+      method: 'POST',
+      path: '/api/v2/render',
+      options: { auth: 'any', validate: { payload: renderRequestSchema, options: { convert: false } } },
+      async handler(request, h) {
+        await add(request.payload as RenderRequest);
+        return h.response({ jobId: 'none', status: 'queued', endpoint: 'render' }).code(202);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v2/render/{jobId}',
+      options: { auth: 'any', validate: { params: Joi.object({ jobId: Joi.string() }) } },
+      handler: (request) => ({
+        jobId: request.params['jobId'],
+        endpoint: 'render',
+        status: 'queued',
+        creditsCost: 0,
+        durationMs: null,
+        result: null,
+        error: null,
+        metadata: null,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        completedAt: null,
+      }),
+    },
+  ]);
+  await hapi.start();
+  return Number(hapi.info.port);
+}

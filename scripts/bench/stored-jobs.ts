@@ -1,0 +1,90 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  Accounts,
+  ApiKeys,
+  DataFolder,
+  loadMasterKey,
+  Pricing,
+  type RenderRequest,
+  StoredLedger,
+  systemClock,
+} from '../../lib/index.ts';
+import { JobBook } from '../../lib/jobs/job-book.ts';
+import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
+
+/** A request of about half a kilobyte. No two are alike, so that none is compressed better than those of real life. */
+export function renderRequest(): RenderRequest & { code: string } {
+  const lines = Array.from({ length: 8 }, () => {
+    const [name, x, y] = [randomBytes(4).toString('hex'), Math.random().toFixed(3), Math.random().toFixed(3)];
+    return `        self.play(Create(Circle(radius=${x}).shift([${y}, 0, 0])))  # ${name}`;
+  });
+  const code = `from manim import *\n\n\nclass Hello(Scene):\n    def construct(self):\n${lines.join('\n')}\n`;
+  return { code, className: 'Hello', quality: 'low', metadata: { lesson: randomUUID() } };
+}
+
+const AT_ONCE = 1000;
+
+/** A data folder with jobs that are over, as a service leaves them: charged, and their webhooks delivered. */
+export async function fill(
+  path: string,
+  jobs: number,
+): Promise<{ key: string; owner: string; jobIds: string[]; bytes: number }> {
+  const folder = new DataFolder(path);
+  await folder.start();
+  const { storage } = folder;
+  const { accountId } = await new Accounts({ storage, store: folder.accountStore }).create(
+    'bench@example.org',
+  );
+  const masterKey = await loadMasterKey(path);
+  const keys = new ApiKeys({ storage, store: folder.keyStore, masterKey });
+  const { key, record } = await keys.mint({ accountId, name: 'bench' });
+  const ledger = new StoredLedger({ store: folder.ledgerStore });
+  await ledger.grantPaid(accountId, 1_000_000_000);
+
+  const deliveries = new DeliveryBook({
+    storage,
+    clock: systemClock,
+    assetUrl: () => 'https://render.example.org',
+  });
+  const book = new JobBook({
+    storage,
+    ledger,
+    pricing: new Pricing(),
+    clock: systemClock,
+    onEnd: (tx, job) => deliveries.open(tx, job),
+  });
+  const jobIds: string[] = [];
+  const live = async () => {
+    const { metadata, ...rest } = renderRequest();
+    const request = { quality: 'low' as const, aspectRatio: '16:9' as const, ...rest };
+    const webhookUrl = 'https://example.org/hooks/scenepress';
+    const metadataJson = JSON.stringify(metadata);
+    const newJob = { owner: accountId, request, metadataJson, webhookUrl, keyId: record.keyId };
+    const { jobId } = (await book.open(newJob)).job;
+    await book.begin(jobId);
+    const artifacts = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({
+      name,
+      assetKey: `${jobId}/${name}`,
+      sizeBytes: 12345,
+    }));
+    await book.finish(jobId, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
+    const [delivery] = await storage.deliveries.list({ jobId });
+    const [begun] = await deliveries.begin([delivery?.deliveryId as string]);
+    const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
+    if (begun) await deliveries.conclude(begun, answer);
+    jobIds.push(jobId);
+  };
+  for (let done = 0; done < jobs; done += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, jobs - done) }, live));
+  }
+  await folder.stop();
+  return { key, owner: accountId, jobIds, bytes: await sizeOf(path) };
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const names = (await readdir(folder)).filter((name) => /^(database|journal|pack)/.test(name));
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

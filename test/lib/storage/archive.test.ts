@@ -1,0 +1,224 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { realDisk } from '../../../lib/storage/disk.ts';
+import { entriesOf } from '../../../lib/storage/lowdb/cursor.ts';
+import { LowdbDatabase, type LowdbDatabaseOptions } from '../../../lib/storage/lowdb/database.ts';
+import { Pack } from '../../../lib/storage/lowdb/pack.ts';
+import { SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
+
+interface Row {
+  owner: string;
+  over: boolean;
+  text: string;
+}
+type Rows = Map<string, Row>;
+
+function openDatabase(folder: string, options: LowdbDatabaseOptions = {}): LowdbDatabase {
+  const database = new LowdbDatabase(folder, { snapshotAfterBytes: 1, recentJobs: 0, ...options });
+  database.archive<Row & { id: string }>('rows', {
+    finished: ({ over }) => over,
+    keepsRecent: true,
+    indexes: { byOwner: ({ owner, id }) => ({ bucket: [owner], order: id }) },
+  });
+  return database;
+}
+
+async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const row of rows) list.push(row);
+  return list;
+}
+
+function put(database: LowdbDatabase, id: string, row: Partial<Row>): Promise<void> {
+  return database.transaction(async (tx) =>
+    tx.put('rows', id, { id, owner: 'a', over: true, text: '', ...row }),
+  );
+}
+
+function packsIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.startsWith('pack-'));
+}
+
+/** A database whose rows 0 to 99 are in packs, closed. */
+async function closedFolder(t: Test): Promise<string> {
+  const folder = t.testdir();
+  const database = openDatabase(folder);
+  await database.start();
+  for (let id = 0; id < 100; id++) await put(database, String(id), { text: 'x'.repeat(1000) });
+  await database.stop();
+  return folder;
+}
+
+const id = fc.constantFrom('', '\0', '"', '\ud800', '数', '__proto__', ...Array.from('abcdefgh'));
+const owner = fc.constantFrom('a', 'a\0b', 'b', '');
+/** Some fill a block of a pack alone. */
+const text = fc.oneof(
+  fc.string(),
+  fc.nat().map((n) => String(n).repeat(3000)),
+);
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('put' as const),
+      id,
+      owner,
+      over: fc.boolean(),
+      text,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), id }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('purge' as const) }) },
+);
+
+t.test('rows are found, listed and viewed wherever they are, as if they were all in memory', async (t) => {
+  const folder = t.testdir();
+  const history = fc.array(step, { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(history, fc.nat(), fc.constantFrom(0, 2), async (steps, seed, recentJobs) => {
+      const disk = new SimulatedDisk(seededRandom(seed));
+      let database = openDatabase(folder, { disk, recentJobs });
+      await database.start();
+      const model: Rows = new Map();
+      for (const step of steps) {
+        if (step.do === 'put') {
+          const { do: _, id, ...row } = step;
+          // A row that is over isn't given to another owner.
+          const owner = model.get(id)?.owner ?? row.owner;
+          await put(database, id, { ...row, owner });
+          model.set(id, { ...row, owner });
+        } else if (step.do === 'remove') {
+          await database.transaction(async (tx) => tx.remove('rows', step.id));
+          model.delete(step.id);
+        } else if (step.do === 'purge') await database.purge();
+        else {
+          await database.stop();
+          database = openDatabase(folder, { disk, recentJobs });
+          await database.start();
+        }
+      }
+      await compare(database, model);
+      await database.stop();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+async function compare(database: LowdbDatabase, model: Rows): Promise<void> {
+  const ids = [...model.keys()].sort();
+  await using view = database.view('rows');
+  const viewed = (await all(view.rows<{ id: string }>('rows'))).map(({ id }) => id);
+  if (JSON.stringify(viewed) !== JSON.stringify(ids)) throw new Error(`viewed ${JSON.stringify(viewed)}`);
+  for (const id of ['', '\0', '"', '\ud800', '数', '__proto__', ...'abcdefgh']) {
+    const found = await database.find<Row>('rows', id);
+    if (found?.text !== model.get(id)?.text)
+      throw new Error(`${JSON.stringify(id)} is ${JSON.stringify(found)}`);
+  }
+  for (const owner of ['a', 'a\0b', 'b', '']) {
+    for (const before of [undefined, 'd']) {
+      const listing = { index: 'byOwner', buckets: [[owner]], ...(before !== undefined && { before }) };
+      const listed = (await all(database.newestFirst<{ id: string }>('rows', listing))).map(({ id }) => id);
+      const expected = ids
+        .filter((id) => model.get(id)?.owner === owner && (before === undefined || id < before))
+        .reverse();
+      if (JSON.stringify(listed) !== JSON.stringify(expected)) {
+        throw new Error(
+          `of ${JSON.stringify(owner)} it listed ${JSON.stringify(listed)}, not ${JSON.stringify(expected)}`,
+        );
+      }
+    }
+  }
+}
+
+t.test('packs stay few, however many snapshots are written', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase(folder);
+  await database.start();
+  for (let id = 0; id < 300; id++) {
+    await put(database, String(id).padStart(4, '0'), { text: String(Math.random()) });
+    await database.purge();
+  }
+  t.ok(packsIn(folder).length <= 12, `${packsIn(folder).length} packs`);
+  t.equal((await all(database.newestFirst('rows'))).length, 300);
+  await database.stop();
+});
+
+t.test('who reads a view goes on while its packs are merged and removed', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase(folder);
+  await database.start();
+  for (let id = 0; id < 20; id++) await put(database, String(id), { text: 'x'.repeat(20_000) });
+  await database.purge();
+  const before = packsIn(folder);
+  await using view = database.view('rows');
+  const rows = view.rows('rows');
+  t.ok((await rows.next()).value);
+  for (let id = 20; id < 40; id++) {
+    await put(database, String(id), { text: 'x'.repeat(20_000) });
+    await database.purge();
+  }
+  t.notSame(packsIn(folder).slice(0, before.length), before);
+  t.equal((await all(rows)).length, 19);
+  await database.stop();
+});
+
+t.test('what was replaced or removed is on the disk no more after a purge', async (t) => {
+  const folder = t.testdir();
+  const database = openDatabase(folder);
+  await database.start();
+  for (const id of ['1', '2', '3']) await put(database, id, { text: `secret ${id}` });
+  await database.purge();
+  await put(database, '1', { text: '' });
+  await database.transaction(async (tx) => tx.remove('rows', '2'));
+  await database.purge();
+  await database.stop();
+  const texts: string[] = [];
+  for (const name of readdirSync(folder).filter((name) => /^(database|journal)/.test(name))) {
+    texts.push(readFileSync(join(folder, name), 'utf8'));
+  }
+  for (const name of packsIn(folder)) {
+    const pack = await Pack.open(realDisk, folder, name);
+    for (const table of pack.tables) {
+      for await (const { json } of entriesOf(pack.cursor(table, {}))) texts.push(json ?? '');
+    }
+    await pack.release();
+  }
+  t.notMatch(texts.join(), /secret [12]/);
+  t.match(texts.join(), /secret 3/);
+});
+
+t.test('a pack that is missing or was altered stops the start with a clear message', async (t) => {
+  const harms: [harm: (path: string) => void, message: RegExp][] = [
+    [(path) => rmSync(path), /pack-\d+ is damaged: it is missing/],
+    [
+      (path) => writeFileSync(path, readFileSync(path).subarray(0, -1)),
+      /pack-\d+ is damaged: it is not whole/,
+    ],
+    [(path) => flipBit(path, -100), /pack-\d+ is damaged: it is not whole/],
+  ];
+  for (const [harm, message] of harms) {
+    const folder = await closedFolder(t);
+    harm(join(folder, packsIn(folder)[0] as string));
+    await t.rejects(openDatabase(folder).start(), { code: 'storage_damaged', message });
+  }
+});
+
+t.test('an altered row is never given out', async (t) => {
+  const folder = await closedFolder(t);
+  for (const name of packsIn(folder)) flipBit(join(folder, name), 5);
+  const database = openDatabase(folder);
+  await database.start();
+  await t.rejects(database.find('rows', '0'), { code: 'storage_damaged', message: /altered \(at byte 0\)/ });
+  await t.rejects(all(database.newestFirst('rows')), { code: 'storage_damaged' });
+  await database.stop();
+});
+
+function flipBit(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  const place = at < 0 ? bytes.length + at : at;
+  bytes[place] = (bytes[place] as number) ^ 1;
+  writeFileSync(path, bytes);
+}
