@@ -5,16 +5,22 @@ import { DataFolder, recover, StoredLedger } from '../../lib/index.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 
 const JOBS = 40;
+const IN_JOURNAL = 4;
 
 /** A closed folder with jobs that are over: some in packs, some in the snapshot, the last ones in the journal only. */
 async function usedFolder(t: Test): Promise<string> {
   const path = join(t.testdir(), 'data');
-  const folder = new DataFolder(path, { snapshotAfterBytes: 6000, recentJobs: 5 });
+  await use(new DataFolder(path, { snapshotAfterBytes: 6000, recentJobs: 5 }), 1, JOBS - IN_JOURNAL);
+  await use(new DataFolder(path), JOBS - IN_JOURNAL + 1, JOBS);
+  return path;
+}
+
+async function use(folder: DataFolder, first: number, last: number): Promise<void> {
   await folder.start();
   const { storage } = folder;
   const ledger = new StoredLedger({ store: folder.ledgerStore });
-  await ledger.grantPaid('a', 1000);
-  for (let number = 1; number <= JOBS; number++) {
+  if (first === 1) await ledger.grantPaid('a', 1000);
+  for (let number = first; number <= last; number++) {
     const jobId = `job${String(number).padStart(3, '0')}`;
     await storage.transaction(async (tx) => {
       await ledger.reserve({ jobId, owner: 'a', amountCredits: 5 }, tx);
@@ -24,7 +30,6 @@ async function usedFolder(t: Test): Promise<string> {
     });
   }
   await folder.stop();
-  return path;
 }
 
 function nameIn(path: string, start: string): string {
