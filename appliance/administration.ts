@@ -244,6 +244,11 @@ export class Administration {
     return this.#jobInfo(await this.#service.cancel(jobId));
   }
 
+  /** Removes what the job's owner wrote and what came of it; what it cost stays. */
+  async forgetJob({ jobId }: { jobId: string }): Promise<JobInfo> {
+    return this.#jobInfo(await this.#service.forget(jobId));
+  }
+
   /** A new job that asks for the same. It reserves credits as any other. */
   async renderAgain({ jobId }: { jobId: string }): Promise<JobInfo> {
     const { owner } = await this.#service.get(jobId);
@@ -377,6 +382,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'listJobs',
   'showJob',
   'cancelJob',
+  'forgetJob',
   'renderAgain',
   'grantCredits',
   'creditBalance',

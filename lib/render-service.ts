@@ -11,6 +11,7 @@ import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
 import { isScenepressError, ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher, type QueueOptions } from './jobs/dispatcher.ts';
+import { forgetJob } from './jobs/forget.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { JobBook, type NewJob } from './jobs/job-book.ts';
 import { parseRenderRequest, type RenderRequest } from './jobs/render-request.ts';
@@ -374,6 +375,49 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#assertAccepting();
     await this.#dispatcher.cancel(job);
     return this.wait(jobId);
+  }
+
+  /**
+   * Removes what a job's owner wrote and what came of it, from the medium too: code, metadata, error, artifacts, what
+   * was sent to its webhook. What it cost, when and whom stays. Repeat it when it fails. Errors: `not_found`;
+   * `conflict` while the job isn't over.
+   */
+  async forget(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+    const job = await this.#record(jobId, owner);
+    if (!isTerminal(job.phase)) {
+      throw new ScenepressError(
+        'conflict',
+        `Job ${jobId} is not over. Cancel it first, or wait for its end.`,
+      );
+    }
+    const forgotten = await forgetJob(this.#stores, job);
+    await this.#storage.purge();
+    return jobOf(forgotten);
+  }
+
+  /** The same for all jobs of an owner; those that are not over are cancelled. Answers with their number. */
+  async forgetAll(owner: string): Promise<number> {
+    let count = 0;
+    for (let before: string | undefined; ; ) {
+      const page = await this.#storage.listJobs({
+        owner,
+        limit: 1000,
+        ...(before !== undefined && { before }),
+      });
+      for (const { jobId, phase } of page) {
+        if (!isTerminal(phase)) await this.cancel(jobId, { owner });
+        await forgetJob(this.#stores, await this.#record(jobId, owner));
+      }
+      count += page.length;
+      before = page.at(-1)?.jobId;
+      if (before === undefined) break;
+    }
+    await this.#storage.purge();
+    return count;
+  }
+
+  get #stores(): { storage: Storage; assets: AssetStore; clock: Clock } {
+    return { storage: this.#storage, assets: this.#assets, clock: this.#clock };
   }
 
   /** Resolves with the job when it is terminal. `signal` gives up waiting. */

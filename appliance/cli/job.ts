@@ -98,6 +98,18 @@ export function jobCommand(): Command {
 
   job.addCommand(
     administrative(
+      'forget <jobId>',
+      'Remove the code, metadata, error, webhook and artifacts of a job that is over; what it cost stays',
+      'scenepress job forget JOBID',
+    ).action(async (jobId: string, flags: Flags) => {
+      const forgotten = await withAdministration(configOf(flags), (office) => office.forgetJob({ jobId }));
+      if (flags.json) printJson(forgotten);
+      else print(`Job ${jobId} is forgotten, but for what it cost. Backups made before still hold it.`);
+    }),
+  );
+
+  job.addCommand(
+    administrative(
       'retry <jobId>',
       'Render again: a new job of the same source, paid as any other',
       'scenepress job retry JOBID',

@@ -26,7 +26,7 @@ import { isoTime } from '../clock.ts';
  * | running, queued | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
  * | settling | completed, failed | the ledger's `settle` or `void` answered | |
  *
- * A terminal job never changes. The first reason for ending wins.
+ * A terminal job never changes, but that what its owner wrote can be removed. The first reason for ending wins.
  */
 export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'completed' | 'failed';
 
@@ -91,6 +91,8 @@ export interface JobRecord {
   artifacts: Artifact[];
   /** Why it failed, in words for the scene's author; null otherwise. */
   error: string | null;
+  /** When what its owner wrote was removed; absent in most. */
+  forgottenAtMs?: number;
 }
 
 /** A job as the library shows it: everything of the record that means something outside. */
@@ -114,6 +116,8 @@ export interface Job {
   /** ISO 8601, UTC. */
   createdAt: string;
   completedAt: string | null;
+  /** When its code, metadata, error and artifacts were removed, ISO 8601; absent in most. */
+  forgottenAt?: string;
 }
 
 /** A terminal job never changes. */
@@ -148,5 +152,6 @@ export function jobOf(record: JobRecord): Job {
     attempts,
     createdAt: isoTime(record.createdAtMs),
     completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
+    ...(record.forgottenAtMs !== undefined && { forgottenAt: isoTime(record.forgottenAtMs) }),
   };
 }

@@ -60,6 +60,14 @@ export interface Storage {
   /** Removes a job that never became visible (phase `reserving`), with its source. */
   deleteJob(tx: Transaction, jobId: string): Promise<void>;
 
+  /**
+   * Replaces the record of a terminal job by one without what its owner wrote; removes its source and the requests that
+   * made it.
+   */
+  forgetJob(tx: Transaction, job: JobRecord): Promise<void>;
+  /** Resolves when nothing that was replaced or removed before the call is on the medium any more. */
+  purge(): Promise<void>;
+
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
   /** Adds it, or replaces one of the same owner and key. */
   putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;

@@ -38,6 +38,17 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await due(storage), []);
     },
 
+    async 'forgets bodies and answers'(storage) {
+      await insert(storage, deliveryRecord('1'), deliveryRecord('2'));
+      await update(storage, deliveryRecord('1'), 'answer');
+      const forgotten = deliveryRecord('1', { dueAtMs: null });
+      await storage.transaction((tx) => storage.deliveries.forget(tx, forgotten));
+      assert.deepEqual(await storage.deliveries.get('1'), forgotten);
+      assert.equal(await storage.deliveries.readBody('1'), undefined);
+      assert.equal(await storage.deliveries.readAnswer('1'), undefined);
+      assert.equal(await storage.deliveries.readBody('2'), 'body');
+    },
+
     async 'lists deliveries newest first, in pages, by owner and by job'(storage) {
       await insert(
         storage,

@@ -97,6 +97,29 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await storage.readSource('1'), undefined);
     },
 
+    async 'forgets what the owner of a job that is over wrote'(storage) {
+      await insert(storage, jobRecord('1', { phase: 'failed', error: 'e', metadataJson: '1' }), 'secret');
+      await insert(storage, jobRecord('2'), 'kept');
+      const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
+      await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));
+      const forgotten = jobRecord('1', { phase: 'failed', error: 'gone', forgottenAtMs: 5 });
+      await storage.transaction((tx) => storage.forgetJob(tx, forgotten));
+      await storage.purge();
+      for (let start = 0; start < 2; start += 1) {
+        assert.deepEqual(await storage.getJob('1'), forgotten);
+        assert.equal(await storage.readSource('1'), undefined);
+        assert.equal(await storage.readSource('2'), 'kept');
+        assert.equal(
+          await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx)),
+          undefined,
+        );
+        assert.equal((await storage.listJobs({ owner: 'a' })).length, 2);
+        await storage.stop();
+        await storage.start();
+      }
+      await assert.rejects(storage.transaction((tx) => storage.forgetJob(tx, jobRecord('2'))));
+    },
+
     async 'remembers idempotent requests by owner and key, until they are old'(storage) {
       const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));

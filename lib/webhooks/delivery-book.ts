@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Clock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { jobJson } from '../jobs/job-json.ts';
@@ -58,7 +59,9 @@ export class DeliveryBook {
   /** Opens a delivery of the same body, with one attempt. */
   async openAgain(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
-    assert(body !== undefined, 'a delivery has its body');
+    if (body === undefined) {
+      throw new ScenepressError('not_found', 'What this delivery sent was removed: it cannot be sent again.');
+    }
     const again: DeliveryRecord = {
       ...delivery,
       deliveryId: this.#ids.next(),

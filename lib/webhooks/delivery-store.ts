@@ -27,6 +27,8 @@ export interface DeliveryStore {
   insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void>;
   /** Replaces the record of a delivery that exists; an `answer` replaces the one kept before. */
   update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void>;
+  /** Replaces the record of a delivery; removes its body and the answer. */
+  forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
   list(query: DeliveryQuery): Promise<DeliveryRecord[]>;
   /**

@@ -48,6 +48,13 @@ export class LowdbDeliveryStore implements DeliveryStore {
     if (answer !== undefined) inside.put(ANSWERS, delivery.deliveryId, answer);
   }
 
+  async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
+    await this.update(tx, delivery);
+    const inside = this.#database.inside(tx);
+    inside.remove(BODIES, delivery.deliveryId);
+    inside.remove(ANSWERS, delivery.deliveryId);
+  }
+
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
     return (tx ? this.#database.inside(tx) : this.#database).find(TABLE, deliveryId);
   }

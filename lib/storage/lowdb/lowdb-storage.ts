@@ -78,6 +78,21 @@ export class LowdbStorage implements Storage {
     inside.remove(SOURCES, jobId);
   }
 
+  async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const before = await inside.find<JobRecord>(JOBS, job.jobId);
+    assert(before && isTerminal(before.phase), 'only a job that is over is forgotten');
+    inside.put(JOBS, job.jobId, job);
+    inside.remove(SOURCES, job.jobId);
+    for (const { owner, key, jobId } of this.#database.all<IdempotentRequest>(REQUESTS)) {
+      if (jobId === job.jobId) inside.remove(REQUESTS, requestId(owner, key));
+    }
+  }
+
+  async purge(): Promise<void> {
+    await this.#database.purge();
+  }
+
   async getIdempotentRequest(
     owner: string,
     key: string,

@@ -1,0 +1,59 @@
+import type { AssetStore } from '../assets/asset-store.ts';
+import type { Clock } from '../clock.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { JobRecord } from './job.ts';
+
+/** What the error of a forgotten job says: its own may quote the code. */
+export const FORGOTTEN: string = 'The render failed. Why was removed together with its code.';
+
+interface World {
+  storage: Storage;
+  assets: AssetStore;
+  clock: Clock;
+}
+
+/**
+ * Removes what a job's owner wrote and what came of it: code, class name, metadata, webhook and its bodies and answers,
+ * error and artifacts. What was paid, when and by whom stays. For a job that is over; what is still due to its webhook
+ * isn't sent any more. The bytes leave the medium with `storage.purge()`.
+ */
+export async function forgetJob({ storage, assets, clock }: World, job: JobRecord): Promise<JobRecord> {
+  const { webhookSecretSealed: _, ...rest } = job;
+  const forgotten: JobRecord = {
+    ...rest,
+    className: '',
+    metadataJson: null,
+    webhookUrl: null,
+    error: job.phase === 'failed' ? FORGOTTEN : null,
+    forgottenAtMs: job.forgottenAtMs ?? clock.now(),
+  };
+  // The files first: forgotten but not removed, they would stay for ever.
+  for (const { assetKey } of job.artifacts) await assets.delete(assetKey);
+  await storage.transaction(async (tx) => {
+    await storage.forgetJob(tx, forgotten);
+    if (job.artifacts.length > 0) await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());
+    await forgetDeliveries(storage, tx, job.jobId, clock.now());
+  });
+  return forgotten;
+}
+
+async function forgetDeliveries(
+  storage: Storage,
+  tx: Transaction,
+  jobId: string,
+  nowMs: number,
+): Promise<void> {
+  const all = await storage.deliveries.list({ jobId, limit: Number.MAX_SAFE_INTEGER });
+  for (const { deliveryId } of all) {
+    const delivery = await storage.deliveries.get(deliveryId, tx);
+    if (!delivery) continue;
+    const { secretSealed: _, ...rest } = delivery;
+    // An attempt that is under way ends here: what comes of it must not make the delivery due again.
+    const attempts = delivery.attempts.map((attempt) =>
+      attempt.endedAtMs === null ? { ...attempt, endedAtMs: nowMs, reason: 'interrupted' as const } : attempt,
+    );
+    const forgotten: DeliveryRecord = { ...rest, attempts, url: new URL(delivery.url).origin, dueAtMs: null };
+    await storage.deliveries.forget(tx, forgotten);
+  }
+}

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { audit, DataFolder, RenderService, StoredLedger } from '../../../lib/index.ts';
+import { realDisk } from '../../../lib/storage/disk.ts';
+import { Pack } from '../../../lib/storage/lowdb/pack.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+const SECRET = 'the-secret-of-ada';
+const OTHER = 'what-bob-wrote';
+
+/** A folder with jobs of two owners that are over; where they lie depends on how long the journal may grow. */
+async function usedFolder(t: Test, snapshotAfterBytes: number) {
+  const root = t.testdir({ ada: SECRET, bob: OTHER });
+  const path = join(root, 'data');
+  const folder = new DataFolder(path, { snapshotAfterBytes, recentJobs: 2 });
+  await folder.start();
+  const { storage } = folder;
+  const ledger = new StoredLedger({ store: folder.ledgerStore });
+  for (let number = 1; number <= 20; number++) {
+    const owner = number % 2 ? 'ada' : 'bob';
+    const text = owner === 'ada' ? SECRET : OTHER;
+    const jobId = `job${number}`;
+    const assetKey = `${jobId}/video.mp4`;
+    const failed = number === 3;
+    if (!failed) await folder.assets.put(assetKey, { path: join(root, owner) });
+    await storage.transaction(async (tx) => {
+      await ledger.reserve({ jobId, owner, amountCredits: 5 }, tx);
+      if (failed) await ledger.void({ jobId, owner }, tx);
+      else await ledger.settle({ jobId, owner, amountCredits: 3 }, tx);
+      const job = jobRecord(jobId, {
+        owner,
+        phase: failed ? 'failed' : 'completed',
+        className: text.replaceAll('-', '_'),
+        metadataJson: JSON.stringify({ text }),
+        webhookUrl: `https://example.org/${text}`,
+        reserveCredits: 5,
+        creditsCost: failed ? 0 : 3,
+        error: failed ? `NameError\nline 1: ${text}` : null,
+        artifacts: failed ? [] : [{ name: 'video.mp4', assetKey, sizeBytes: text.length }],
+        webhookSecretSealed: text,
+      });
+      await storage.insertJob(tx, job, `# ${text}`);
+      const request = { owner, key: text, fingerprint: 'f', jobId, createdAtMs: Date.now() };
+      await storage.putIdempotentRequest(tx, request);
+      const url = `https://example.org/${text}`;
+      const delivery = deliveryRecord(`d${number}`, { owner, jobId, url, dueAtMs: number === 5 ? 1 : null });
+      await storage.deliveries.insert(tx, delivery, JSON.stringify({ metadata: text }));
+    });
+    const answered = deliveryRecord(`d${number}`, { owner, jobId, url: `https://example.org/${text}` });
+    await storage.transaction((tx) =>
+      storage.deliveries.update(tx, { ...answered, dueAtMs: number === 5 ? 1 : null }, `thanks for ${text}`),
+    );
+  }
+  const service = new RenderService({ dataFolder: folder, ledger });
+  t.teardown(() => service.stop());
+  await service.open();
+  return { path, folder, service };
+}
+
+/** Files of a folder that hold a text, packs unpacked. */
+async function filesWith(path: string, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
+    if (!statSync(join(path, name)).isFile()) continue;
+    let content = readFileSync(join(path, name), 'utf8');
+    if (name.startsWith('pack-')) {
+      const pack = await Pack.open(realDisk, path, name);
+      for await (const { rows } of pack.blocks()) content += JSON.stringify(rows);
+      await pack.release();
+    }
+    if (content.includes(text)) found.push(name);
+  }
+  return found;
+}
+
+for (const [place, snapshotAfterBytes] of [
+  ['the journal', 10_000_000],
+  ['packs and snapshot', 3000],
+] as const) {
+  t.test(`what an owner wrote leaves ${place}; what was paid stays`, async (t) => {
+    const { path, folder, service } = await usedFolder(t, snapshotAfterBytes);
+    t.ok((await filesWith(path, SECRET)).length > 3, 'it is there at first');
+    const before = await audit(folder.ledgerStore);
+
+    const one = await service.forget('job1', { owner: 'ada' });
+    t.match(one, {
+      status: 'completed',
+      creditsCost: 3,
+      metadataJson: null,
+      className: '',
+      forgottenAt: String,
+    });
+    t.ok((await filesWith(path, SECRET)).length > 3, 'other jobs are as they were');
+    t.equal(await service.forgetAll('ada'), 10);
+    t.same(await filesWith(path, SECRET), [], 'no file holds it any more');
+    t.same(await filesWith(path, SECRET.replaceAll('-', '_')), []);
+    t.ok((await filesWith(path, OTHER)).length > 10, 'another’s is as it was');
+
+    t.same(await audit(folder.ledgerStore), before);
+    t.match(await service.get('job3'), { status: 'failed', error: /render failed.*removed/, creditsCost: 0 });
+    t.match(await service.list({ owner: 'ada', limit: 100 }), { length: 10 });
+    t.equal((await service.list({ owner: 'ada', limit: 100 })).length, 10);
+    await t.rejects(service.openArtifact('job1', 'video.mp4'), { code: 'artifact_gone' });
+    await t.rejects(service.renderAgain('job1'), { code: 'not_found' });
+    t.match(await service.deliveries.list({ jobId: 'job5' }), [
+      { url: 'https://example.org', status: 'failed' },
+    ]);
+    await t.rejects(service.deliveries.sendAgain('d1'), { code: 'not_found', message: /was removed/ });
+    t.match(await service.get('job2'), { metadataJson: `{"text":"${OTHER}"}` });
+    t.equal(await folder.storage.readSource('job2'), `# ${OTHER}`);
+    const forgottenAt = one.forgottenAt;
+    t.equal((await service.forget('job1')).forgottenAt, forgottenAt, 'again: nothing changes');
+  });
+}
+
+t.test('a job that is not over is not forgotten; with its owner it is cancelled first', async (t) => {
+  const folder = new DataFolder(join(t.testdir(), 'data'));
+  const service = new RenderService({ dataFolder: folder });
+  t.teardown(() => service.stop());
+  await service.open();
+  const { jobId } = await service.enqueue({ owner: 'ada', code: SECRET, className: 'A' });
+  await t.rejects(service.forget(jobId), { code: 'conflict', message: /not over.*Cancel it first/ });
+  await t.rejects(service.forget(jobId, { owner: 'bob' }), { code: 'not_found' });
+  writeFileSync(join(folder.path, 'notes-of-the-operator'), SECRET);
+  t.equal(await service.forgetAll('ada'), 1);
+  t.match(await service.get(jobId), { status: 'failed' });
+  t.same(await filesWith(folder.path, SECRET), ['notes-of-the-operator']);
+});
