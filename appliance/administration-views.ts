@@ -82,6 +82,16 @@ export interface JobInfo {
   progress: RenderProgress | null;
 }
 
+/** How much there is of everything. */
+export interface Counts {
+  accounts: number;
+  disabledAccounts: number;
+  keys: number;
+  revokedKeys: number;
+  data: DataStatistics;
+  service: ServiceStatus;
+}
+
 /** The jobs that wait, and whether renders begin. */
 export interface QueueInfo {
   /** Since when no more renders are begun; null when they are. */

@@ -23,6 +23,7 @@ import {
 import {
   type AccountInfo,
   accountInfo,
+  type Counts,
   type Examination,
   type JobInfo,
   jobInfo,
@@ -196,6 +197,19 @@ export class Administration {
   /** Makes a delivery of its own; a running server sends it within a second. */
   async sendAgain({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
     return this.#service.deliveries.sendAgain(deliveryId);
+  }
+
+  /** How much there is of everything, and the state of the service: nothing that names anyone. */
+  async showCounts(): Promise<Counts> {
+    const [accounts, keys] = [await this.#accounts.list(), await this.#keys.list()];
+    return {
+      accounts: accounts.length,
+      disabledAccounts: accounts.filter(({ disabledAtMs }) => disabledAtMs !== undefined).length,
+      keys: keys.length,
+      revokedKeys: keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length,
+      data: await this.#folder.statistics(),
+      service: this.#service.status(),
+    };
   }
 
   async showQueue(): Promise<QueueInfo> {
@@ -376,6 +390,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'listDeliveries',
   'showDelivery',
   'sendAgain',
+  'showCounts',
   'showQueue',
   'pauseQueue',
   'resumeQueue',

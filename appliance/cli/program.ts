@@ -18,6 +18,7 @@ import { queueCommand } from './queue.ts';
 import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
+import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
 
 /** What the program ends with. */
@@ -54,6 +55,7 @@ export function createProgram(): Command {
     .addCommand(recoverCommand())
     .commandsGroup('Install and look:')
     .addCommand(doctorCommand())
+    .addCommand(supportBundleCommand())
     .addCommand(configCommand())
     .addCommand(installServiceCommand())
     .addCommand(metricsCommand())
