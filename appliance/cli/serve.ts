@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { Command } from 'commander';
 import { Appliance } from '../appliance.ts';
 import { HouseToken } from '../authentication.ts';
@@ -76,7 +77,14 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
 
 /** SIGHUP reloads a service; one that a terminal was closed on is told to stop, as any program there. */
 function onHangup(reload: () => void): void {
-  process.on('SIGHUP', process.stdin.isTTY ? () => process.kill(process.pid, 'SIGTERM') : reload);
+  if (!isatty(0)) {
+    process.on('SIGHUP', reload);
+    return;
+  }
+  process.once('SIGHUP', () => {
+    process.on('SIGHUP', () => {}); // It may come from the shell and from the kernel: that is no second signal to stop.
+    process.kill(process.pid, 'SIGTERM');
+  });
 }
 
 /** Resolves with the first signal to stop; a second one ends the process where it stands. */
