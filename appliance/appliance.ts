@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { SecureContextOptions } from 'node:tls';
 import type { RenderService } from '../lib/index.ts';
 import { configuredAssetUrl } from './addresses.ts';
 import { AdminSocket } from './admin-socket.ts';
@@ -45,7 +44,8 @@ export class Appliance {
       await this.#openAdministration(installation);
       const { service } = installation;
       const authenticate = authenticator(installation, this.#house);
-      const certificate = await this.#openCertificate();
+      await this.#openCertificate();
+      const certificate = this.#certificate;
       const http = await createServer({
         config: this.#config,
         service,
@@ -56,7 +56,7 @@ export class Appliance {
       });
       installation.metrics.start({
         hapi: http.hapi,
-        certificateEndMs: () => certificate?.certificate.notAfterMs,
+        certificateEndMs: () => certificate?.notAfterMs,
       });
       listening = http;
       this.#started.defer(() => service.stop());
@@ -91,14 +91,13 @@ export class Appliance {
     this.#started.defer(() => socket.stop());
   }
 
-  async #openCertificate(): Promise<{ secure: SecureContextOptions; certificate: Certificate } | undefined> {
+  async #openCertificate(): Promise<void> {
     const { tlsCert: certFile, tlsKey: keyFile } = this.#config;
-    if (certFile === undefined || keyFile === undefined) return undefined;
+    if (certFile === undefined || keyFile === undefined) return;
     const certificate = new Certificate({ certFile, keyFile, logger: this.#logger });
-    const secure = await certificate.start();
+    await certificate.start();
     this.#started.defer(() => certificate.stop());
     this.#certificate = certificate;
-    return { secure, certificate };
   }
 
   async #listen({ hapi }: HttpServer): Promise<void> {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
@@ -43,8 +44,8 @@ export class Certificate {
   #seen = '';
   #timer: NodeJS.Timeout | undefined;
   #warnedDay = '';
-  /** Called with what new connections are to be made with. */
-  onChange: (options: SecureContextOptions) => void = () => {};
+  /** Called when there are new {@link options}. */
+  onChange: () => void = () => {};
 
   constructor(options: {
     certFile: string;
@@ -61,7 +62,7 @@ export class Certificate {
   }
 
   /** Reads the files and looks at them from now on. A {@link UserError} says what is wrong with them. */
-  async start(): Promise<SecureContextOptions> {
+  async start(): Promise<void> {
     try {
       const [cert, key] = await this.#read();
       this.#seen = cert + key;
@@ -73,11 +74,17 @@ export class Certificate {
     this.#warn();
     // Read, not watched: renewal programs change links, rename folders and mount volumes.
     this.#timer = setInterval(() => void this.reload(), this.#lookMs);
-    return this.#options(this.#credentials);
   }
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  /** What connections are to be made with now. After {@link start}. */
+  get options(): SecureContextOptions {
+    assert(this.#credentials, 'started');
+    const { cert, key } = this.#credentials;
+    return { ...PROTOCOL, cert, key };
   }
 
   /** When it ends, in epoch milliseconds. */
@@ -108,8 +115,8 @@ export class Certificate {
     const now = this.#clock.now();
     if (now >= credentials.notAfterMs) throw new UserError('it has expired');
     if (now < credentials.notBeforeMs) throw new UserError('it is not in force yet');
-    this.onChange(this.#options(credentials));
     this.#credentials = credentials;
+    this.onChange();
     this.#warnedDay = '';
     const notAfter = new Date(credentials.notAfterMs).toISOString();
     this.#logger.info({ notAfter }, 'The new certificate is in use.');
@@ -118,10 +125,6 @@ export class Certificate {
   async #read(): Promise<[cert: string, key: string]> {
     const { certFile, keyFile } = this.#files;
     return Promise.all([certFile, keyFile].map(readText)) as Promise<[string, string]>;
-  }
-
-  #options({ cert, key }: Credentials): SecureContextOptions {
-    return { ...PROTOCOL, cert, key };
   }
 
   /** Once a day. */

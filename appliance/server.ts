@@ -1,6 +1,5 @@
 import { createServer as createListener, type Server as HttpListener } from 'node:http';
 import { createServer as createSecureListener, type Server as HttpsListener } from 'node:https';
-import type { SecureContextOptions } from 'node:tls';
 import { server as createHapi, type Server } from '@hapi/hapi';
 import type { RenderService } from '../lib/index.ts';
 import { type Addresses, addressesOf } from './addresses.ts';
@@ -43,8 +42,8 @@ export async function createServer(options: {
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
-  /** Serves https with what it was started with. */
-  certificate?: { secure: SecureContextOptions; certificate: Certificate } | undefined;
+  /** Serves https with it; started. */
+  certificate?: Certificate | undefined;
 }): Promise<HttpServer> {
   const { config, service, authenticate, logger } = options;
   const draining = new Draining();
@@ -92,7 +91,7 @@ export async function createServer(options: {
     ...healthRoutes({
       service,
       isDraining: () => draining.hasBegun,
-      warnings: () => options.certificate?.certificate.warnings() ?? [],
+      warnings: () => options.certificate?.warnings() ?? [],
     }),
   ]);
   return { hapi, addresses, draining };
@@ -100,10 +99,10 @@ export async function createServer(options: {
 
 /** hapi's options for the listener: http, or https that takes up a new certificate without closing anything. */
 function listenerOf(
-  secured: { secure: SecureContextOptions; certificate: Certificate } | undefined,
+  certificate: Certificate | undefined,
 ): { listener: HttpListener } | { listener: HttpsListener; tls: true } {
-  if (!secured) return { listener: createListener(LISTENER_LIMITS) };
-  const listener = createSecureListener({ ...LISTENER_LIMITS, ...secured.secure });
-  secured.certificate.onChange = (secure) => listener.setSecureContext(secure);
+  if (!certificate) return { listener: createListener(LISTENER_LIMITS) };
+  const listener = createSecureListener({ ...LISTENER_LIMITS, ...certificate.options });
+  certificate.onChange = () => listener.setSecureContext(certificate.options);
   return { listener, tls: true };
 }

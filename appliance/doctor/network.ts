@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
@@ -83,6 +83,13 @@ export async function examineCertificate({ tlsCert, tlsKey }: Config): Promise<F
     const [problem] = expiryWarnings(credentials, Date.now());
     const renew = 'Renew it. A running service takes up the new files by itself.';
     if (problem === undefined) {
+      if (((await stat(tlsKey)).mode & 0o007) !== 0) {
+        return warning(
+          'Certificate',
+          `others may read the key ${tlsKey}`,
+          `Keep it to the service: chmod o= ${tlsKey}`,
+        );
+      }
       return ok('Certificate', `it is in force until ${new Date(credentials.notAfterMs).toISOString()}`);
     }
     const over = Date.now() >= credentials.notAfterMs || Date.now() < credentials.notBeforeMs;
