@@ -30,6 +30,14 @@ export interface AccountInfo {
   disabledAt: string | null;
 }
 
+/** What was done to an account that is no more. */
+export interface DeletedAccount {
+  /** Under which its credits are kept in the books. */
+  userId: string;
+  revokedKeys: number;
+  forgottenJobs: number;
+}
+
 /** A key as administration shows it: nothing of it is secret. */
 export interface KeyInfo {
   keyId: string;

@@ -24,6 +24,7 @@ import {
   type AccountInfo,
   accountInfo,
   type Counts,
+  type DeletedAccount,
   type Examination,
   type JobInfo,
   jobInfo,
@@ -125,6 +126,21 @@ export class Administration {
   async enableAccount(request: { account: string }): Promise<AccountInfo> {
     const { accountId } = await this.#accounts.find(request.account);
     return accountInfo(await this.#accounts.enable(accountId));
+  }
+
+  /**
+   * Ends an account: its keys open nothing any more, what is rendered is cancelled, its jobs are forgotten, and so is its
+   * address. What it paid stays under its user id. Repeat it when it was cut off.
+   */
+  async deleteAccount(request: { account: string }): Promise<DeletedAccount> {
+    const { accountId } = await this.#accounts.find(request.account);
+    await this.#accounts.disable(accountId);
+    const keys = await this.#keys.list(accountId);
+    for (const { keyId } of keys) await this.#keys.forget(keyId);
+    const forgottenJobs = await this.#service.forgetAll(accountId);
+    await this.#accounts.delete(accountId);
+    await this.#folder.storage.purge();
+    return { userId: accountId, revokedKeys: keys.length, forgottenJobs };
   }
 
   async createKey(request: {
@@ -237,7 +253,9 @@ export class Administration {
   }): Promise<JobInfo[]> {
     const { account, status, before } = request;
     const jobs = await this.#service.list({
-      ...(account !== undefined && { owner: (await this.#accounts.find(account)).accountId }),
+      ...(account !== undefined && {
+        owner: (await this.#accounts.find(account, { deleted: true })).accountId,
+      }),
       ...(status !== undefined && { status: check(jobStatus, status) }),
       ...(before !== undefined && { before }),
       limit: check(listLimit, request.limit),
@@ -319,7 +337,7 @@ export class Administration {
 
   /** The account's history, newest first. */
   async creditStatement(request: { account: string }): Promise<StatementLine[]> {
-    const { accountId } = await this.#accounts.find(request.account);
+    const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     if (!(this.#ledger instanceof StoredLedger)) return [];
     const entries = await this.#ledger.statement(accountId, STATEMENT_LINES);
     return entries.map(({ kind, amountCredits, jobId, note, atMs }) => ({
@@ -348,7 +366,7 @@ export class Administration {
   }
 
   async creditBalance(request: { account: string }): Promise<Balance> {
-    const { accountId } = await this.#accounts.find(request.account);
+    const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     return this.#ledger.balance(accountId);
   }
 
@@ -382,6 +400,7 @@ export const OPERATIONS: (keyof Administration)[] = [
   'listAccounts',
   'disableAccount',
   'enableAccount',
+  'deleteAccount',
   'createKey',
   'listKeys',
   'revokeKey',

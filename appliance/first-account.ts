@@ -5,12 +5,13 @@ export const FIRST_ACCOUNT = 'owner@localhost';
 /** On the first start, makes an account and a key for it; undefined on every later one. */
 export async function openFirstAccount({
   accounts,
+  keys,
   administration,
 }: Installation): Promise<string | undefined> {
   const existing = await accounts.list();
   if (existing.some(({ email }) => email !== FIRST_ACCOUNT)) return undefined;
-  // The account without a key is a first start that was cut off in between.
-  if ((await administration.listKeys({})).length > 0) return undefined;
+  // The account without a key is a first start that was cut off in between. Keys of deleted accounts count.
+  if ((await keys.list()).length > 0) return undefined;
   if (existing.length === 0) await administration.createAccount({ email: FIRST_ACCOUNT });
   const { key } = await administration.createKey({ account: FIRST_ACCOUNT, name: 'First start' });
   return key;

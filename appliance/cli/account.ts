@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson, printTable, shownTime } from './output.ts';
@@ -72,6 +73,33 @@ export function accountCommand(): Command {
       if (flags.json) printJson(enabled);
       else print(`Account ${enabled.email} is enabled.`);
     }),
+  );
+
+  account.addCommand(
+    administrative(
+      'delete <account>',
+      'Revoke its keys, cancel and forget its jobs, remove its address, for good; what it paid stays in the books',
+      'scenepress account delete ada@example.org --yes',
+    )
+      .option('--yes', 'do it; without, it says what would be done')
+      .action(async (reference: string, flags: Flags) => {
+        if (!flags['yes']) {
+          throw new UserError(
+            `This would revoke the keys of ${reference}, cancel and forget its jobs, with code, metadata and artifacts, ` +
+              'and remove its address. Nothing of it can be undone. To do it, add --yes.',
+            { exitCode: 2 },
+          );
+        }
+        const deleted = await withAdministration(configOf(flags), (office) =>
+          office.deleteAccount({ account: reference }),
+        );
+        if (flags.json) return printJson(deleted);
+        const { userId, revokedKeys, forgottenJobs } = deleted;
+        print(
+          `Account ${userId} is deleted: ${counted(revokedKeys, 'key')} revoked, ${counted(forgottenJobs, 'job')} forgotten. ` +
+            'Its credits stay in the books. Backups made before still hold it.',
+        );
+      }),
   );
 
   return account;

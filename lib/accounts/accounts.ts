@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
@@ -37,11 +38,12 @@ export class Accounts {
     return account;
   }
 
-  /** The account with that address or user id; `not_found` when there is none. */
-  async find(reference: string): Promise<Account> {
+  /** The account with that address or user id; `not_found` when there is none. `deleted`: by its id one that was, too. */
+  async find(reference: string, { deleted = false }: { deleted?: boolean } = {}): Promise<Account> {
     if (reference.includes('@')) return this.byEmail(reference);
     const account = await this.#store.getAccount(reference);
-    if (!account) throw new ScenepressError('not_found', `There is no account ${reference.slice(0, 80)}.`);
+    if (!account || (account.deletedAtMs !== undefined && !deleted))
+      throw new ScenepressError('not_found', `There is no account ${reference.slice(0, 80)}.`);
     return account;
   }
 
@@ -55,15 +57,25 @@ export class Accounts {
     return this.#change(accountId, ({ disabledAtMs: _, ...account }) => account);
   }
 
+  /** Removes its address, for good. Its id stays, for the books. Disable it first. */
+  async delete(accountId: string): Promise<void> {
+    await this.#storage.transaction(async (tx) => {
+      const account = await this.#store.getAccount(accountId, tx);
+      assert(account?.disabledAtMs !== undefined, 'an account is disabled before it is deleted');
+      const deletedAtMs = account.deletedAtMs ?? this.#clock.now();
+      await this.#store.forgetAddress(tx, { ...account, email: '', deletedAtMs });
+    });
+  }
+
   /** Looked up on every request, so that it holds at once. */
   async isEnabled(accountId: string): Promise<boolean> {
     const account = await this.#store.getAccount(accountId);
     return account !== undefined && account.disabledAtMs === undefined;
   }
 
-  /** Oldest first. */
-  list(): Promise<Account[]> {
-    return this.#store.listAccounts();
+  /** Oldest first, without deleted ones. */
+  async list(): Promise<Account[]> {
+    return (await this.#store.listAccounts()).filter(({ deletedAtMs }) => deletedAtMs === undefined);
   }
 
   #change(accountId: string, change: (account: Account) => Account): Promise<Account> {

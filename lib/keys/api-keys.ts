@@ -74,6 +74,12 @@ export class ApiKeys {
     }));
   }
 
+  /** Revokes it, and removes what its owner wrote: its name and its webhook. */
+  async forget(keyId: string): Promise<KeyRecord> {
+    await this.revoke(keyId);
+    return this.#change(keyId, (record) => ({ ...record, name: '', webhookUrl: null }));
+  }
+
   /** Replaces the webhook secret, at once: what is sent from now on is signed with the new one. The key stays. */
   async rotateSecret(keyId: string): Promise<{ record: KeyRecord; webhookSecret: string }> {
     const webhookSecret = newSecret();

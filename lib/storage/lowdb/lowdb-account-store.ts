@@ -32,6 +32,14 @@ export class LowdbAccountStore implements AccountStore {
     inside.put(TABLE, account.accountId, account);
   }
 
+  async forgetAddress(tx: Transaction, account: Account & { email: '' }): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const before = inside.get<Account>(TABLE, account.accountId);
+    assert(before, 'the account exists');
+    inside.remove(EMAILS, before.email.toLowerCase());
+    inside.put(TABLE, account.accountId, account);
+  }
+
   async getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined> {
     return tx ? this.#database.inside(tx).get(TABLE, accountId) : this.#database.get(TABLE, accountId);
   }
