@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { type CgroupHome, openCgroups } from './cgroup.ts';
 import type { Relocation } from './relocation.ts';
 import {
   findRoot,
@@ -52,6 +53,8 @@ export interface Launcher extends RendererRoot {
   isolation: 'bubblewrap' | 'none';
   /** Why bubblewrap isn't used. */
   isolationProblem: string | undefined;
+  /** Where the kernel can limit what all processes of a render use together. */
+  cgroups: CgroupHome;
   /** Set where the root is a tree and can't be seen as `/`. */
   relocation?: Relocation;
 }
@@ -67,8 +70,10 @@ const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];
 
 /** Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all. */
 export async function findLauncher(options: RendererOptions, studio?: StudioFolder): Promise<Launcher> {
+  const root = await findRoot(options);
   const launcher: Launcher = {
-    ...(await findRoot(options)),
+    ...root,
+    cgroups: await openCgroups(root),
     studio,
     firstUid: process.getuid?.() === 0 ? (options.uid ?? DEFAULT_UID) : undefined,
     silenceTimeoutMs: options.silenceTimeoutMs ?? DEFAULT_SILENCE_TIMEOUT_MS,
@@ -89,13 +94,14 @@ export async function findLauncher(options: RendererOptions, studio?: StudioFold
 /** The command line of a worker's zygote. `workFolder`: the only place that it may write to. */
 export function zygoteCommandLine(
   launcher: Launcher,
-  worker: { index: number; workFolder: string; portrait: boolean },
+  worker: { index: number; workFolder: string; portrait: boolean; cgroup: boolean },
 ): ZygoteCommandLine {
   const { relocation } = launcher;
   const interpreter = relocation ? startOutside(launcher, launcher.python) : [launcher.python];
   const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', 'zygote'];
   for (const path of readablePaths(launcher)) python.push('--read', path);
   if (worker.portrait) python.push('--portrait');
+  if (worker.cgroup) python.push('--cgroup');
   const uid = uidOf(launcher, worker.index);
   const isolated = launcher.isolation === 'bubblewrap';
   if (uid !== undefined) python.push('--uid', String(uid), ...(isolated ? ['--mount-proc'] : []));

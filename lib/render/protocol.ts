@@ -31,6 +31,8 @@ export interface ZygoteReady {
   /** The layers of the sandbox that it puts each job in, and why it can't use the others here. */
   layers: string[];
   problems: Record<string, string>;
+  /** Jobs go into the control group that it was given. */
+  cgroup: boolean;
 }
 
 /** Every process of a job is dead. */

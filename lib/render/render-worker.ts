@@ -1,6 +1,7 @@
 import { chownSync, existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { JobCgroup } from './cgroup.ts';
 import { collectFiles } from './collect.ts';
 import { JobChannel } from './job-channel.ts';
 import { type Launcher, studioMounts, uidOf, zygoteCommandLine } from './launcher.ts';
@@ -325,16 +326,21 @@ export class RenderWorker {
     try {
       if (this.#stopping) throw new ZygoteDied('the service is stopping');
       await this.#makeFolder(this.#folder);
-      const commandLine = zygoteCommandLine(this.#settings.launcher, {
-        index: this.#settings.index,
+      const { launcher, index, limits } = this.#settings;
+      const home = launcher.cgroups.folder;
+      const cgroup = home === undefined ? undefined : JobCgroup.make(home, index, limits);
+      const commandLine = zygoteCommandLine(launcher, {
+        index,
         workFolder: this.#folder,
         portrait: orientation === 'portrait',
+        cgroup: cgroup !== undefined,
       });
       const [zygote, ready] = await Zygote.start(commandLine, {
         onLog: this.#events.onLog,
-        silenceTimeoutMs: this.#settings.launcher.silenceTimeoutMs,
+        silenceTimeoutMs: launcher.silenceTimeoutMs,
+        cgroup,
       });
-      const sandbox = sandboxStatus(this.#settings.launcher, ready);
+      const sandbox = sandboxStatus(launcher, ready);
       await this.#trySandbox(zygote, sandbox);
       zygote.onDeath = (reason) => {
         this.warm -= 1;

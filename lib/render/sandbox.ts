@@ -21,8 +21,13 @@ export type SandboxLevel = 'full' | 'reduced' | 'none';
 export interface SandboxStatus {
   level: SandboxLevel;
   layers: SandboxLayer[];
-  /** Why the other layers aren't there. */
-  problems: Partial<Record<SandboxLayer, string>>;
+  /**
+   * What keeps the memory and the number of the processes of a render together within its limits: the kernel, by a
+   * control group of version 2, or a watch that counts them five times a second.
+   */
+  limitedBy: 'cgroup' | 'watch';
+  /** Why the other layers, or control groups, aren't used. */
+  problems: Partial<Record<SandboxLayer | 'cgroup', string>>;
 }
 
 /** Scenes can't be kept in a sandbox here. The message says what is wrong, and what helps. */
@@ -37,6 +42,7 @@ const INSECURELY =
 /** What launcher and zygote together make of a sandbox. */
 export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxStatus {
   const problems: SandboxStatus['problems'] = { ...zygote.problems };
+  if (launcher.cgroups.problem !== undefined) problems.cgroup = launcher.cgroups.problem;
   if (launcher.isolation === 'none') problems.bubblewrap = launcher.isolationProblem ?? 'it does not start';
   const layers = LAYERS.filter((layer) =>
     layer === 'bubblewrap' ? launcher.isolation === 'bubblewrap' : zygote.layers.includes(layer),
@@ -44,12 +50,12 @@ export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxS
   const hasWall = layers.includes('landlock') || layers.includes('bubblewrap');
   const level =
     layers.length === LAYERS.length ? 'full' : hasWall && layers.includes('seccomp') ? 'reduced' : 'none';
-  return { level, layers, problems };
+  return { level, layers, limitedBy: zygote.cgroup ? 'cgroup' : 'watch', problems };
 }
 
 /** Why nothing is rendered where there is no sandbox. */
 export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
-  const reasons = Object.entries(problems).map(([layer, reason]) => `${layer}: ${reason}`);
+  const reasons = LAYERS.filter((layer) => problems[layer]).map((layer) => `${layer}: ${problems[layer]}`);
   return new SandboxRefused(
     `Scene code can't be kept in a sandbox here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
   );

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import type { JobCgroup } from './cgroup.ts';
 import { readLines, withoutControlCharacters } from './line-reader.ts';
 import {
   type ForkCommand,
@@ -31,6 +32,8 @@ export interface ZygoteOptions {
   onLog: (line: string) => void;
   /** Without an answer for this long, a zygote hangs. */
   silenceTimeoutMs: number;
+  /** Where its jobs go; removed with it. */
+  cgroup?: JobCgroup | undefined;
 }
 
 /**
@@ -43,6 +46,7 @@ export class Zygote {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #onLog: (line: string) => void;
   readonly #silenceTimeoutMs: number;
+  readonly #cgroup: JobCgroup | undefined;
   readonly #stderr: string[] = [];
   readonly #gone: Promise<void>;
   #markGone: () => void = () => {};
@@ -55,10 +59,16 @@ export class Zygote {
   /** Called once, when it has died; not when it never became ready. */
   onDeath: (reason: string) => void = () => {};
 
-  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs }: ZygoteOptions) {
+  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, cgroup }: ZygoteOptions) {
+    this.#cgroup = cgroup;
     this.#onLog = onLog;
     this.#silenceTimeoutMs = silenceTimeoutMs;
-    this.#child = spawn(line.command, line.args, { env: line.env, stdio: ['pipe', 'pipe', 'pipe'] });
+    const stdio = ['pipe', 'pipe', 'pipe'] as const;
+    this.#child = spawn(line.command, line.args, {
+      env: line.env,
+      stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
+    }) as ChildProcessByStdio<Writable, Readable, Readable>;
+    cgroup?.closeEntrance();
     this.#gone = new Promise((resolve) => {
       this.#markGone = resolve;
     });
@@ -124,7 +134,8 @@ export class Zygote {
       this.#killTimer = undefined;
       const running = this.#running;
       this.#running = undefined;
-      running.resolve(report);
+      const outOfMemory = this.#cgroup?.end() ?? false;
+      running.resolve({ ...report, reason: report.reason ?? (outOfMemory ? 'memory' : null) });
     } else if (report?.type === 'error') this.#kill(report.message);
   }
 
@@ -151,6 +162,7 @@ export class Zygote {
   /** The first reason counts. */
   #die(reason: string): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) {
+      this.#cgroup?.remove();
       this.#markGone();
     }
     if (!this.alive) return;

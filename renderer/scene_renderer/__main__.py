@@ -14,6 +14,7 @@ def main() -> None:
     command.add_argument("--portrait", action="store_true", help="a picture 8 units wide and 14.22 high")
     command.add_argument("--uid", type=int, help="the user and group to become; needs root")
     command.add_argument("--mount-proc", action="store_true", help="in a mount namespace of its own, as root")
+    command.add_argument("--cgroup", action="store_true", help="descriptor 3 leads jobs into their group")
     command.add_argument("--read", action="append", default=[], metavar="PATH", help="what jobs may read")
     command.add_argument("--without", action="append", default=[], metavar="LAYER", help="for tests")
     arguments = parser.parse_args()
@@ -32,6 +33,7 @@ def main() -> None:
         portrait=arguments.portrait,
         readable=arguments.read,
         without=arguments.without,
+        grouped=arguments.cgroup,
     )
 
 

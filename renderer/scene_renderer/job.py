@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-from . import kernel, limits
+from . import cgroup, kernel, limits
 from .protocol import Fork, InspectJob, JobChannel
 from .sandbox import Sandbox
 from .watch import watch
@@ -35,13 +35,16 @@ _PASSED_ON = (
 )
 
 
-def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> NoReturn:
+def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int, entrance: int | None) -> NoReturn:
     """Be the job, and leave in the pipe `findings` what watching it has found.
 
+    `entrance`: leads into the control group of the zygote's jobs, where there is one.
     Never returns, whatever happens: the caller is the zygote's own code.
     """
     code = _EXIT_BROKEN
     try:
+        if entrance is not None:
+            cgroup.enter(entrance)
         code = _outer(fork, sandbox, zygote, findings)
     finally:
         os._exit(code)

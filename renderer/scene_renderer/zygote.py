@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from . import job, kernel, process_tree, sandbox
+from . import cgroup, job, kernel, process_tree, sandbox
 from .protocol import Fork, encode_line, parse_fork
 from .sandbox import Sandbox
 from .watch import Findings
@@ -30,20 +30,24 @@ _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
 
 
-def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str]) -> None:
+def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grouped: bool) -> None:
     """Import Manim, say ``ready`` and serve until stdin ends.
 
-    `readable`: paths that jobs may read; `without`: layers of the sandbox to leave out.
+    `readable`: paths that jobs may read; `without`: layers of the sandbox to leave out; `grouped`: jobs
+    have a control group.
     """
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
     kernel.adopt_orphans()
+    entrance = cgroup.entrance() if grouped else None
     _import_manim(portrait)
     _await_single_thread()
     # A job is of the same user: it must not be able to read or trace the zygote.
     kernel.set_readable(False)
     found, problems = sandbox.find(readable, without)
-    zygote = _Zygote(found)
+    if entrance is not None and (problem := cgroup.problem(entrance)):
+        problems["cgroup"], entrance = problem, None
+    zygote = _Zygote(found, entrance)
     gc.collect()
     gc.freeze()
     _send(
@@ -54,6 +58,7 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str]) -> N
             "python": sys.version.split()[0],
             "layers": sorted(found.layers),
             "problems": problems,
+            "cgroup": entrance is not None,
         }
     )
     zygote.serve()
@@ -98,8 +103,9 @@ class _Running:
 
 
 class _Zygote:
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, entrance: int | None) -> None:
         self._sandbox = sandbox
+        self._entrance = entrance
         self._running: _Running | None = None
         self._commands = bytearray()
         self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -164,7 +170,7 @@ class _Zygote:
         reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         pid = os.fork()
         if pid == 0:
-            job.live(fork, self._sandbox, zygote, writer)
+            job.live(fork, self._sandbox, zygote, writer, self._entrance)
         os.close(writer)
         self._running = _Running(fork, pid, reader)
         _send({"type": "forked", "job": fork.job})

@@ -8,6 +8,7 @@ const launcher = (isolation: Launcher['isolation']): Launcher => ({
   tree: undefined,
   packageFolder: 'renderer',
   studio: undefined,
+  cgroups: { folder: undefined, problem: 'there is none' },
   firstUid: undefined,
   silenceTimeoutMs: 1,
   insecureNoSandbox: false,
@@ -20,6 +21,7 @@ const zygote = (...layers: string[]): ZygoteReady => ({
   python: '',
   layers,
   problems: layers.includes('namespaces') ? {} : { namespaces: 'EPERM' },
+  cgroup: false,
 });
 
 t.test('the level says what is there', async (t) => {
@@ -37,10 +39,14 @@ t.test('the level says what is there', async (t) => {
 
 t.test('what is missing is said, with the reason', async (t) => {
   const status = sandboxStatus(launcher('none'), zygote('landlock'));
-  t.same(status.problems, { namespaces: 'EPERM', bubblewrap: 'bwrap is not installed' });
+  t.same(status.problems, {
+    namespaces: 'EPERM',
+    bubblewrap: 'bwrap is not installed',
+    cgroup: 'there is none',
+  });
   t.match(
     noSandbox(status).message,
-    /namespaces: EPERM; bubblewrap: bwrap is not installed.*--insecure-no-sandbox/s,
+    /bubblewrap: bwrap is not installed; namespaces: EPERM.*--insecure-no-sandbox/s,
   );
   t.match(trialProblem('LaTeX failed').message, /LaTeX failed/);
 });

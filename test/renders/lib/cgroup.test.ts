@@ -1,0 +1,120 @@
+// Runs where the kernel can limit renders: in a unit with Delegate=yes, as
+// `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.test.ts`.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { ownGroup } from '../../../lib/render/cgroup.ts';
+import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
+import { afterOneFrame, drawing, ENDLESS, render, scene, startService } from '../../fixtures/renders.ts';
+
+const MIB = 1024 * 1024;
+const LIMIT = 300 * MIB;
+const service = await startService(t, {
+  workers: 1,
+  limits: { memoryBytes: LIMIT, processes: 40, timeoutMs: 20_000 },
+});
+const sandbox = service.status().sandbox;
+const skip = sandbox?.limitedBy === 'cgroup' ? false : `no control groups here: ${sandbox?.problems.cgroup}`;
+
+/** The groups of this service's jobs. */
+function groups(): string[] {
+  const own = ownGroup(
+    readFileSync('/proc/self/cgroup', 'utf8'),
+    readFileSync('/proc/self/mountinfo', 'utf8'),
+  );
+  if ('problem' in own) throw new Error(own.problem);
+  return readdirSync(own.folder)
+    .filter((name) => name.startsWith(`render-${process.pid}-`))
+    .map((name) => join(own.folder, name));
+}
+
+function numberIn(group: string, file: string, name = ''): number {
+  return Number(
+    new RegExp(`^${name && `${name} `}(\\d+)$`, 'm').exec(readFileSync(join(group, file), 'utf8'))?.[1],
+  );
+}
+
+t.test('a job, and not its zygote, is in a group with its limits', { skip }, async (t) => {
+  const { jobId } = await drawing(service, { code: ENDLESS });
+  const [group = ''] = groups();
+  t.equal(groups().length, 1);
+  t.equal(numberIn(group, 'memory.max'), LIMIT);
+  t.equal(numberIn(group, 'memory.swap.max'), 0);
+  t.equal(numberIn(group, 'pids.max'), 42);
+  const inside = readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
+  const jobs = zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid));
+  t.same(inside.sort(), jobs.map(({ pid }) => pid).sort());
+  t.equal(inside.length, 3, 'the scene, its watch, the first of the namespace');
+  await service.cancel(jobId);
+  t.equal(readFileSync(join(group, 'cgroup.procs'), 'utf8'), '');
+});
+
+t.test('memory is limited for all processes together, by the kernel', { skip }, async (t) => {
+  const [group = ''] = groups();
+  const before = numberIn(group, 'memory.events', 'oom_kill');
+  const bombs = {
+    one: ['much = bytearray(os.urandom(1)) * (1 << 32)', 'time.sleep(60)'],
+    many: [
+      'while True:',
+      '    if os.fork() == 0:',
+      `        much = b"x" * ${30 * MIB}`,
+      '        time.sleep(60)',
+    ],
+    files: [
+      'for n in range(60):',
+      `    open(f"/tmp/{n}", "wb").write(b"x" * ${MIB})`,
+      `keep = b"x" * ${270 * MIB}`,
+      'time.sleep(60)',
+    ],
+  };
+  for (const [name, lines] of Object.entries(bombs)) {
+    const job = await render(service, { code: scene(...lines) });
+    t.match(
+      job,
+      { status: 'failed', error: 'The scene used more memory than the limit of 300 MiB.', attempts: 1 },
+      name,
+    );
+  }
+  t.ok(numberIn(group, 'memory.events', 'oom_kill') > before, 'it was the kernel');
+  t.ok(numberIn(group, 'memory.peak') <= LIMIT, `at most ${numberIn(group, 'memory.peak')} bytes were used`);
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+});
+
+t.test(
+  'what is only read together with the zygote, or can be written out, does not count',
+  { skip },
+  async (t) => {
+    const code = afterOneFrame(
+      'for _ in range(6):',
+      '    os.fork() or os._exit(time.sleep(0.5) or 0)',
+      `with open("large", "wb") as file:`,
+      '    for _ in range(400):',
+      `        file.write(b"x" * ${MIB})`,
+    );
+    t.match(await render(service, { code }), { status: 'completed', error: null });
+  },
+);
+
+t.test('a scene finds no way to its group', { skip }, async (t) => {
+  const code = scene(
+    'found = [path for path in ("/sys", "/sys/fs/cgroup") if os.path.exists(path)]',
+    'for name in os.listdir("/proc/self/fd"):',
+    '    try: found.append(os.readlink(f"/proc/self/fd/{name}"))',
+    '    except OSError: continue',
+    '    if "cgroup" not in found[-1]: found.pop()',
+    'for name in range(64):',
+    '    try: os.write(name, b"0") if os.fstat(name).st_nlink == 1 and not os.path.isfile(name) else 0',
+    '    except OSError: pass',
+    'raise ValueError(found)',
+  );
+  t.match(await render(service, { code }), { error: /^ValueError: \[\]\n/ });
+});
+
+t.test('the groups are removed with the service', { skip }, async (t) => {
+  t.match(await render(service, { aspectRatio: '9:16' }), { status: 'completed' });
+  t.equal(groups().length, 2);
+  await service.stop();
+  t.same(groups(), []);
+  const again = await startService(t, { workers: 1, folder: t.testdir() });
+  t.equal(again.status().sandbox?.limitedBy, 'cgroup', 'and it can start once more');
+});
