@@ -213,7 +213,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       logger: this.#logger,
       queue: { ...DEFAULT_QUEUE, ...options.queue },
       previewIntervalMs: options.previewIntervalMs ?? 0,
-      mayBegin: () => !this.#diskFull,
+      mayBegin: () => !this.#diskFull && !this.#pool?.refusal,
       onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
@@ -243,6 +243,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         logger: this.#logger,
       });
       await this.#pool.start();
+      this.#pool.onWarm = () => this.#dispatcher.resumeBeginning();
       this.#logSandbox();
       const paused = this.#queuePausedAtMs !== null;
       if (paused) {

@@ -45,6 +45,8 @@ interface RunningRender {
 }
 
 const FUNDS_CHECK_MS = 1_000;
+const HOLD_FIRST_MS = 1_000;
+const HOLD_LONGEST_MS = 30_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
 
@@ -85,6 +87,9 @@ export class Dispatcher {
   #pool: RenderPool | undefined;
   #queue = new FairQueue();
   #paused = false;
+  /** Set while no worker was able to begin: a hold that gets longer each time. */
+  #hold: NodeJS.Timeout | undefined;
+  #holdMs = HOLD_FIRST_MS;
   readonly #running = new Map<string, RunningRender>();
   #stopSignal = new AbortController();
 
@@ -127,6 +132,8 @@ export class Dispatcher {
   /** Begins no more attempts; running ones may go on for `graceMs`, then they are ended and their jobs wait again. */
   async stop(graceMs: number): Promise<void> {
     this.#pool = undefined;
+    clearTimeout(this.#hold);
+    this.#hold = undefined;
     const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
     if (graceMs > 0) {
       const timer = new AbortController();
@@ -207,10 +214,17 @@ export class Dispatcher {
     return this.#running.get(jobId)?.progress;
   }
 
+  /** To be called when workers are able to begin again. */
+  resumeBeginning(): void {
+    clearTimeout(this.#hold);
+    this.#hold = undefined;
+    this.dispatch();
+  }
+
   /** Gives jobs that wait to workers that are free. */
   dispatch(): void {
     const pool = this.#pool;
-    if (!pool || this.#paused || !this.#options.mayBegin()) return;
+    if (!pool || this.#paused || this.#hold || !this.#options.mayBegin()) return;
     while (this.#running.size < pool.size) {
       const next = this.#queue.take(
         (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,
@@ -262,6 +276,7 @@ export class Dispatcher {
       },
       {
         onStarted: () => {
+          this.#holdMs = HOLD_FIRST_MS;
           fundsTimer = this.#watchFunds(job, running);
         },
         onProgress: ({ type: _, ...progress }) => {
@@ -317,6 +332,10 @@ export class Dispatcher {
           'A worker died while rendering.',
         );
         return this.#attemptAgain(job, durationMs);
+      case 'unavailable':
+        this.#logger.warn({ jobId, reason: result.message }, 'No worker was able to begin; the job waits.');
+        this.#beginNoneForNow();
+        return this.#waitAgain(job, { counted: false });
       case 'stopped':
         if (result.reason === 'shutdown') {
           await this.#book.requeue(jobId, { counted: false });
@@ -334,10 +353,20 @@ export class Dispatcher {
     if (job.attempts >= MOST_ATTEMPTS) {
       return this.#finish(job.jobId, { kind: 'failed', error }, durationMs);
     }
-    const queued = await this.#persistently(() => this.#book.requeue(job.jobId, { counted: true }));
+    await this.#waitAgain(job, { counted: true });
+  }
+
+  async #waitAgain({ owner, jobId }: JobRecord, { counted }: { counted: boolean }): Promise<void> {
+    const queued = await this.#persistently(() => this.#book.requeue(jobId, { counted }));
     if (!queued) return;
-    this.#queue.addFirst(job.owner, job.jobId);
+    this.#queue.addFirst(owner, jobId);
     this.#options.onChange(queued);
+  }
+
+  #beginNoneForNow(): void {
+    clearTimeout(this.#hold);
+    this.#hold = setTimeout(() => this.resumeBeginning(), this.#holdMs);
+    this.#holdMs = Math.min(2 * this.#holdMs, HOLD_LONGEST_MS);
   }
 
   async #finish(jobId: string, outcome: JobOutcome, durationMs: number): Promise<void> {
@@ -399,6 +428,6 @@ function stopRender(running: RunningRender, reason: StopReason): void {
 
 /** A render that was to be stopped isn't attempted again because its worker died over it. */
 function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  if (result.kind !== 'died' || !stopReason) return result;
+  if ((result.kind !== 'died' && result.kind !== 'unavailable') || !stopReason) return result;
   return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }

@@ -68,6 +68,8 @@ export class RenderPool {
   sandbox: SandboxStatus | null = null;
   /** Called whenever a render shows that the renderer works, or a process of it died. */
   onEvidence: (evidence: 'rendered' | 'died') => void = () => {};
+  /** Called whenever a worker has become able to render. */
+  onWarm: () => void = () => {};
   /** Why nothing is rendered although workers were warm before: a new one's sandbox doesn't hold. */
   refusal: string | null = null;
 
@@ -224,6 +226,7 @@ export class RenderPool {
         this.sandbox = message.sandbox;
         this.refusal = null;
         started();
+        this.onWarm();
         break;
       case 'unready':
         this.rendererDeaths += 1;

@@ -73,5 +73,7 @@ export type RenderResult =
   /** The scene is at fault, or went over a limit. */
   | { kind: 'failed'; durationMs: number; error: string }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
+  /** There was no renderer to try it with. */
+  | { kind: 'unavailable'; durationMs: 0; message: string }
   /** The renderer is at fault: it may be tried again. */
   | { kind: 'died'; durationMs: number; message: string };

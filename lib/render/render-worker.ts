@@ -50,6 +50,8 @@ export interface WorkerEvents {
   onLog: (line: string) => void;
 }
 
+const AGAIN_FIRST_MS = 1_000;
+const AGAIN_LONGEST_MS = 60_000;
 const OWN_RENDER_TIMEOUT_MS = 30_000;
 const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
@@ -70,6 +72,11 @@ interface Occupied {
 interface StartedZygote {
   zygote: Promise<Zygote>;
   studio: string | undefined;
+}
+
+/** The zygote died before the fork had come to what it was to do. */
+class Untried extends Error {
+  override readonly name = 'Untried';
 }
 
 /** What one fork did. */
@@ -99,6 +106,9 @@ export class RenderWorker {
   /** The reduced sandbox has been seen to let text, TeX and 3D through. */
   #tried = false;
   #stopping = false;
+  /** After a start that failed: how long until the next. */
+  #againInMs = AGAIN_FIRST_MS;
+  #again: NodeJS.Timeout | undefined;
 
   constructor(settings: WorkerSettings, events: WorkerEvents) {
     this.#settings = settings;
@@ -108,7 +118,7 @@ export class RenderWorker {
 
   /** Starts the landscape zygote before it is needed. */
   warmUp(): void {
-    this.#zygote('landscape').catch(() => {}); // Reported as unready; the next task tries again.
+    this.#zygote('landscape').catch(() => {}); // Reported, and tried again.
   }
 
   /** Renders a task. Never rejects for anything that a scene or the renderer does. */
@@ -150,7 +160,7 @@ export class RenderWorker {
             else if (report.type === 'preview') send({ type: 'preview', jpegBase64: report.jpeg });
           },
         );
-        const failure = this.#failureOf(rendered, current.endReason, durationMs());
+        const failure = this.#failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure) return failure;
         advance({ stage: 'checking', ...lengthOf(rendered) });
         await this.#makeFolder(outFolder);
@@ -160,7 +170,7 @@ export class RenderWorker {
 
         const inspection = { kind: 'inspect', limits: this.#settings.limits } as const;
         const inspected = await this.#fork(current, outFolder, inspection, () => {});
-        const defect = this.#failureOf(inspected, current.endReason, durationMs());
+        const defect = this.#failureOf(inspected, silentInspection, current.endReason, durationMs());
         if (defect) return defect;
         keepOutFolder = true;
         return {
@@ -181,6 +191,8 @@ export class RenderWorker {
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
+      if (startedAtMs === undefined || error instanceof Untried)
+        return { kind: 'unavailable', durationMs: 0, message: (error as Error).message };
       return { kind: 'died', durationMs: durationMs(), message: (error as Error).message };
     } finally {
       this.#current = undefined;
@@ -203,7 +215,7 @@ export class RenderWorker {
       if (current.endReason === 'timeout') {
         return { kind: 'failed', error: 'The code takes too long before it defines its scenes.' };
       }
-      const failure = this.#failureOf(outcome, current.endReason, 0);
+      const failure = this.#failureOf(outcome, silentEnd, current.endReason, 0);
       if (failure?.kind === 'failed') return { kind: 'failed', error: failure.error };
       return { kind: 'died', message: failure?.kind === 'died' ? failure.message : 'it ended unexpectedly' };
     } catch (error) {
@@ -217,6 +229,7 @@ export class RenderWorker {
   /** Ends what runs, and the zygotes. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    clearTimeout(this.#again);
     this.#end('shutdown');
     const started = await Promise.allSettled([...this.#zygotes.values()].map(({ zygote }) => zygote));
     await Promise.all(
@@ -264,7 +277,9 @@ export class RenderWorker {
       });
       // It may have come while there was nothing to kill yet.
       if (current.endReason) current.zygote.killJob();
-      const end = await running;
+      const end = await running.catch((error: Error) => {
+        throw begun ? error : new Untried(error.message);
+      });
       await channel.drained();
       return { end, begun, verdict };
     } finally {
@@ -275,6 +290,7 @@ export class RenderWorker {
   /** Undefined when a fork did what it was made for. */
   #failureOf(
     outcome: ForkOutcome,
+    inWords: (end: JobEnded, limits: RenderLimits) => string,
     endReason: EndReason | undefined,
     durationMs: number,
   ): RenderResult | undefined {
@@ -286,7 +302,7 @@ export class RenderWorker {
     if (!outcome.begun && outcome.end.reason === null) {
       return { kind: 'died', durationMs, message: endedBefore(outcome.end) };
     }
-    return { kind: 'failed', durationMs, error: silentEnd(outcome.end, this.#settings.limits) };
+    return { kind: 'failed', durationMs, error: inWords(outcome.end, this.#settings.limits) };
   }
 
   #timeoutMessage(): string {
@@ -348,16 +364,26 @@ export class RenderWorker {
         this.#zygotes.delete(orientation);
         if (this.#stopping) return;
         this.#events.onUnready(reason);
-        this.#zygote(orientation).catch(() => {}); // Reported; the next task tries again.
+        this.#zygote(orientation).catch(() => {}); // Reported, and tried again.
       };
       this.warm += 1;
+      this.#againInMs = AGAIN_FIRST_MS;
       this.#events.onReady(ready, sandbox);
       return zygote;
     } catch (error) {
       if (error instanceof SandboxRefused) this.#events.onRefused(error.message);
       else if (!this.#stopping) this.#events.onUnready((error as Error).message);
+      this.#startAgain(orientation);
       throw error;
     }
+  }
+
+  /** Jobs are given out only to those who can take them, so nothing else would. */
+  #startAgain(orientation: Orientation): void {
+    if (this.#stopping) return;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.#zygote(orientation).catch(() => {}), this.#againInMs);
+    this.#againInMs = Math.min(2 * this.#againInMs, AGAIN_LONGEST_MS);
   }
 
   /** Attacks a new zygote's sandbox. A zygote whose sandbox doesn't hold is ended, unless that is accepted. */
@@ -442,6 +468,12 @@ function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number }
 
 function endedBefore({ signal, exitCode }: JobEnded): string {
   return `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
+}
+
+/** Words for the end of a process without scene code, which only decoded what the scene had left. */
+function silentInspection({ exitCode, signal, reason }: JobEnded): string {
+  if (reason === 'memory') return 'The video needs more memory to be decoded than the limit.';
+  return `The video can't be decoded: the process that tried ended by ${signal ?? `exit code ${exitCode}`}.`;
 }
 
 /** Words for a process that ended without a verdict. */

@@ -152,6 +152,7 @@ function reasonOf(result: Exclude<RenderResult, { kind: 'rendered' }>): string {
     case 'failed':
       return result.error;
     case 'died':
+    case 'unavailable':
       return result.message;
     case 'stopped':
       return `it took longer than ${TIMEOUT_MS / 1000} seconds`;

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 
 from . import sound
-from .errors import SceneError
+from .errors import SceneError, too_large
 from .protocol import JobChannel, RenderJob
 from .thumbnail import to_jpeg
 
@@ -142,9 +142,7 @@ class MovieEncoder:
                         size += packet.size
                         container.mux(packet)
                 if size > job.limits.output_bytes:
-                    raise SceneError(
-                        f"The video is larger than the limit of {job.limits.output_bytes} bytes."
-                    )
+                    raise too_large(job.limits.output_bytes)
                 if time.monotonic() >= preview_due:
                     self._channel.preview(to_jpeg(frame, _PREVIEW_WIDTH_PX))
                     preview_due = time.monotonic() + job.preview_interval_ms / 1000

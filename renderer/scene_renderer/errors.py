@@ -21,6 +21,11 @@ class SceneError(Exception):
     """A failure whose message is for the scene's author as it stands."""
 
 
+def too_large(limit_bytes: int) -> SceneError:
+    """Return the failure of a scene whose video is larger than it may be."""
+    return SceneError(f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB.")
+
+
 def describe(error: BaseException, code: str, folder: Path) -> str:
     """Return at most 4 KiB about an error that the source `code`, run in `folder`, led to."""
     path = str(folder / "scene.py")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import av
 
-from .errors import SceneError
+from .errors import SceneError, too_large
 from .protocol import InspectJob, JobChannel
 from .thumbnail import BestFrame, to_jpeg
 
@@ -36,7 +36,7 @@ def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
     if not stat.S_ISREG(status.st_mode):
         raise SceneError("The video isn't a regular file.")
     if status.st_size > job.limits.output_bytes:
-        raise SceneError(f"The video is larger than the limit of {job.limits.output_bytes} bytes.")
+        raise too_large(job.limits.output_bytes)
     # The format is given: others can refer to further files.
     with open(descriptor, "rb") as file, av.open(file, "r", format="mp4") as container:
         return _decode(container, job.limits.frames, folder)

@@ -53,7 +53,7 @@ t.test('memory is limited for all processes together, by the kernel', { skip }, 
   const [group = ''] = groups();
   const before = numberIn(group, 'memory.events', 'oom_kill');
   const bombs = {
-    one: ['much = bytearray(os.urandom(1)) * (1 << 32)', 'time.sleep(60)'],
+    one: ['much = bytearray(os.urandom(1)) * (1 << 30)', 'time.sleep(60)'],
     many: [
       'while True:',
       '    if os.fork() == 0:',
@@ -102,9 +102,6 @@ t.test('a scene finds no way to its group', { skip }, async (t) => {
     '    try: found.append(os.readlink(f"/proc/self/fd/{name}"))',
     '    except OSError: continue',
     '    if "cgroup" not in found[-1]: found.pop()',
-    'for name in range(64):',
-    '    try: os.write(name, b"0") if os.fstat(name).st_nlink == 1 and not os.path.isfile(name) else 0',
-    '    except OSError: pass',
     'raise ValueError(found)',
   );
   t.match(await render(service, { code }), { error: /^ValueError: \[\]\n/ });

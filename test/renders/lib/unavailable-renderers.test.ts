@@ -1,0 +1,77 @@
+// A renderer whose zygotes can be kept from starting, or given holes in their sandbox, by a file.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { findRoot } from '../../../lib/render/renderer-root.ts';
+import { zygotesBelow } from '../../fixtures/processes.ts';
+import { enqueue, render, startService } from '../../fixtures/renders.ts';
+
+const place = t.testdir({ environment: { bin: {} } });
+const folder = join(place, 'data');
+const environment = join(place, 'environment');
+const python = join(environment, 'bin', 'python');
+const real = (await findRoot({})).python;
+const [broken, leaky] = [join(environment, 'broken'), join(environment, 'leaky')];
+writeFileSync(
+  python,
+  `#!/bin/sh
+[ -e ${broken} ] && { echo 'there is no renderer here' >&2; exit 3; }
+[ -e ${leaky} ] && set -- "$@" --read=${folder}/work/w0
+exec ${real} "$@"
+`,
+  { mode: 0o755 },
+);
+writeFileSync(join(environment, 'pyvenv.cfg'), `home = ${dirname(real)}\n`);
+mkdirSync(folder);
+const service = await startService(t, { folder, workers: 1, renderer: { python } });
+
+function killZygotes(): void {
+  for (const { pid } of zygotesBelow(process.pid)) process.kill(pid, 'SIGKILL');
+}
+
+async function ready(wanted: boolean): Promise<void> {
+  while (service.status().ready !== wanted) await delay(20);
+}
+
+t.test('a job waits, untried, while no renderer starts, and the service is not ready', async (t) => {
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+  writeFileSync(broken, '');
+  killZygotes();
+  const { jobId } = await enqueue(service, {});
+  await ready(false);
+  t.match(service.status(), { warmWorkers: 0, problems: [{ part: 'renderer' }] });
+  const deaths = service.status().rendererDeaths;
+  await delay(3000);
+  t.ok(service.status().rendererDeaths - deaths < 12, 'it is tried again, and not all the time');
+  t.match(await service.get(jobId), { attempts: 0, error: null });
+  rmSync(broken);
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
+  await ready(true);
+});
+
+t.test('a job that waits for a renderer can be canceled', async (t) => {
+  writeFileSync(broken, '');
+  killZygotes();
+  const { jobId } = await enqueue(service, {});
+  await ready(false);
+  t.match(await service.cancel(jobId), { status: 'failed', error: 'Canceled' });
+  rmSync(broken);
+  await ready(true);
+});
+
+t.test('nothing is rendered when the sandbox of a later zygote has a hole', async (t) => {
+  writeFileSync(leaky, '');
+  killZygotes();
+  await ready(false);
+  const { jobId } = await enqueue(service, {});
+  while (!service.status().problems.some(({ part }) => part === 'sandbox')) await delay(20);
+  t.match(service.status().problems[0], { part: 'sandbox', message: /no longer holds/ });
+  await delay(2000);
+  t.match(await service.get(jobId), { status: 'queued', attempts: 0, error: null });
+  t.equal(service.status().warmWorkers, 0, 'a zygote with a hole is not used');
+  t.notOk(existsSync(join(folder, 'artifacts', jobId)));
+  rmSync(leaky);
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 }, 'it goes on when it holds again');
+  await ready(true);
+});
