@@ -62,6 +62,7 @@ export {
   RenderService,
   type RenderServiceOptions,
 } from './render-service.ts';
+export { type RollbackOptions, type RollbackReport, rollBack } from './rollback.ts';
 export type { ServiceProblem, ServiceStatus } from './service-status.ts';
 export type { Loss, RowName } from './storage/lowdb/salvage.ts';
 export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';

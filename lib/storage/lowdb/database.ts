@@ -143,9 +143,14 @@ export class LowdbDatabase {
     for (const table of this.#listeners.keys()) {
       for (const [id, row] of this.#rows(table)) this.#tell(table, id, undefined, row ?? undefined);
     }
-    this.#open = true;
     // Nothing may be written behind data of an earlier format: a version that knows only that would misread it.
-    if (this.#adapter.outdatedFormat) await this.#low.write();
+    if (this.#adapter.outdatedFormat) {
+      await this.#adapter.upgrade(this.#low.data).catch(async (error: unknown) => {
+        await this.#close();
+        throw error;
+      });
+    }
+    this.#open = true;
   }
 
   async stop(): Promise<void> {
@@ -156,6 +161,10 @@ export class LowdbDatabase {
     await this.#snapshotting;
     this.#snapshot(); // A short journal makes for a quick start.
     await this.#snapshotting;
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
     await this.#adapter.close();
     for (const table of this.#listeners.keys()) {
       for (const [id, row] of this.#rows(table)) this.#tell(table, id, row ?? undefined, undefined);

@@ -14,6 +14,9 @@ export const JOURNAL: RegExp = /^journal-(\d{16})$/;
 /** A snapshot of an earlier one is written anew at the start. */
 const READABLE_FORMATS = [1, FORMAT];
 
+/** What the names of files begin with that an upgrade kept, before the number of their format. */
+export const KEPT = 'format-';
+
 /** Files that this adapter makes, or once made. */
 function isOurs(name: string): boolean {
   const finalName = name.replace(/\.new$/, '');
@@ -66,6 +69,7 @@ export class JournaledAdapter implements Adapter<Tables> {
   readonly archive: Archive;
   /** What was read is of an earlier format: write a snapshot before anything else. */
   outdatedFormat = false;
+  #formatRead: number = FORMAT;
 
   /**
    * `snapshotAfterBytes`: a journal shorter than this asks for no snapshot. `recentRows`: so many finished rows of a
@@ -112,14 +116,35 @@ export class JournaledAdapter implements Adapter<Tables> {
     while (journals.length > 1 && journals.at(-1)?.bytes.length === 0) journals.pop();
     for (const [i, journal] of journals.entries()) this.#replay(journal, i === journals.length - 1, tables);
     this.outdatedFormat = format !== FORMAT;
+    this.#formatRead = format;
     if (this.outdatedFormat) await modernise(this.#disk, this.#folder, tables);
     await this.archive.open(packs);
     await this.#openLast(journals.at(-1) as JournalFile);
 
     this.#journals = journals.map(({ name }) => name);
     const needed = new Set([...this.#journals, ...packs.map(({ name }) => name)]);
+    // What an earlier version wrote is needed until a snapshot of today is there.
+    if (this.outdatedFormat) return tables;
     for (const name of names) if (isOurs(name) && !needed.has(name)) await this.#remove(name);
     return tables;
+  }
+
+  /**
+   * Turns the folder into one of today's format, once it was read: what was there is copied under other names first, so
+   * that an upgrade can be undone. Cut off at any moment, it is done again by the next start.
+   */
+  async upgrade(tables: Tables): Promise<void> {
+    const names = await this.#disk.list(this.#folder);
+    const prefix = `${KEPT}${this.#formatRead}-`;
+    for (const name of names) if (name.startsWith(prefix)) await this.#remove(name);
+    const former = names.filter((name) => JOURNAL.test(name) || FORMAT_1_FILE.test(name));
+    // The snapshot last: with it, what is kept is whole.
+    for (const name of [...former, SNAPSHOT]) {
+      const bytes = await this.#disk.read(this.#path(name));
+      if (bytes) await replaceFile(this.#disk, this.#folder, prefix + name, [bytes]);
+    }
+    await this.write(tables);
+    for (const name of names) if (FORMAT_1_FILE.test(name)) await this.#remove(name);
   }
 
   /**
@@ -181,6 +206,14 @@ export class JournaledAdapter implements Adapter<Tables> {
     for (const name of this.#journals.filter((name) => name < current)) await this.#remove(name);
     this.#journals = this.#journals.filter((name) => name >= current);
     for (const name of gone) await this.#remove(name);
+    if (purge) await this.#removeKept();
+  }
+
+  /** What an upgrade kept may hold what is to be gone. */
+  async #removeKept(): Promise<void> {
+    for (const name of await this.#disk.list(this.#folder))
+      if (name.startsWith(KEPT)) await this.#remove(name);
+    await this.#disk.syncFolder(this.#folder);
   }
 
   /** Writes the rows as they are at the call into another folder: a snapshot, an empty journal and copied packs. */
