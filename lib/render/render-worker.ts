@@ -485,7 +485,7 @@ function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits)
     return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
   }
   if (reason === 'files') {
-    return `The scene made more files than the limit of ${limits.files}, or folders that can't be looked into.`;
+    return `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be looked into.`;
   }
   if (signal === 'SIGXFSZ') {
     return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;

@@ -3,61 +3,113 @@
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+
+from . import process_tree
 
 _BLOCK_BYTES = 512  # whatever the file system's own
 _REMOVED = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*\(deleted\)$", re.MULTILINE
 )
+_LEVELS_MAX = 64
+_FILES_AT_ONCE = 256
+_FOLDER_ITSELF = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TRIES, _PAUSE_S = 20, 0.001
+_GONE = (FileNotFoundError, ProcessLookupError)
+
+
+# Yields now and then, so that whoever counts can do something else meanwhile; returns bytes and files.
+Counting = Generator[None, None, tuple[int, int]]
 
 
 class UnreadableError(Exception):
-    """A folder that its own user may not look into: nobody makes one but to hide what is in it."""
+    """What its own user may not look into, or folders too deep: nobody makes them but to hide something."""
 
 
-def measure(folder: str, pids: Iterable[int], most_files: int) -> tuple[int, int]:
-    """Return bytes and number of files; counting ends when there are more than `most_files`.
+def measure(folder: str, threads: Iterable[int], most_files: int) -> Counting:
+    """Count bytes and files, until there are more than `most_files`.
 
-    Raises UnreadableError.
+    `threads`: one of each process that may hold removed files. Raises UnreadableError.
     """
-    size = count = 0
-    for status in _inside(folder):
-        size += status.st_blocks * _BLOCK_BYTES
-        count += 1
-        if count > most_files:
-            return size, count
+    tally = _Tally(most_files)
     device = os.stat(folder).st_dev
-    removed = {key: value for pid in pids for key, value in _removed(pid, device)}
-    return size + sum(removed.values()), count + len(removed)
+    removed = dict[int, int]()
+    with suppress(_EnoughError):
+        yield from _count(folder, None, tally)
+        for thread in threads:
+            removed.update(_removed(thread, device))
+            yield
+        for size in removed.values():
+            tally.add(size)
+    return tally.size_bytes, tally.files
 
 
-def _inside(folder: str) -> Iterator[os.stat_result]:
-    folders = [folder]
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    with suppress(FileNotFoundError):
-                        yield entry.stat(follow_symlinks=False)
-                        if entry.is_dir(follow_symlinks=False):
-                            folders.append(entry.path)
-        except (FileNotFoundError, NotADirectoryError):
-            continue  # removed or replaced meanwhile
-        except OSError as error:  # also of a path that is too long
-            raise UnreadableError from error
+class _EnoughError(Exception): ...
 
 
-def _removed(pid: int, device: int) -> Iterator[tuple[int, int]]:
-    """Yield inode and size of each file of the device that only this process still holds."""
-    with suppress(OSError):
-        for name in os.listdir(f"/proc/{pid}/fd"):
-            with suppress(OSError):
-                status = os.stat(f"/proc/{pid}/fd/{name}")
-                if status.st_nlink == 0 and status.st_dev == device and stat.S_ISREG(status.st_mode):
-                    yield status.st_ino, status.st_blocks * _BLOCK_BYTES
+@dataclass
+class _Tally:
+    most_files: int
+    size_bytes: int = 0
+    files: int = 0
+
+    def add(self, size_bytes: int) -> None:
+        self.size_bytes += size_bytes
+        self.files += 1
+        if self.files > self.most_files:
+            raise _EnoughError
+
+
+def _count(name: str, parent: int | None, tally: _Tally, level: int = 1) -> Iterator[None]:
+    """Count what is in a folder, by descriptors: a path takes the longer to follow the deeper it leads."""
+    if level > _LEVELS_MAX:
+        raise UnreadableError
+    try:
+        folder = os.open(name, _FOLDER_ITSELF, dir_fd=parent)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # removed or replaced meanwhile
+    except OSError as error:
+        raise UnreadableError from error
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):
+                    status = entry.stat(follow_symlinks=False)
+                    tally.add(status.st_blocks * _BLOCK_BYTES)
+                    if tally.files % _FILES_AT_ONCE == 0:
+                        yield
+                    if stat.S_ISDIR(status.st_mode):
+                        yield from _count(entry.name, folder, tally, level + 1)
+    finally:
+        os.close(folder)
+
+
+def _removed(thread: int, device: int) -> Iterator[tuple[int, int]]:
+    """Yield inode and size of each file of the device that only this thread's process still holds."""
+    for name in _open_files(thread):
+        with suppress(OSError):
+            status = os.stat(f"/proc/{thread}/fd/{name}")
+            if status.st_nlink == 0 and status.st_dev == device and stat.S_ISREG(status.st_mode):
+                yield status.st_ino, status.st_blocks * _BLOCK_BYTES
     # Removed, closed, and still mapped.
-    with suppress(OSError), open(f"/proc/{pid}/maps", "rb") as maps:
+    with suppress(OSError), open(f"/proc/{thread}/maps", "rb") as maps:
         for start, end, major, minor, inode in _REMOVED.findall(maps.read()):
             if os.makedev(int(major, 16), int(minor, 16)) == device:
                 yield int(inode), int(end, 16) - int(start, 16)
+
+
+def _open_files(thread: int) -> list[str]:
+    for _ in range(_TRIES):
+        try:
+            return os.listdir(f"/proc/{thread}/fd")
+        except _GONE:
+            return []
+        except PermissionError:
+            # So it is when a thread has just ended, and for a moment while a program is being started.
+            if not process_tree.resident_bytes([thread]):
+                return []
+            time.sleep(_PAUSE_S)
+    raise UnreadableError

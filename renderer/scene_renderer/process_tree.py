@@ -8,7 +8,12 @@ from contextlib import suppress
 
 _KIB = 1024
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem):\s+(\d+) kB", re.MULTILINE)
+_TRIES = 20
 _PROPORTIONAL = re.compile(rb"^(?:Pss_Anon|Pss_Shmem):\s+(\d+) kB", re.MULTILINE)
+
+
+class HiddenError(Exception):
+    """A process that lives and can't be looked at: none does by accident."""
 
 
 def children(pid: int) -> list[int]:
@@ -23,9 +28,10 @@ def children(pid: int) -> list[int]:
 
 def descendants(pid: int) -> Iterator[int]:
     """Yield the ids of all processes below a process, parents before their children."""
-    for child in children(pid):
-        yield child
-        yield from descendants(child)
+    found = children(pid)
+    while found:
+        yield (child := found.pop())
+        found += children(child)
 
 
 def in_namespace() -> list[int]:
@@ -33,27 +39,59 @@ def in_namespace() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1"]
 
 
-def resident_bytes(pids: list[int]) -> int:
-    """Return an upper bound of the memory of some processes: pages they share count several times."""
-    return sum(_sum(f"/proc/{pid}/status", _RESIDENT) or 0 for pid in pids)
+def resident_bytes(pids: Iterable[int]) -> dict[int, int]:
+    """Return the memory of each process that has any, including pages that it shares with others.
+
+    The keys are ids of threads that live: the first thread of a process, whose id is the process's, can
+    have ended, and /proc shows nothing of the process by it then. Raises HiddenError.
+    """
+    return dict(holder for pid in pids if (holder := _holder(pid)))
 
 
-def proportional_bytes(pids: list[int]) -> int:
+def proportional_bytes(resident: dict[int, int]) -> int:
     """Return the memory of some processes in bytes, each shared page divided among its users.
 
-    Slower than `resident_bytes`. A process that hides its pages counts in full.
+    `resident`: from `resident_bytes`, which is faster. A process that hides its pages counts in full.
     """
     total = 0
-    for pid in pids:
-        share = _sum(f"/proc/{pid}/smaps_rollup", _PROPORTIONAL)
-        total += resident_bytes([pid]) if share is None else share
+    for thread, upper_bound in resident.items():
+        share = _read(f"/proc/{thread}/smaps_rollup")
+        total += upper_bound if share is None else _sum(_PROPORTIONAL, share)
     return total
 
 
-def _sum(path: str, pattern: re.Pattern[bytes]) -> int | None:
+def _holder(pid: int) -> tuple[int, int] | None:
+    """Return a living thread of a process and the memory that they all hold; None when they hold none."""
+    if (status := _read(f"/proc/{pid}/status")) is None:
+        return None
+    if _RESIDENT.search(status):
+        return pid, _sum(_RESIDENT, status)
+    for _ in range(_TRIES):
+        threads = _numbers_in(f"/proc/{pid}/task")
+        states = {thread: _read(f"/proc/{pid}/task/{thread}/status") for thread in threads}
+        for thread, state in states.items():
+            if state is not None and _RESIDENT.search(state):
+                return thread, _sum(_RESIDENT, state)
+        if None not in states.values():
+            return None
+    raise HiddenError(f"the threads of process {pid} can't be looked at")
+
+
+def _numbers_in(folder: str) -> list[int]:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return [int(name) for name in os.listdir(folder)]
+    return []
+
+
+def _sum(pattern: re.Pattern[bytes], text: bytes) -> int:
+    return sum(map(int, pattern.findall(text))) * _KIB
+
+
+def _read(path: str) -> bytes | None:
+    """Return what a file says; None when what it is about has ended or hides."""
     try:
         with open(path, "rb") as file:
-            return sum(map(int, pattern.findall(file.read()))) * _KIB
+            return file.read()
     except OSError:
         return None
 

@@ -58,7 +58,8 @@ _FCNTL = {
     "DUPFD_CLOEXEC": 1030,
     "GETPIPE_SZ": 1032,
 }
-# Locks of parts of a file. Each would be kernel memory that no limit counts; SQLite and fontconfig ask for them.
+# Locks of parts of a file. Each would be kernel memory that no limit counts; SQLite and fontconfig ask for
+# them.
 _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """

@@ -15,8 +15,8 @@ from . import disk_use, mounts, process_tree
 from .protocol import Fork
 
 _INTERVAL_S = 0.2
-# A job whose processes and files take long to count is counted less often.
-_REST = 10
+# How long files may be counted in between.
+_COUNTING_S = 0.02
 _REPORT_BYTES_MAX = 4096
 
 
@@ -46,31 +46,49 @@ def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
     `isolated`: the job has a process-id namespace and files in memory to itself, and /proc shows it.
     """
     peak_bytes = 0
+    files = _FileWatch(fork)
     ended = select.poll()
     ended.register(os.pidfd_open(job), select.POLLIN)
-    rest_s = _INTERVAL_S
-    while not ended.poll(rest_s * 1000):
-        started = time.monotonic()
-        pids = process_tree.in_namespace() if isolated else list(process_tree.descendants(os.getpid()))
+    while not ended.poll(_INTERVAL_S * 1000):
+        pids = process_tree.in_namespace() if isolated else process_tree.descendants(os.getpid())
+        try:
+            resident = process_tree.resident_bytes(pids)
+        except process_tree.HiddenError:
+            return Findings("memory", peak_bytes)
         in_files = mounts.memory_bytes() if isolated else 0
-        used = in_files + process_tree.resident_bytes(pids)
+        used = in_files + sum(resident.values())
         if used > fork.memory_bytes:
-            used = in_files + process_tree.proportional_bytes(pids)
+            used = in_files + process_tree.proportional_bytes(resident)
         peak_bytes = max(peak_bytes, used)
         if used > fork.memory_bytes:
             return Findings("memory", peak_bytes)
-        if reason := _too_much(fork, pids):
+        if reason := files.look(list(resident)):
             return Findings(reason, peak_bytes)
-        rest_s = max(_INTERVAL_S, _REST * (time.monotonic() - started))
     return Findings(None, peak_bytes)
 
 
-def _too_much(fork: Fork, pids: list[int]) -> str | None:
-    """Return the limit for files that a job is beyond."""
-    try:
-        size, files = disk_use.measure(fork.folder, pids, fork.files)
-    except disk_use.UnreadableError:
-        return "files"
-    if files > fork.files:
-        return "files"
-    return "disk" if size > fork.disk_bytes else None
+class _FileWatch:
+    """Counts files piece by piece: it takes long where there are many, and memory doesn't wait for it."""
+
+    def __init__(self, fork: Fork) -> None:
+        self._fork = fork
+        self._counting: disk_use.Counting | None = None
+
+    def look(self, threads: list[int]) -> str | None:
+        """Go on counting for a while; return the limit that the job is found to be beyond."""
+        started = time.monotonic()
+        self._counting = self._counting or disk_use.measure(self._fork.folder, threads, self._fork.files)
+        try:
+            while time.monotonic() - started < _COUNTING_S:
+                next(self._counting)
+        except StopIteration as end:
+            self._counting = None
+            return self._limit_of(*end.value)
+        except disk_use.UnreadableError:
+            return "files"
+        return None
+
+    def _limit_of(self, size_bytes: int, files: int) -> str | None:
+        if files > self._fork.files:
+            return "files"
+        return "disk" if size_bytes > self._fork.disk_bytes else None

@@ -115,6 +115,23 @@ def test_too_many_files_end_the_job(zygote: Zygote, tmp_path: Path) -> None:
     assert zygote.run(tmp_path, render_job(source)).ended["reason"] == "files"
 
 
+def test_folders_that_are_too_deep_end_the_job(zygote: Zygote, tmp_path: Path) -> None:
+    body = "for _ in range(70):\n    os.mkdir('d')\n    os.chdir('d')\ntime.sleep(30)"
+    outcome = zygote.run(tmp_path, render_job(scene(body, above="import os, time\n")))
+    assert outcome.ended["reason"] == "files"
+
+
+def test_a_thread_that_goes_on_without_its_process_s_first_is_counted(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+        if os.fork() == 0:
+            threading.Thread(target=lambda: (hoard.append(b'x' * (600 << 20)), time.sleep(30))).start()
+            ctypes.CDLL(None).syscall(93 if os.uname().machine == 'aarch64' else 60, 0)
+        time.sleep(30)
+    """
+    source = scene(body, above="import ctypes, os, threading, time\nhoard = []\n")
+    assert zygote.run(tmp_path, render_job(source), memory_bytes=500 << 20).ended["reason"] == "memory"
+
+
 def test_files_in_memory_count_as_memory(zygote: Zygote, tmp_path: Path) -> None:
     if "namespaces" not in zygote.ready["layers"]:
         pytest.skip("there are no files in memory for a job here")

@@ -1,9 +1,7 @@
 """Success: a folder can't be removed because its path is too long, or can't be looked into, and stays.
 
-Outcome: failed: more files than the limit
+Outcome: failed: ValueError: over
 """
-
-import time
 
 
 class Attack(Scene):
@@ -16,4 +14,4 @@ class Attack(Scene):
         os.chmod(".", 0)
         os.fchdir(home)
         os.mkdir("closed", 0)
-        time.sleep(60)
+        raise ValueError("over")

@@ -1,0 +1,26 @@
+"""Success: a process whose first thread has ended seems to hold no files.
+
+Outcome: failed: files were larger than the limit
+"""
+
+import threading, time
+
+EXIT = 93 if os.uname().machine == "aarch64" else 60
+
+
+class Attack(Scene):
+    def construct(self):
+        if os.fork() == 0:
+            threading.Thread(target=self.hoard).start()
+            libc.syscall(EXIT, 0)  # of this thread only
+        time.sleep(60)
+
+    def hoard(self):
+        time.sleep(0.2)
+        hoard = []
+        for _ in range(10):
+            hoard.append(open("hoard", "wb"))
+            os.remove("hoard")
+            hoard[-1].write(bytes(16 << 20))
+            hoard[-1].flush()
+        time.sleep(60)
