@@ -6,6 +6,9 @@ from contextlib import suppress
 
 from .protocol import Limits
 
+# Signals sent and not taken, and timers: kernel memory that is counted for the user, the service perhaps.
+_SIGNALS_WAITING = 1024
+
 
 def apply(limits: Limits, *, other_processes: int) -> None:
     """Limit this process and its children; what is already below a limit stays below it.
@@ -17,7 +20,9 @@ def apply(limits: Limits, *, other_processes: int) -> None:
         (resource.RLIMIT_NPROC, limits.processes + other_processes),
         (resource.RLIMIT_FSIZE, limits.file_size_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_CORE, 0),
+        # Not 0: the kernel hands a dump to a program all the same, where it is told to; not with 1.
+        (resource.RLIMIT_CORE, 1),
+        (resource.RLIMIT_SIGPENDING, _SIGNALS_WAITING),
         (resource.RLIMIT_MSGQUEUE, 0),
     ):
         hard = resource.getrlimit(kind)[1]

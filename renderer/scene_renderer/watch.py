@@ -30,7 +30,7 @@ class Findings:
     @staticmethod
     def read(descriptor: int) -> "Findings":
         """Read what `write` has left; an empty one when the watch has ended before it could."""
-        with suppress(BlockingIOError):
+        with suppress(BlockingIOError, ValueError, TypeError):
             if text := os.read(descriptor, _REPORT_BYTES_MAX):
                 return Findings(**json.loads(text))
         return Findings()

@@ -200,8 +200,15 @@ class _Zygote:
                         "type": "ended",
                         "job": running.fork.job,
                         "exitCode": code if code >= 0 else None,
-                        "signal": signal.Signals(-code).name if code < 0 else None,
+                        "signal": _signal_name(-code) if code < 0 else None,
                         "reason": found.reason,
                         "peakMemoryBytes": max(found.peak_bytes, usage.ru_maxrss * 1024),
                     }
                 )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one of the real-time signals, of which only the first and last have names
+        return f"signal {number}"
