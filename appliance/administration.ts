@@ -1,4 +1,3 @@
-import Joi from 'joi';
 import {
   type Accounts,
   type ApiKeys,
@@ -14,12 +13,20 @@ import {
   type JobStatus,
   type MasterKey,
   type RenderService,
-  renderRequestSchema,
   replaceMasterKey,
   ScenepressError,
   StoredLedger,
   type UnmeteredLedger,
 } from '../lib/index.ts';
+import {
+  amount,
+  check,
+  jobStatus,
+  keyRequest,
+  listLimit,
+  MOST_LINES,
+  webhookUrl,
+} from './administration-requests.ts';
 import {
   type AccountInfo,
   accountInfo,
@@ -35,38 +42,6 @@ import {
   type StatementLine,
 } from './administration-views.ts';
 import type { Metrics } from './metrics/metrics.ts';
-
-const webhookUrl = renderRequestSchema.extract('webhookUrl');
-
-const keyRequest = Joi.object<{ name: string; webhookUrl: string | null }>({
-  name: Joi.string()
-    .trim()
-    .min(1)
-    .max(100)
-    .required()
-    .messages({ '*': 'A key needs a name of 1 to 100 characters.' }),
-  webhookUrl: webhookUrl.default(null),
-});
-
-const amount = Joi.number()
-  .integer()
-  .min(1)
-  .required()
-  .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
-
-const MOST_LINES = 10_000;
-export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
-
-const listLimit = Joi.number()
-  .integer()
-  .min(1)
-  .max(MOST_LINES)
-  .default(50)
-  .messages({ '*': `A list has 1 to ${MOST_LINES} lines.` });
-
-const jobStatus = Joi.string<JobStatus>()
-  .valid(...JOB_STATUSES)
-  .messages({ '*': `A job is ${JOB_STATUSES.join(', ')}.` });
 
 const STATEMENT_LINES = 1000;
 
@@ -427,9 +402,3 @@ export const OPERATIONS: (keyof Administration)[] = [
   'showMetrics',
   'examine',
 ];
-
-function check<T>(schema: Joi.Schema<T>, value: unknown): T {
-  const result = schema.validate(value);
-  if (result.error) throw new ScenepressError('invalid_request', result.error.message);
-  return result.value as T;
-}

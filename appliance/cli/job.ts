@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { JobStatus } from '../../lib/index.ts';
-import { JOB_STATUSES } from '../administration.ts';
+import { JOB_STATUSES } from '../administration-requests.ts';
 import type { JobInfo } from '../administration-views.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
