@@ -38,7 +38,7 @@ export async function openInstallation(
   config: Config,
   world: ServiceWorld = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
 ): Promise<Installation> {
-  const folder = new DataFolder(resolve(config.dataDir));
+  const folder = new DataFolder(resolve(config.dataDir), { recentJobs: config.recentJobs });
   await startFolder(folder);
   try {
     const given = config.masterKey ?? (await readKeyFile(config));

@@ -5,6 +5,7 @@ import { HouseToken } from '../authentication.ts';
 import type { Config } from '../config.ts';
 import { openFirstAccount } from '../first-account.ts';
 import { openLog } from '../log.ts';
+import { keepMemorySmall } from '../memory.ts';
 import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import { renderWelcome } from '../welcome.ts';
@@ -36,6 +37,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(config: Config, welcome: boolean): Promise<void> {
+  keepMemorySmall();
   const { logger, reopen } = openLog({ level: config.logLevel, file: config.logFile });
   const house = welcome ? new HouseToken() : undefined;
   const appliance = new Appliance(config, logger, { ...(house && { house }) });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config.ts';
+import { keepMemorySmall } from '../../appliance/memory.ts';
 import type { RenderService } from '../../lib/index.ts';
 import { startHapi } from './ceiling.ts';
 import { type LoadReport, measured } from './load.ts';
@@ -24,6 +25,7 @@ const begun = performance.now();
 let call: (() => Promise<unknown>) | undefined;
 let port: number;
 if (kind === 'appliance') {
+  keepMemorySmall(); // As `scenepress serve` does.
   const { hapi, service } = await startAppliance(place);
   port = Number(hapi.info.port);
   call = enqueueing(service, owner);
