@@ -24,9 +24,13 @@ interface Manifest {
   files: Record<string, { sha256: string; sizeBytes: number }>;
 }
 
+type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'>;
+
 export interface BackupReport {
   folder: string;
   jobs: number;
+  /** Deliveries that a service will send when it starts on this. */
+  dueDeliveries: number;
   files: number;
   sizeBytes: number;
 }
@@ -46,7 +50,7 @@ export async function backUp(
   await rm(part, { recursive: true, force: true });
   await mkdir(part, { recursive: true, mode: 0o700 });
   await source.copyDatabase(part);
-  const jobs = await checkAndCopyAssets(part, source);
+  const contents = await checkAndCopyAssets(part, { source });
   for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
   const keyFiles = withMasterKey ? [MASTER_KEY, MASTER_KEY_CHECK] : [MASTER_KEY_CHECK];
   for (const name of keyFiles) {
@@ -55,15 +59,23 @@ export async function backUp(
   }
   const files: Manifest['files'] = {};
   for (const path of await filesIn(part)) files[path] = await fingerprintOf(join(part, path));
-  const manifest: Manifest = { format: 1, createdAt: new Date().toISOString(), jobs, files };
+  const manifest: Manifest = { format: 1, createdAt: new Date().toISOString(), jobs: contents.jobs, files };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
-  return report(target, manifest);
+  return report(target, manifest, contents);
 }
 
-/** Makes a data folder of a backup, after checking every file of it. Overwrites nothing. */
-export async function restore(backup: string, target: string): Promise<BackupReport> {
+/**
+ * Makes a data folder of a backup, after checking every file of it. Overwrites nothing. What was due to webhooks when the
+ * backup was made is sent after the next start, though it may have been sent since: receivers know it by its `jobId`. With
+ * `dropDeliveries` it is noted as failed instead, and can be sent again one by one.
+ */
+export async function restore(
+  backup: string,
+  target: string,
+  { dropDeliveries = false }: { dropDeliveries?: boolean } = {},
+): Promise<BackupReport> {
   const manifest = await readManifest(backup);
   for (const [path, expected] of Object.entries(manifest.files)) {
     const found = await fingerprintOf(join(backup, path)).catch(() => undefined);
@@ -80,19 +92,24 @@ export async function restore(backup: string, target: string): Promise<BackupRep
   await copyTree(backup, part);
   await rm(join(part, MANIFEST));
   for (const path of Object.keys(manifest.files)) await syncFile(join(part, path));
-  await checkAndCopyAssets(part);
+  const contents = await checkAndCopyAssets(part, { dropDeliveries });
   // An empty folder may stand there.
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
-  return report(target, manifest);
+  return report(target, manifest, contents);
 }
 
 /** Opens a copied database as a service would and reads all of it; with `source`, fetches its artifacts first. */
-async function checkAndCopyAssets(path: string, source?: DataFolder): Promise<number> {
+async function checkAndCopyAssets(
+  path: string,
+  { source, dropDeliveries = false }: { source?: DataFolder; dropDeliveries?: boolean },
+): Promise<Contents> {
   const copy = new DataFolder(path);
   await copy.start();
   let jobs = 0;
+  let dueDeliveries = 0;
   try {
+    dueDeliveries = await countDue(copy, dropDeliveries);
     for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
       for (const { assetKey, sizeBytes } of artifacts) {
         if (source && existsSync(source.assets.path(assetKey))) {
@@ -105,8 +122,8 @@ async function checkAndCopyAssets(path: string, source?: DataFolder): Promise<nu
     }
     for (let before: string | undefined; ; ) {
       const page = await copy.storage.listJobs({ limit: 1000, ...(before !== undefined && { before }) });
-      for (const { jobId } of page) {
-        if ((await copy.storage.readSource(jobId)) === undefined)
+      for (const { jobId, forgottenAtMs } of page) {
+        if (forgottenAtMs === undefined && (await copy.storage.readSource(jobId)) === undefined)
           throw damaged(path, `${jobId} has no source`);
       }
       jobs += page.length;
@@ -117,7 +134,22 @@ async function checkAndCopyAssets(path: string, source?: DataFolder): Promise<nu
     await copy.stop();
     for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
   }
-  return jobs;
+  return { jobs, dueDeliveries };
+}
+
+/** How many deliveries wait for an attempt; with `drop`, they are noted as failed, and none is left. */
+async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
+  const all = {
+    dueByMs: Number.MAX_SAFE_INTEGER,
+    limit: Number.MAX_SAFE_INTEGER,
+    exceptHosts: new Set<string>(),
+  };
+  const due = await storage.deliveries.due({ ...all, limitPerHost: Number.MAX_SAFE_INTEGER });
+  if (!drop) return due.length;
+  await storage.transaction(async (tx) => {
+    for (const delivery of due) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
+  });
+  return 0;
 }
 
 async function readManifest(backup: string): Promise<Manifest> {
@@ -178,9 +210,9 @@ async function syncFile(path: string): Promise<void> {
   await file.close();
 }
 
-function report(folder: string, { jobs, files }: Manifest): BackupReport {
+function report(folder: string, { files }: Manifest, contents: Contents): BackupReport {
   const sizes = Object.values(files).map(({ sizeBytes }) => sizeBytes);
-  return { folder, jobs, files: sizes.length, sizeBytes: sizes.reduce((sum, size) => sum + size, 0) };
+  return { folder, ...contents, files: sizes.length, sizeBytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
 function damaged(path: string, what: string): ScenepressError {

@@ -164,6 +164,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #queuePausedAtMs: number | null = null;
   #bookProblems: number | null = null;
   #tasks: ScheduledTask[] = [];
+  /** Aborted when the service has stopped, and made anew. */
+  #stopped = new AbortController();
   /** Emits the id of a job that became terminal. */
   readonly #ends = new EventEmitter().setMaxListeners(0);
 
@@ -307,6 +309,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     await this.drain({ graceMs });
     await this.#close();
+    this.#stopped.abort();
+    this.#stopped = new AbortController();
   }
 
   /**
@@ -421,10 +425,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return { storage: this.#storage, assets: this.#assets, clock: this.#clock };
   }
 
-  /** Resolves with the job when it is terminal. `signal` gives up waiting. */
+  /**
+   * Resolves with the job when it is terminal. `signal` gives up waiting. Errors: `not_running` when the service stops
+   * before; the job isn't lost by that.
+   */
   async wait(jobId: string, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
     const giveUp = new AbortController();
-    const signals = signal ? AbortSignal.any([signal, giveUp.signal]) : giveUp.signal;
+    const stopped = this.#stopped.signal;
+    const signals = AbortSignal.any([giveUp.signal, stopped, ...(signal ? [signal] : [])]);
     const end = once(this.#ends, jobId, { signal: signals });
     end.catch(() => {});
     try {
@@ -432,6 +440,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       if (job.status === 'completed' || job.status === 'failed') return job;
       await end;
       return await this.get(jobId);
+    } catch (error) {
+      if (!stopped.aborted || signal?.aborted) throw error;
+      const message =
+        'The service stopped before the job was over. It goes on after the next start: wait for it then.';
+      throw new ScenepressError('not_running', message, { cause: error });
     } finally {
       giveUp.abort();
     }

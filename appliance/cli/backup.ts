@@ -32,10 +32,21 @@ export function restoreCommand(): Command {
   const command = addConfigFlags(new Command('restore'), ['dataDir'])
     .description('Make a data folder of a backup, after checking every file of it')
     .argument('<backup>', 'folder that `scenepress backup` made')
+    .option(
+      '--drop-deliveries',
+      'note what is due to webhooks in it as failed, instead of sending it at the next start',
+    )
     .option('--json', 'print JSON')
     .action(async (backup: string, flags: Flags) => {
-      const report = await restore(resolve(backup), resolve(configOf(flags).dataDir));
+      const dropDeliveries = flags['dropDeliveries'] === true;
+      const report = await restore(resolve(backup), resolve(configOf(flags).dataDir), { dropDeliveries });
       show('Restored', report, flags['json'] === true);
+      if (report.dueDeliveries > 0 && flags['json'] !== true) {
+        print(
+          `${counted(report.dueDeliveries, 'webhook delivery').replace(/ys$/, 'ies')} will be sent when the server starts, ` +
+            'though that may have happened since the backup. --drop-deliveries notes them as failed instead.',
+        );
+      }
     });
   return addExamples(command, 'scenepress restore /backups/2026-11-21 --data-dir ./restored');
 }

@@ -11,7 +11,17 @@ import {
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { ApiKeys, backUp, DataFolder, loadMasterKey, restore, StoredLedger } from '../../lib/index.ts';
+import {
+  ApiKeys,
+  backUp,
+  DataFolder,
+  Deliveries,
+  loadMasterKey,
+  RenderService,
+  restore,
+  StoredLedger,
+} from '../../lib/index.ts';
+import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 
 /** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
@@ -133,4 +143,39 @@ t.test('a damaged or incomplete backup is refused before anything is written', a
   rmSync(join(backup, 'backup.json'));
   await t.rejects(restore(backup, restored), { code: 'not_found', message: /no complete backup/ });
   t.notOk(existsSync(restored));
+});
+
+t.test('a restore says what is due to webhooks in it, and drops it when told to', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  const { storage } = folder;
+  const sent = deliveryRecord('d2', { jobId: 'job2', dueAtMs: null, deliveredAtMs: 1 });
+  await storage.transaction(async (tx) => {
+    await storage.deliveries.insert(tx, deliveryRecord('d1', { jobId: 'job1' }), '{}');
+    await storage.deliveries.insert(tx, sent, '{}');
+  });
+  t.match(await backUp(folder, backup), { dueDeliveries: 1 });
+  t.match(await restore(backup, restored), { dueDeliveries: 1 });
+  const dropped = join(root, 'dropped');
+  t.match(await restore(backup, dropped, { dropDeliveries: true }), { dueDeliveries: 0 });
+  for (const [path, status] of [
+    [restored, 'waiting'],
+    [dropped, 'failed'],
+  ] as const) {
+    const copy = new DataFolder(path);
+    await copy.start();
+    t.teardown(() => copy.stop());
+    const deliveries = new Deliveries({ storage: copy.storage });
+    t.match(await deliveries.get('d1'), { status, body: '{}' });
+    t.match(await deliveries.get('d2'), { status: 'delivered' });
+  }
+});
+
+t.test('a folder with a forgotten job is backed up as any other', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  const service = new RenderService({ dataFolder: folder });
+  await service.open();
+  await service.forget('job1');
+  await backUp(folder, backup);
+  t.match(await restore(backup, restored), { jobs: 20 });
+  await service.stop();
 });

@@ -8,14 +8,16 @@ import {
   type Ledger,
   Pricing,
   StoredLedger,
+  type Transaction,
 } from '../../../lib/index.ts';
 import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
+import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
 
 // Histories of the service's core against a simple model: jobs are opened, begun, given back, ended and cancelled,
-// credits granted, days pass, the disk is full or loses power at any call. FC_SEED=… runs the same histories again.
+// outcomes sent, credits granted, days pass, the disk is full or loses power at any call. FC_SEED=… runs the same histories again.
 
 const pick = fc.nat({ max: 20 });
 const action = fc.oneof(
@@ -38,6 +40,13 @@ const action = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('giveBack' as const), pick, counted: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('deliver' as const),
+      answer: fc.constantFrom(200, 503, 'never written down' as const),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -67,6 +76,8 @@ type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
 interface Model {
   jobs: Map<string, JobRecord>;
   grantedCredits: Map<string, number>;
+  /** Requests to the webhook of a job. */
+  requests: Map<string, number>;
 }
 
 interface World {
@@ -75,6 +86,7 @@ interface World {
   folder: DataFolder;
   ledger: Ledger;
   book: JobBook;
+  deliveries: DeliveryBook;
   model: Model;
 }
 
@@ -91,7 +103,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
         owner: `owner-${action.owner}`,
         request,
         metadataJson: null,
-        webhookUrl: null,
+        webhookUrl: action.key % 2 ? 'https://example.org/' : null,
         keyId: null,
       };
       const { job, repeated } = await book.open({ ...newJob, idempotency });
@@ -112,6 +124,17 @@ async function carryOut(world: World, action: Action): Promise<void> {
           ? { kind: 'failed', error: 'no' }
           : { kind: 'completed', artifacts: [], costCredits: action.cost };
       told(await book.finish(chosen.jobId, outcome, { durationMs: 1000 }));
+      return;
+    }
+    case 'deliver': {
+      const query = { dueByMs: clock.now(), limit: 2, limitPerHost: 2, exceptHosts: new Set<string>() };
+      const due = await world.folder.storage.deliveries.due(query);
+      for (const begun of await world.deliveries.begin(due.map(({ deliveryId }) => deliveryId))) {
+        model.requests.set(begun.jobId, (model.requests.get(begun.jobId) ?? 0) + 1);
+        if (action.answer === 'never written down') continue;
+        const result = { status: action.answer, reason: null, detail: null, answer: 'an answer', sent: true };
+        await world.deliveries.conclude(begun, result);
+      }
       return;
     }
     case 'grant': {
@@ -139,6 +162,16 @@ async function inspect({ folder, model, book }: World): Promise<void> {
     if (job.attempts > MOST_ATTEMPTS && !over) throw new Error(`job ${jobId} is attempted again and again`);
     model.jobs.set(jobId, job);
   }
+  for (const { jobId, phase, webhookUrl } of await folder.storage.listJobs({ limit: 10_000 })) {
+    const deliveries = await folder.storage.deliveries.list({ jobId });
+    const over = phase === 'completed' || phase === 'failed';
+    if (deliveries.length !== (over && webhookUrl !== null ? 1 : 0))
+      throw new Error(`job ${jobId}, which is ${phase}, has ${deliveries.length} deliveries`);
+    const attempts = deliveries[0]?.attempts.length ?? 0;
+    const requests = model.requests.get(jobId) ?? 0;
+    if (attempts > 4 || requests > attempts)
+      throw new Error(`the outcome of job ${jobId} was sent ${requests} times in ${attempts} attempts`);
+  }
   for (const job of await folder.storage.unfinishedJobs()) {
     if (job.phase !== 'queued') throw new Error(`job ${job.jobId} is still ${job.phase} after recovery`);
   }
@@ -147,11 +180,11 @@ async function inspect({ folder, model, book }: World): Promise<void> {
 async function live(
   t: Test,
   { lives, disk: seed }: History,
-  makeLedger: (world: Omit<World, 'ledger' | 'book'>) => Ledger,
+  makeLedger: (world: Omit<World, 'ledger' | 'book' | 'deliveries'>) => Ledger,
 ) {
   const disk = new SimulatedDisk(seededRandom(seed));
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const model: Model = { jobs: new Map(), grantedCredits: new Map() };
+  const model: Model = { jobs: new Map(), grantedCredits: new Map(), requests: new Map() };
   const path = t.testdir();
   for (const { actions, callsLeft, fullness } of [
     ...lives,
@@ -159,8 +192,11 @@ async function live(
   ]) {
     const folder = new DataFolder(path, { disk, snapshotAfterBytes: 3000, recentJobs: 2, onFatal: () => {} });
     const ledger = makeLedger({ clock, disk, folder, model });
-    const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
-    const world = { clock, disk, folder, ledger, book, model };
+    const { storage } = folder;
+    const deliveries = new DeliveryBook({ storage, clock });
+    const onEnd = (tx: Transaction, job: JobRecord) => deliveries.open(tx, job);
+    const book = new JobBook({ storage, ledger, pricing: new Pricing(), clock, onEnd });
+    const world = { clock, disk, folder, ledger, book, deliveries, model };
     disk.fullness = 0;
     await folder.start();
     if (ledger instanceof DistantLedger) ledger.faults = undefined;
