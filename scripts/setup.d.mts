@@ -1,2 +1,2 @@
 /** Debian package → a program that shows, on other systems, that it is there. */
-export const systemPackages: Record<'run' | 'build' | 'dev', Record<string, string | undefined>>;
+export const systemPackages: Record<'run' | 'build' | 'dev' | 'binary', Record<string, string | undefined>>;

@@ -76,6 +76,8 @@ export const systemPackages = {
   },
   // The README's verifiers of webhooks are run, each in its language.
   dev: { ffmpeg: 'ffprobe', 'golang-go': 'go', openssl: 'openssl', 'php-cli': 'php' },
+  // The single executable is built and tried on Debian only.
+  binary: { iproute2: 'ip', mmdebstrap: 'mmdebstrap', zstd: 'zstd' },
 };
 
 /** These have no wheels; everything else must come as one, so that nothing else needs a compiler. */
@@ -207,6 +209,7 @@ function systemStep(dev, venv) {
     ...systemPackages.run,
     ...(pythonStep(venv).done() ? {} : systemPackages.build),
     ...(dev ? notOnPath(systemPackages.dev) : {}),
+    ...(dev && isDebian() ? notOnPath(systemPackages.binary) : {}),
   };
   const missing = once(() => missingSystemPackages(needed));
   return {

@@ -15,7 +15,9 @@ process.chdir(root);
 mkdirSync('.setup', { recursive: true });
 
 // Fast ones first, so that a small mistake is seen in seconds.
-const ALL = ['lib', 'scripts', 'appliance', 'checks', 'crashes', 'renders'].map((name) => join('test', name));
+const ALL = ['lib', 'scripts', 'appliance', 'checks', 'crashes', 'renders', 'binary/smoke'].map((name) =>
+  join('test', name),
+);
 const files = (process.argv.length > 2 ? process.argv.slice(2) : ALL).flatMap(testFiles);
 const results = files.length > 0 ? await runTap(files) : { passed: 0, failed: 0, skipped: 0 };
 if (results.passed + results.failed === 0) {

@@ -92,6 +92,7 @@ function fontSettings(root: RendererRoot, folder: string): string {
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
   <dir>${at('/usr/share/fonts')}</dir>
+  <dir>${at('/usr/share/texmf/fonts/opentype')}</dir>
   <dir prefix="xdg">fonts</dir>
   <include ignore_missing="yes">${at('/etc/fonts/conf.d')}</include>
   <cachedir>${escaped(join(folder, 'fontconfig'))}</cachedir>

@@ -120,6 +120,10 @@ export class RenderPool {
     });
     await new Promise<void>((resolve, reject) => {
       this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
+      this.#piscina?.on('error', (error: Error) => {
+        const message = `A worker thread could not be started: ${error.message}.`;
+        reject(new ScenepressError('renderer_unavailable', message, { cause: error }));
+      });
     });
   }
 
