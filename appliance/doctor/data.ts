@@ -104,7 +104,7 @@ function remedyOf(error: Error): string {
     return 'If that process is no Scenepress that just starts or stops, end it.';
   }
   if (isScenepressError(error, 'storage_damaged')) {
-    return 'Keep the folder as it is, and make a new one of a backup: scenepress restore.';
+    return 'Look for a backup first (scenepress restore); `scenepress recover` says what can be saved without one.';
   }
   return 'Put that right, then ask the doctor again.';
 }

@@ -50,7 +50,7 @@ t.test('a data folder that is none', async (t) => {
 
 t.test('a renderer that is missing', async (t) => {
   const dataDir = await temporaryFolder(t);
-  await refused(t, ['--data-dir', dataDir, '--python', join(dataDir, 'python')], 1, /no Python .*setup/);
+  await refused(t, ['--data-dir', dataDir, '--python', join(dataDir, 'no-python')], 1, /no Python .*setup/);
 });
 
 t.test('a configuration that is wrong', async (t) => {
