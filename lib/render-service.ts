@@ -215,7 +215,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       logger: this.#logger,
       queue: { ...DEFAULT_QUEUE, ...options.queue },
       previewIntervalMs: options.previewIntervalMs ?? 0,
-      mayBegin: () => !this.#diskFull && !this.#pool?.refusal,
+      // Jobs that a broken renderer is given would only use up their attempts.
+      mayBegin: () => !this.#diskFull && !this.#pool?.refusal && !this.#watch?.problem,
       onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
@@ -579,6 +580,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       idleMs: this.#signOfLifeAfterMs || Number.POSITIVE_INFINITY,
       hasIdleWorker: () => this.#dispatcher.running < pool.size,
       mayTry: () => !this.#diskFull,
+      onRecovery: () => this.#dispatcher.dispatch(),
     });
   }
 

@@ -45,8 +45,8 @@ const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
 const SANDBOX_REFUSED =
   'The sandbox no longer holds, so nothing is rendered. The log says what got through; `scenepress doctor` looks again.';
 const RENDERER_BROKEN =
-  'A small scene could not be rendered, and is tried again all the time. The log has the reason; `scenepress doctor` ' +
-  'looks for it.';
+  'A small scene could not be rendered; jobs wait until it is, which is tried again and again. The log has the reason; ' +
+  '`scenepress doctor` looks for it.';
 
 const DISK_FULL =
   'The disk is full: no jobs are taken on and none is begun. Free some space; the service then goes on by itself.';

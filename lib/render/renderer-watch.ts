@@ -28,6 +28,7 @@ export class RendererWatch {
   readonly #idleMs: number;
   readonly #hasIdleWorker: () => boolean;
   readonly #mayTry: () => boolean;
+  readonly #onRecovery: () => void;
   readonly #code: string;
   #timer: NodeJS.Timeout | undefined;
   #lastRenderedMs = 0;
@@ -49,6 +50,8 @@ export class RendererWatch {
     hasIdleWorker: () => boolean;
     /** False while it would fail for another reason. */
     mayTry: () => boolean;
+    /** Called when what had been broken renders again. */
+    onRecovery: () => void;
   }) {
     this.#pool = options.pool;
     this.#clock = options.clock;
@@ -56,6 +59,7 @@ export class RendererWatch {
     this.#idleMs = options.idleMs;
     this.#hasIdleWorker = options.hasIdleWorker;
     this.#mayTry = options.mayTry;
+    this.#onRecovery = options.onRecovery;
     this.#code = ownScene(options.launcher, 'sign_of_life.py');
   }
 
@@ -84,6 +88,7 @@ export class RendererWatch {
     if (this.problem === null) return;
     this.problem = null;
     this.#logger.info({}, 'The renderer renders again.');
+    this.#onRecovery();
   }
 
   #look(): void {

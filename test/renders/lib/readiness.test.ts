@@ -5,7 +5,7 @@ import t from 'tap';
 import type { RenderService } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { zygotesBelow } from '../../fixtures/processes.ts';
-import { afterOneFrame, drawing, render, startService } from '../../fixtures/renders.ts';
+import { afterOneFrame, drawing, enqueue, render, startService } from '../../fixtures/renders.ts';
 
 const MINUTE_MS = 60_000;
 /** Longer than it takes the service to look again. */
@@ -50,13 +50,15 @@ t.test('a renderer that no longer renders is noticed when it idles', async (t) =
   t.equal(warmWorkers, 1, 'the process itself seems well');
 });
 
-t.test('it is tried again, and ready again when it renders', async (t) => {
+t.test('it is tried again, and ready again when it renders; meanwhile jobs wait', async (t) => {
+  const waiting = await enqueue(service, { className: 'OneFrame' });
   clock.advance(10_000);
   await delay(A_LOOK_MS);
-  t.equal(service.status().ready, false);
+  t.match(service.status(), { ready: false, queued: 1, running: 0 });
   replaceZygote();
   clock.advance(MINUTE_MS);
   await until(true, service);
+  t.match(await service.wait(waiting.jobId), { status: 'completed', attempts: 1 });
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
 });
 
