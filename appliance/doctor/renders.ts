@@ -105,7 +105,10 @@ export async function examineRenders(config: Config, tell: (finding: Finding) =>
     const warm = `Manim ${renderer?.manim} on Python ${renderer?.python}`;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     tell(ok('Renderer', `${warm}, warm after ${seconds} s`));
-    if (sandbox) tell(sandboxFinding(sandbox, config));
+    if (sandbox) {
+      tell(sandboxFinding(sandbox, config));
+      tell(limitsFinding(sandbox, config));
+    }
     for (const trial of TRIALS) tell(await examineTrial(service, trial));
   });
 }
@@ -138,10 +141,19 @@ async function withoutCaptions(
 }
 
 function sandboxFinding({ level, layers, problems }: SandboxStatus, { insecureNoSandbox }: Config): Finding {
-  const reasons = Object.entries(problems).map(([layer, reason]) => `${layer}: ${reason}`);
+  const { cgroup: _, ...missing } = problems;
+  const reasons = Object.entries(missing).map(([layer, reason]) => `${layer}: ${reason}`);
   const held = insecureNoSandbox ? '' : '; its self-attack did not get through';
   const message = `${level} (${layers.join(', ') || 'no layers'})${held}`;
   if (level === 'full') return ok('Sandbox', message);
   const remedy = `Missing: ${reasons.join('; ')}. The manual says under "Security model" what that means.`;
   return warning('Sandbox', message, remedy);
+}
+
+/** A watch is no fault, and often all that a machine permits: there is nothing to do about it. */
+function limitsFinding({ limitedBy, problems }: SandboxStatus, { renderMemoryMb }: Config): Finding {
+  const limit = `a render may use ${renderMemoryMb} MiB of memory`;
+  if (limitedBy === 'cgroup') return ok('Limits', `${limit}, which the kernel keeps it to (control groups)`);
+  const reason = problems.cgroup === undefined ? '' : `; no control groups: ${problems.cgroup}`;
+  return ok('Limits', `${limit}, counted five times a second${reason}`);
 }
