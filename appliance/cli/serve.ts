@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { Command } from 'commander';
+import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
 import { HouseToken } from '../authentication.ts';
 import type { Config } from '../config.ts';
@@ -70,7 +71,7 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     } catch (error) {
       // The service serves all the same.
       if (error instanceof UserError) print(error.message);
-      else logger.error({ err: error }, 'welcome failed');
+      else if (!isScenepressError(error, 'not_running')) logger.error({ err: error }, 'welcome failed');
     } finally {
       house?.giveUp();
     }

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { scenepress, serve } from './command.ts';
+import { send, temporaryFolder, VALID } from './listening-appliance.ts';
+
+t.test('recover says what is lost, and does it only when told to', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'data');
+  const run = (...args: string[]) => scenepress([...args, '--data-dir', dataDir]);
+  for (const email of ['ada@example.org', 'bob@example.org']) await run('account', 'create', email);
+  t.match(await run('recover'), { code: 0, stdout: /^Nothing in .* is damaged\.\n$/ });
+
+  const name = readdirSync(dataDir).find((name) => name.startsWith('journal-')) as string;
+  const path = join(dataDir, name);
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf('bob@example.org', bytes.indexOf('"accounts"'));
+  bytes[at] = 'B'.charCodeAt(0);
+  writeFileSync(path, bytes);
+  t.match(await run('account', 'list'), { code: 1, stderr: /altered.*`scenepress recover`/ });
+
+  const plan = await run('recover');
+  t.match(plan, {
+    code: 1,
+    stdout: /a record was altered \(at byte \d+\)\nLost: .*accounts acct_.*Nothing was changed/s,
+  });
+  t.ok(readFileSync(path).equals(bytes));
+  t.match(await run('recover', '--yes'), {
+    code: 0,
+    stdout: /The files as they were are in .*The books are in order/s,
+  });
+  const { stdout } = await run('account', 'list');
+  t.match(stdout, 'ada@example.org');
+  t.notMatch(stdout, 'bob@example.org');
+  const elsewhere = await scenepress(['recover', '--data-dir', join(dataDir, 'nowhere')]);
+  t.match(elsewhere, { code: 1, stderr: /There is no data/ });
+});
+
+t.test('rollback says when there is nothing to go back to', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'data');
+  t.match(await scenepress(['rollback', '--data-dir', dataDir]), {
+    code: 1,
+    stderr: /nothing to go back to/,
+  });
+});
+
+t.test('a job is forgotten through the server, and what GET shows is still a job', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'data');
+  const server = await serve(t, ['--data-dir', dataDir]);
+  const run = (...args: string[]) => scenepress([...args, '--data-dir', dataDir]);
+  const key = /svc_live_[0-9a-f]{48}/.exec(server.stdout())?.[0];
+  const headers = { authorization: `Bearer ${key}` };
+  const body = JSON.stringify({ ...VALID, metadata: { name: 'ada' } });
+  const { json } = await send(server.port, '/api/v2/render', { method: 'POST', headers, body });
+  const jobId = String(json['jobId']);
+  t.match(await run('job', 'forget', jobId), { code: 1, stderr: /not over\. Cancel it first/ });
+  await run('job', 'cancel', jobId);
+  t.match(await run('job', 'forget', jobId), { code: 0, stdout: /is forgotten, but for what it cost/ });
+  const job = (await send(server.port, `/api/v2/render/${jobId}`, { headers })).json;
+  const fields = ['jobId', 'endpoint', 'status', 'creditsCost', 'durationMs', 'result', 'error', 'metadata'];
+  t.same(Object.keys(job).sort(), [...fields, 'createdAt', 'completedAt'].sort());
+  t.match(job, { status: 'failed', creditsCost: 0, result: null, metadata: null, error: /removed/ });
+});
