@@ -5,6 +5,9 @@ import { readLines } from './line-reader.ts';
 import { type JobReport, LONGEST_LINE_BYTES, parseJobReport, type RendererJob } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
+// A renderer says some ten lines a second. Whoever says far more has to wait until they are read.
+const MOST_LINES = 1000;
+const PACE_MS = 1000;
 
 /**
  * The way between a worker and one fork: a Unix socket in the job's folder that takes exactly one connection.
@@ -14,6 +17,8 @@ export class JobChannel {
   readonly #server: Server;
   readonly #folderFd: number;
   #socket: Socket | undefined;
+  #pacing: NodeJS.Timeout | undefined;
+  #over = false;
 
   private constructor(server: Server, folderFd: number) {
     this.#server = server;
@@ -57,11 +62,14 @@ export class JobChannel {
   /** Resolves when everything that the fork said has been read. After the job's end. */
   async drained(): Promise<void> {
     const socket = this.#socket;
+    this.#over = true;
     if (!socket || socket.closed) return;
+    socket.resume();
     await new Promise<void>((resolve) => socket.once('close', resolve));
   }
 
   close(): void {
+    clearTimeout(this.#pacing);
     this.#server.close();
     this.#socket?.destroy();
     closeSync(this.#folderFd);
@@ -71,7 +79,18 @@ export class JobChannel {
     this.#socket = socket;
     // The other end dies with its job: a reset is an end like any other.
     socket.on('error', () => {});
+    let sinceMs = performance.now();
+    let lines = 0;
     readLines(socket, LONGEST_LINE_BYTES, (line) => {
+      if (performance.now() - sinceMs > PACE_MS) {
+        sinceMs = performance.now();
+        lines = 0;
+      }
+      lines += 1;
+      if (lines === MOST_LINES && !this.#over) {
+        socket.pause();
+        this.#pacing = setTimeout(() => socket.resume(), PACE_MS);
+      }
       const report = parseJobReport(line);
       if (report) onReport(report);
     });

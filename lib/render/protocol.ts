@@ -82,7 +82,14 @@ export type RendererJob =
       previewIntervalMs: 0;
       limits: JobLimits;
     }
-  | { kind: 'inspect'; limits: JobLimits };
+  | {
+      /** Asks for a look at a video, which must be what was asked for. */
+      kind: 'inspect';
+      widthPx: number;
+      heightPx: number;
+      fps: number;
+      limits: JobLimits;
+    };
 
 /** What a fork says of its job, after checking. */
 export type JobReport =

@@ -6,13 +6,13 @@ import { collectFiles } from './collect.ts';
 import { JobChannel } from './job-channel.ts';
 import { type Launcher, studioMounts, uidOf, zygoteCommandLine } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
+import { ProgressSender } from './progress-sender.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
 import { discardFolder } from './remove-folder.ts';
 import type {
   ListResult,
   ListTask,
   RenderMessage,
-  RenderProgress,
   RenderResult,
   RenderTask,
   StopMessage,
@@ -131,9 +131,9 @@ export class RenderWorker {
     let stopped: StopReason | undefined;
     let startedAtMs: number | undefined;
     const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(performance.now() - startedAtMs));
-    const progress: RenderProgress = { stage: 'loading', frames: 0, seconds: 0 };
-    const advance = (change: Partial<RenderProgress>) =>
-      send({ type: 'progress', ...Object.assign(progress, change) });
+    const { previewIntervalMs } = task;
+    const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => performance.now() });
+    const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
 
     task.port.on('message', (message: StopMessage) => {
@@ -150,25 +150,17 @@ export class RenderWorker {
       const current = this.#current;
       const timer = setTimeout(() => this.#end('timeout'), this.#settings.limits.timeoutMs);
       try {
-        const rendered = await this.#fork(
-          current,
-          jobFolder,
-          renderJob(task, this.#settings.limits),
-          (report) => {
-            if (report.type === 'stage') advance({ stage: report.stage });
-            else if (report.type === 'progress') advance({ frames: report.frames, seconds: report.seconds });
-            else if (report.type === 'preview') send({ type: 'preview', jpegBase64: report.jpeg });
-          },
-        );
+        const rendered = await this.#fork(current, jobFolder, job, (report) => progress.hear(report));
         const failure = this.#failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure) return failure;
-        advance({ stage: 'checking', ...lengthOf(rendered) });
+        progress.enter('checking', lengthOf(rendered));
         await this.#makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
         if (collected.problem !== undefined)
           return { kind: 'failed', durationMs: durationMs(), error: collected.problem };
 
-        const inspection = { kind: 'inspect', limits: this.#settings.limits } as const;
+        const { widthPx, heightPx, fps, limits } = job;
+        const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
         const inspected = await this.#fork(current, outFolder, inspection, () => {});
         const defect = this.#failureOf(inspected, silentInspection, current.endReason, durationMs());
         if (defect) return defect;

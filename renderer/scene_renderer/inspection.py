@@ -10,9 +10,9 @@ from .errors import SceneError, too_large
 from .protocol import InspectJob, JobChannel
 from .thumbnail import BestFrame, to_jpeg
 
-_SIDE_MAX_PX = 4096
 _WIDTH_PX = 640
 _LOOKS_PER_SECOND = 4
+_RATE_TOLERANCE = 0.01
 
 
 def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
@@ -39,10 +39,12 @@ def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
         raise too_large(job.limits.output_bytes)
     # The format is given: others can refer to further files.
     with open(descriptor, "rb") as file, av.open(file, "r", format="mp4") as container:
-        return _decode(container, job.limits.frames, folder)
+        return _decode(container, job, folder)
 
 
-def _decode(container: av.container.InputContainer, limit: int, folder: Path) -> tuple[int, float, int, int]:
+def _decode(
+    container: av.container.InputContainer, job: InspectJob, folder: Path
+) -> tuple[int, float, int, int]:
     kinds = [stream.type for stream in container.streams]
     if kinds not in (["video"], ["video", "audio"]):
         raise SceneError("The video doesn't hold one picture and at most one sound.")
@@ -51,8 +53,9 @@ def _decode(container: av.container.InputContainer, limit: int, folder: Path) ->
     rate = stream.average_rate
     if context.name != "h264" or not rate:
         raise SceneError("The video isn't H.264.")
-    if not 0 < context.width <= _SIDE_MAX_PX or not 0 < context.height <= _SIDE_MAX_PX:
-        raise SceneError("The video's size is out of bounds.")
+    _check_size(context, job)
+    if abs(rate - job.fps) > job.fps * _RATE_TOLERANCE:
+        raise SceneError(f"The video has {float(rate):g} frames per second, not {job.fps} as asked for.")
     context.options = {"err_detect": "explode"}
     context.thread_type = "AUTO"
     best = BestFrame(stride=max(1, round(rate / _LOOKS_PER_SECOND)))
@@ -60,13 +63,23 @@ def _decode(container: av.container.InputContainer, limit: int, folder: Path) ->
     for frame in container.decode():
         if isinstance(frame, av.VideoFrame):
             frames += 1
-            if frames > limit:
-                raise SceneError(f"The video is longer than the limit of {limit} frames.")
+            if frames > job.limits.frames:
+                raise SceneError(f"The video is longer than the limit of {job.limits.frames} frames.")
+            _check_size(frame, job)  # it can change in between
             best.offer(frame)
     if best.frame is None or frames != stream.frames:
         raise SceneError(f"The video is incomplete: {frames} of its {stream.frames} frames could be decoded.")
     _write(to_jpeg(best.frame, _WIDTH_PX), folder / "thumbnail.jpg")
     return frames, float(frames / rate), context.width, context.height
+
+
+def _check_size(picture: av.VideoFrame | av.VideoCodecContext, job: InspectJob) -> None:
+    """Raise SceneError unless a picture has the size that was asked for, and is paid for."""
+    if (picture.width, picture.height) != (job.width_px, job.height_px):
+        found = f"{picture.width} by {picture.height}"
+        raise SceneError(
+            f"The video is {found} pixels large, not {job.width_px} by {job.height_px} as asked for."
+        )
 
 
 def _write(data: bytes, path: Path) -> None:

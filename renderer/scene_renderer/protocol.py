@@ -63,8 +63,11 @@ class RenderJob:
 
 @dataclass(frozen=True)
 class InspectJob:
-    """A video to decode and to make a thumbnail of."""
+    """A video to decode and to make a thumbnail of; what it must be like, whoever made it."""
 
+    width_px: int
+    height_px: int
+    fps: int
     limits: Limits
 
 
@@ -92,16 +95,17 @@ def parse_job(line: bytes) -> RenderJob | InspectJob:
         frames=int(limits["frames"]),
         output_bytes=int(limits["outputBytes"]),
     )
+    width_px, height_px, fps = int(message["widthPx"]), int(message["heightPx"]), int(message["fps"])
     if message["kind"] == "inspect":
-        return InspectJob(parsed)
+        return InspectJob(width_px, height_px, fps, parsed)
     if message["kind"] not in ("render", "list"):
         raise ValueError(f"unknown kind of job: {message['kind']!r}")
     return RenderJob(
         code=message["code"],
         class_name=message["className"] if message["kind"] == "render" else None,
-        width_px=int(message["widthPx"]),
-        height_px=int(message["heightPx"]),
-        fps=int(message["fps"]),
+        width_px=width_px,
+        height_px=height_px,
+        fps=fps,
         preview_interval_ms=int(message["previewIntervalMs"]),
         limits=parsed,
     )

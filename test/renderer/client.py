@@ -48,8 +48,10 @@ def list_job(code: str) -> Message:
     return job | {"kind": "list"}
 
 
-def inspect_job(**limits: int) -> Message:
-    return {"kind": "inspect", "limits": LIMITS | limits}
+def inspect_job(width_px: int = 128, height_px: int = 72, fps: int = 10, **limits: int) -> Message:
+    """A look at what `render_job` makes; other names change limits."""
+    size = {"widthPx": width_px, "heightPx": height_px, "fps": fps}
+    return {"kind": "inspect", "limits": LIMITS | limits} | size
 
 
 @dataclass

@@ -10,7 +10,7 @@ from sources import SQUARE, scene
 
 def test_a_video_is_decoded_and_gets_a_thumbnail(zygote: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE, widthPx=1280, heightPx=720))
-    outcome = zygote.run(tmp_path, inspect_job())
+    outcome = zygote.run(tmp_path, inspect_job(1280, 720))
     assert outcome.result == {
         "type": "inspected",
         "frames": 20,
@@ -28,7 +28,7 @@ def test_a_video_is_decoded_and_gets_a_thumbnail(zygote: Zygote, tmp_path: Path)
 
 def test_a_narrow_video_keeps_its_width(zygote: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE, widthPx=72, heightPx=128))
-    zygote.run(tmp_path, inspect_job())
+    zygote.run(tmp_path, inspect_job(72, 128))
     with Image.open(tmp_path / "thumbnail.jpg") as image:
         assert image.size == (72, 128)
 
@@ -43,7 +43,7 @@ def test_a_narrow_video_keeps_its_width(zygote: Zygote, tmp_path: Path) -> None:
 )
 def test_the_thumbnail_is_not_blank_when_the_video_is_not(zygote: Zygote, tmp_path: Path, body: str) -> None:
     zygote.run(tmp_path, render_job(scene(body), widthPx=854, heightPx=480))
-    assert zygote.run(tmp_path, inspect_job()).result["type"] == "inspected"
+    assert zygote.run(tmp_path, inspect_job(854, 480)).result["type"] == "inspected"
     with Image.open(tmp_path / "thumbnail.jpg") as image:
         low, high = image.convert("L").getextrema()
     assert isinstance(low, int | float)
@@ -68,7 +68,9 @@ def test_a_damaged_video_is_a_failure(zygote: Zygote, tmp_path: Path) -> None:
         b"ffconcat",
     ):
         (tmp_path / "video.mp4").write_bytes(damaged)
-        assert zygote.run(tmp_path, inspect_job()).error.startswith("The video ")
+        error = zygote.run(tmp_path, inspect_job(854, 480)).error
+        assert error.startswith("The video ")
+        assert "asked for" not in error
         assert not (tmp_path / "thumbnail.jpg").exists()
 
 
@@ -88,7 +90,22 @@ def test_what_is_not_a_regular_file_is_refused(zygote: Zygote, tmp_path: Path) -
 def test_limits_hold(zygote: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     assert "limit of 19 frames" in zygote.run(tmp_path, inspect_job(frames=19)).error
-    assert "limit of 100 bytes" in zygote.run(tmp_path, inspect_job(outputBytes=100)).error
+    assert "larger than the limit" in zygote.run(tmp_path, inspect_job(outputBytes=100)).error
+
+
+def test_a_video_of_another_size_or_rate_is_refused(zygote: Zygote, tmp_path: Path) -> None:
+    zygote.run(tmp_path, render_job(SQUARE))
+    error = zygote.run(tmp_path, inspect_job(64, 36)).error
+    assert error == "The video is 128 by 72 pixels large, not 64 by 36 as asked for."
+    error = zygote.run(tmp_path, inspect_job(fps=60)).error
+    assert error == "The video has 10 frames per second, not 60 as asked for."
+
+
+@pytest.mark.parametrize("fps", [1, 7, 59, 120, 1001])
+def test_every_rate_is_what_was_asked_for(zygote: Zygote, tmp_path: Path, fps: int) -> None:
+    body = f"self.add(Square())\nself.wait(1 / {fps})\nself.wait(2.5 / {fps})"
+    assert zygote.run(tmp_path, render_job(scene(body), fps=fps)).result["type"] == "done"
+    assert zygote.run(tmp_path, inspect_job(fps=fps)).result["type"] == "inspected"
 
 
 def test_the_thumbnail_follows_no_link(zygote: Zygote, tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+import type { JobReport } from './protocol.ts';
+import type { RenderMessage, RenderProgress, RenderStage } from './render-task.ts';
+
+const STAGES: RenderStage[] = ['loading', 'rendering', 'finishing', 'checking'];
+const PROGRESS_INTERVAL_MS = 50;
+// A renderer that keeps to its interval may be late with one preview and in time with the next.
+const PREVIEW_HASTE = 0.5;
+
+/**
+ * Passes on what a job says of its progress, but no more than anyone can look at: what a scene says without end must
+ * not keep the service busy. What is left out comes with the next message.
+ */
+export class ProgressSender {
+  readonly #send: (message: RenderMessage) => void;
+  readonly #previewIntervalMs: number;
+  readonly #nowMs: () => number;
+  readonly #progress: RenderProgress = { stage: 'loading', frames: 0, seconds: 0 };
+  #sentAtMs = Number.NEGATIVE_INFINITY;
+  #previewSentAtMs = Number.NEGATIVE_INFINITY;
+
+  /** `previewIntervalMs`: as asked for; 0: no previews. */
+  constructor(options: {
+    send: (message: RenderMessage) => void;
+    previewIntervalMs: number;
+    nowMs: () => number;
+  }) {
+    this.#send = options.send;
+    this.#previewIntervalMs = options.previewIntervalMs;
+    this.#nowMs = options.nowMs;
+  }
+
+  /** Takes a report of the job. */
+  hear(report: JobReport): void {
+    if (report.type === 'stage') this.enter(report.stage);
+    else if (report.type === 'progress') this.#advance(report.frames, report.seconds);
+    else if (report.type === 'preview') this.#show(report.jpeg);
+  }
+
+  /** Sends a stage, once: there is no way back to an earlier one. */
+  enter(stage: RenderStage, length: Partial<RenderProgress> = {}): void {
+    const isNew = this.#sentAtMs < 0 || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
+    if (isNew) this.#sendProgress({ ...length, stage });
+  }
+
+  #advance(frames: number, seconds: number): void {
+    Object.assign(this.#progress, { frames, seconds });
+    if (this.#nowMs() - this.#sentAtMs >= PROGRESS_INTERVAL_MS) this.#sendProgress({});
+  }
+
+  #show(jpegBase64: string): void {
+    const restMs = this.#previewIntervalMs * PREVIEW_HASTE;
+    if (restMs === 0 || this.#nowMs() - this.#previewSentAtMs < restMs) return;
+    this.#previewSentAtMs = this.#nowMs();
+    this.#send({ type: 'preview', jpegBase64 });
+  }
+
+  #sendProgress(change: Partial<RenderProgress>): void {
+    this.#sentAtMs = this.#nowMs();
+    this.#send({ type: 'progress', ...Object.assign(this.#progress, change) });
+  }
+}
