@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import type { JobCgroup } from './cgroup.ts';
 import { readLines, withoutControlCharacters } from './line-reader.ts';
@@ -36,6 +37,9 @@ export interface ZygoteOptions {
   cgroup?: JobCgroup | undefined;
 }
 
+/** Of all processes of a zygote: they inherit it. */
+const RENDER_NICENESS = 5;
+
 /**
  * A warm Python process with Manim imported, from which every job is forked. One job at a time.
  *
@@ -69,6 +73,7 @@ export class Zygote {
       stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
     }) as ChildProcessByStdio<Writable, Readable, Readable>;
     cgroup?.closeEntrance();
+    if (this.#child.pid !== undefined) yieldToOthers(this.#child.pid);
     this.#gone = new Promise((resolve) => {
       this.#markGone = resolve;
     });
@@ -193,4 +198,11 @@ function killIfThere(pid: number): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** Where the processor is short, a render waits a little, and whoever asks the service doesn't. */
+function yieldToOthers(pid: number): void {
+  try {
+    setPriority(pid, RENDER_NICENESS);
+  } catch {} // It has ended already, which is noticed elsewhere.
 }

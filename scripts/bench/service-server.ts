@@ -24,6 +24,7 @@ const [kind, place = '', owner = '', python] = process.argv.slice(2);
 const begun = performance.now();
 let call: (() => Promise<unknown>) | undefined;
 let port: number;
+let appliance: Appliance | undefined;
 if (kind === 'appliance') {
   keepMemorySmall(); // As `scenepress serve` does.
   const { hapi, service } = await startAppliance(place);
@@ -35,7 +36,10 @@ if (kind === 'appliance') {
   port = await startHapi(add);
 }
 process.send?.({ port, startMs: performance.now() - begun });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', async () => {
+  await appliance?.stop();
+  process.exit();
+});
 process.on('message', async (question: Question) => {
   if (question === 'usage') {
     globalThis.gc?.();
@@ -53,8 +57,10 @@ async function startAppliance(dataDir: string) {
       : { workers: 4, python }),
     maxQueued: 1e9,
     maxQueuedPerAccount: 1e9,
+    drainSeconds: 0,
   };
-  return new Appliance(loadConfig({ flags, env: {} }), pino({ level: 'silent' })).start();
+  appliance = new Appliance(loadConfig({ flags, env: {} }), pino({ level: 'silent' }));
+  return appliance.start();
 }
 
 function enqueueing(service: RenderService, owner: string): () => Promise<unknown> {

@@ -1,13 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type LoadReport, type LoadRequest, load } from './load.ts';
 import { type PeerKind, startPeerServer } from './peers.ts';
 import type { Question, Usage } from './service-server.ts';
 import { fill, renderRequest } from './stored-jobs.ts';
+
+const PYTHON = join(import.meta.dirname, '../../.venv/bin/python');
 
 interface How {
   connections: number;
@@ -41,8 +45,9 @@ export async function bench(args: string[]): Promise<void> {
   console.log(
     `${how.connections} connections; medians of ${how.rounds} rounds of ${how.seconds} s, in turns.\n`,
   );
-  if (values.only !== 'peers') await benchStored(values.jobs.map(Number), how);
-  if (values.only !== 'stored') await benchPeers(how);
+  if (values.only === undefined || values.only === 'stored') await benchStored(values.jobs.map(Number), how);
+  if (values.only === undefined || values.only === 'peers') await benchPeers(how);
+  if (values.only === undefined || values.only === 'renders') await benchBesideRenders(how);
 }
 
 async function benchStored(counts: number[], how: How): Promise<void> {
@@ -111,6 +116,40 @@ async function benchPeers(how: How): Promise<void> {
       await server.stop();
     }
   }
+}
+
+/** How the API answers while four scenes are rendered, for as long as it is asked. */
+async function benchBesideRenders(how: How): Promise<void> {
+  if (!existsSync(PYTHON)) {
+    console.log('\nbeside renders: skipped, because the renderer is not set up (node scripts/setup.mjs)');
+    return;
+  }
+  console.log(`\n${row('four renders', 'request', 'per second', '', 'p50 ms', 'p99 ms')}`);
+  await withFolder(async (folder) => {
+    const { key, owner, jobIds } = await fill(folder, 1000);
+    const ours = await begin('appliance', folder, owner, PYTHON);
+    const headers = { authorization: `Bearer ${key}` };
+    try {
+      const code =
+        'from manim import *\nclass Long(Scene):\n    def construct(self):\n        self.play(Rotate(Square(), 9), run_time=600)\n';
+      const body = JSON.stringify({ code, className: 'Long', quality: 'high' });
+      for (let i = 0; i < 4; i++)
+        await fetch(`http://127.0.0.1:${ours.port}/api/v2/render`, { method: 'POST', headers, body });
+      await delay(5000); // All four draw.
+      for (const connections of [1, how.connections]) {
+        const name = connections === 1 ? 'one after the other' : `${connections} at once`;
+        for (const [kind, next] of [
+          ['GET', () => get(any(jobIds), headers)],
+          ['POST', () => post(headers)],
+        ] as const) {
+          const { perSecond, p50Ms, p99Ms } = await load(ours.port, { ...how, connections }, next);
+          console.log(row(name, kind, perSecond.toFixed(0), '', p50Ms.toFixed(1), p99Ms.toFixed(1)));
+        }
+      }
+    } finally {
+      await ours.stop();
+    }
+  });
 }
 
 async function inTurns(how: How, ...loads: [Server, () => LoadRequest][]): Promise<[Report, Report]> {
@@ -187,7 +226,7 @@ async function begin(...args: string[]): Promise<Server> {
     call: ({ connections, seconds }) => ask<LoadReport>({ calls: { connections, seconds } }),
     async stop() {
       const exit = once(child, 'exit');
-      child.kill('SIGKILL');
+      child.disconnect();
       await exit;
     },
   };
