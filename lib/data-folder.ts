@@ -1,4 +1,4 @@
-import { readdir, rename, stat } from 'node:fs/promises';
+import { chmod, readdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
@@ -130,6 +130,11 @@ export class DataFolder {
 
   async stop(): Promise<void> {
     await this.storage.stop();
+  }
+
+  /** Lets other users through to what they can open, as renders without bubblewrap need; they can't list the folder. */
+  async letThrough(): Promise<void> {
+    await chmod(this.path, 0o711);
   }
 
   async #moveFormerArtifacts(): Promise<void> {

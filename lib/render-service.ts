@@ -238,6 +238,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       const outbound = new Outbound(this.#webhookOptions);
       this.#openStudio();
       const launcher = await findLauncher(this.#rendererOptions, this.#studio);
+      if (launcher.isolation === 'none' && launcher.firstUid !== undefined)
+        await this.#dataFolder?.letThrough();
       this.#pool = new RenderPool({
         size: this.#workers,
         launcher,

@@ -143,9 +143,16 @@ function removeJobs(folder: string): void {
   }
 }
 
-/** systemd marks what it has handed over. Where it doesn't reign, a container's own group is the one to arrange. */
+/** Where systemd doesn't reign, a container's own group is the one to arrange. */
 async function isDelegated(folder: string, root: RendererRoot): Promise<boolean> {
   if (/^0::\/(scenepress)?$/m.test(readFileSync('/proc/self/cgroup', 'utf8'))) return true;
+  return (
+    (await isMarked(folder, root)) || (/\/user@\d+\.service\//.test(folder) && (await isUsersUnit(folder)))
+  );
+}
+
+/** systemd marks what it has handed over. */
+async function isMarked(folder: string, root: RendererRoot): Promise<boolean> {
   const [command = '', ...args] = startOutside(root, root.python);
   const env = root.tree === undefined ? {} : { PYTHONHOME: onMachine(root, '/usr') };
   // Node reads no extended attributes.
@@ -154,6 +161,15 @@ async function isDelegated(folder: string, root: RendererRoot): Promise<boolean>
     timeout: TIMEOUT_MS,
   }).then(
     () => true,
+    () => false,
+  );
+}
+
+/** A user's systemd makes no marks, but answers. */
+async function isUsersUnit(folder: string): Promise<boolean> {
+  const args = ['--user', 'show', '--property=Delegate', '--value', basename(folder)];
+  return run('systemctl', args, { timeout: TIMEOUT_MS }).then(
+    ({ stdout }) => stdout.trim() === 'yes',
     () => false,
   );
 }

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { findLauncher, uidOf, zygoteCommandLine } from '../../../lib/render/launcher.ts';
-import { startService } from '../../fixtures/renders.ts';
+import { render, scene, startService } from '../../fixtures/renders.ts';
 
 t.test('bubblewrap alone hides files, network and processes, and has no devices', async (t) => {
   const launcher = await findLauncher({});
@@ -59,3 +60,29 @@ t.test('the status names the level, the layers and nothing that is missing', asy
   await service.stop();
   t.equal(service.status().sandbox, null);
 });
+
+const asRoot = { skip: process.getuid?.() === 0 ? false : 'only root renders as other users' };
+t.test(
+  'as root and without bubblewrap, renders find their way through the data folder',
+  asRoot,
+  async (t) => {
+    const folder = join(t.testdir(), 'data');
+    const { PATH } = process.env;
+    process.env['PATH'] = '/nowhere';
+    t.teardown(() => {
+      process.env['PATH'] = PATH;
+    });
+    const service = await startService(t, { folder, workers: 1 });
+    t.match(service.status().sandbox, { level: 'reduced', problems: { bubblewrap: /not installed/ } });
+    writeFileSync(join(folder, 'master.key'), 'secret', { mode: 0o600 });
+    writeFileSync(join(folder, 'python/studio_helpers.py'), 'SIDE = 2\n', { mode: 0o600 });
+    const code = scene(
+      'import studio_helpers',
+      `try: raise ValueError(open(${JSON.stringify(join(folder, 'master.key'))}).read())`,
+      'except OSError: pass',
+      'self.add(Square(studio_helpers.SIDE))',
+      'self.wait(0.2)',
+    );
+    t.match(await render(service, { code }), { status: 'completed', error: null });
+  },
+);
