@@ -15,8 +15,10 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative('create <email>', 'Make an account', 'scenepress account create ada@example.org').action(
       async (email: string, flags: Flags) => {
-        const created = await withAdministration(configOf(flags), (office) =>
-          office.createAccount({ email }),
+        const created = await withAdministration(
+          configOf(flags),
+          (office) => office.createAccount({ email }),
+          { mayMakeFolder: true },
         );
         if (flags.json) printJson(created);
         else print(`Account ${created.email} is made. Its user id is ${created.userId}.`);

@@ -145,3 +145,13 @@ t.test('where renders cost nothing, nothing is granted', async (t) => {
   t.equal(code, 1);
   t.match(stderr, /cost nothing/);
 });
+
+t.test('a data folder that is not there is most likely another: only a new account makes it', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'not-there');
+  const { code, stderr } = await scenepress(['account', 'list', '--data-dir', dataDir]);
+  t.equal(code, 1);
+  t.match(stderr, /There is no data folder .*not-there\. Name the right one/);
+  await t.rejects(stat(dataDir), { code: 'ENOENT' });
+  await administrate(dataDir, 'account', 'create', 'ada@example.org');
+  t.equal((await administrate(dataDir, 'account', 'list'))['length'], 1);
+});
