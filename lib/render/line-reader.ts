@@ -4,9 +4,15 @@ import type { Readable } from 'node:stream';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-/** Takes control characters other than tab and newline out of text that a scene may have chosen. */
+/**
+ * Characters that aren't seen and make text look like another. Joiners and marks of direction stay: emoji, Persian,
+ * Hindi and Hebrew are written with them.
+ */
+const DISGUISING = /[\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** Takes control characters other than tab and newline, and disguises, out of text that a scene may have chosen. */
 export function withoutControlCharacters(text: string): string {
-  return text.replace(CONTROL, '');
+  return text.replace(CONTROL, '').replace(DISGUISING, '');
 }
 
 /**

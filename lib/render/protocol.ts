@@ -105,6 +105,7 @@ export type JobReport =
 export const LONGEST_LINE_BYTES: number = 128 * 1024;
 
 const LONGEST_ERROR = 4096;
+const EMPTY_LINES = /\n[ \t]*\n\s*\n/g;
 const MOST_SCENES = 1000;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES = new Set(['loading', 'rendering', 'finishing']);
@@ -148,9 +149,8 @@ function sceneNames(value: unknown): string[] {
 }
 
 function sceneError(value: unknown): string {
-  const text =
-    typeof value === 'string' ? withoutControlCharacters(value).slice(0, LONGEST_ERROR).trim() : '';
-  return text.toWellFormed() || 'The scene failed without saying why.';
+  const text = typeof value === 'string' ? withoutControlCharacters(value).slice(0, LONGEST_ERROR) : '';
+  return text.replace(EMPTY_LINES, '\n\n').trim().toWellFormed() || 'The scene failed without saying why.';
 }
 
 function count(value: unknown): number {

@@ -37,6 +37,12 @@ t.test('control characters are taken out, text stays', async (t) => {
   t.equal(withoutControlCharacters('a\x1b[31m\x00\r\x85\u2028b\tc\nd ü 数'), 'a[31mb\tc\nd ü 数');
 });
 
+t.test('disguises are taken out, what languages are written with stays', async (t) => {
+  t.equal(withoutControlCharacters('a \u202egnp.exe\u2066 b\u200b\ufeff\u00ad'), 'a gnp.exe b');
+  const written = ['👩\u200d🔬', 'می\u200cخواهم', 'क्\u200dष', 'שלום\u200f!'];
+  for (const text of written) t.equal(withoutControlCharacters(text), text);
+});
+
 t.test('only objects are objects', async (t) => {
   t.same(parseObject('{"a":1}'), { a: 1 });
   for (const text of ['', 'null', '1', '"x"', '{', '{}x']) t.equal(parseObject(text), undefined, text);

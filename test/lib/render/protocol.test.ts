@@ -40,6 +40,9 @@ t.test('an error is bounded and clean, and never empty', async (t) => {
   t.match(parse({ type: 'failed', error: 'x'.repeat(100_000) }), { error: 'x'.repeat(4096) });
   t.match(parse({ type: 'failed', error: '' }), { error: 'The scene failed without saying why.' });
   t.match(parse({ type: 'failed', error: 7 }), { error: 'The scene failed without saying why.' });
+  t.match(parse({ type: 'failed', error: `a${'\t\n'.repeat(50)}  b\n\nc\nd` }), {
+    error: 'a\t\n\n  b\n\nc\nd',
+  });
   t.match(parse({ type: 'failed', error: 'a\ud800' }), { error: 'a\ufffd' });
 });
 
