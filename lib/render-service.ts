@@ -4,19 +4,18 @@ import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
-import { KEEP_ALL, type RetentionOptions, retain } from './assets/retention.ts';
+import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
 import { isScenepressError, ScenepressError } from './errors.ts';
-import { DEFAULT_QUEUE, Dispatcher, type QueueOptions } from './jobs/dispatcher.ts';
+import { DEFAULT_QUEUE, Dispatcher } from './jobs/dispatcher.ts';
 import { forgetJob } from './jobs/forget.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { JobBook, type NewJob } from './jobs/job-book.ts';
-import { parseRenderRequest, type RenderRequest } from './jobs/render-request.ts';
+import { parseRenderRequest } from './jobs/render-request.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
-import { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
+import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { findLauncher, type Launcher, type RendererOptions } from './render/launcher.ts';
@@ -25,80 +24,17 @@ import { RenderPool } from './render/render-pool.ts';
 import type { RenderProgress } from './render/render-task.ts';
 import { RendererWatch } from './render/renderer-watch.ts';
 import { makeStudioParts, type StudioFolder } from './render/studio.ts';
+import type { EnqueueRequest, JobScope, RenderServiceOptions } from './render-service-options.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
 import { explained } from './storage/folder-check.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
+import { Upkeep } from './upkeep.ts';
 import { Deliveries, deliveryOf } from './webhooks/deliveries.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import { DeliveryBook } from './webhooks/delivery-book.ts';
 import { DeliverySender } from './webhooks/delivery-sender.ts';
 import { Outbound } from './webhooks/outbound.ts';
 import { type WebhookOptions, WebhookSecrets } from './webhooks/webhook-secrets.ts';
-
-/** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
-export interface RenderServiceOptions {
-  /** Keeps everything in this folder of the machine, made when it isn't there. */
-  folder?: string;
-  /** The same, when you need the folder's other stores too (keys, accounts, books). */
-  dataFolder?: DataFolder;
-  /** Where jobs live; default: the folder. */
-  storage?: Storage;
-  /** Where artifacts live; default: the folder. */
-  assets?: AssetStore;
-  /** For files of renders in progress, emptied at start; default: `work` in the folder. */
-  workFolder?: string;
-  /**
-   * A folder of yours that every scene may read and none may change, at `/studio`: `fonts/` for `Text(font=…)`, `python/`
-   * for `import`, `assets/` for pictures and sounds by name. Files put there count from the next render on. When the
-   * service is root, they must be readable for everyone. Default: those of the data folder, made when they aren't
-   * there, where the service sees to that itself.
-   */
-  studioFolder?: string;
-  /** Who pays; default: nobody ({@link UnmeteredLedger}). */
-  ledger?: Ledger;
-  pricing?: Partial<PricingOptions>;
-  limits?: Partial<RenderLimits>;
-  renderer?: RendererOptions;
-  /** Renders at the same time; default: one for each CPU. */
-  workers?: number;
-  queue?: Partial<QueueOptions>;
-  /** How long artifacts are kept; default: for good. */
-  retention?: Partial<RetentionOptions>;
-  /** What links to artifacts in webhooks begin with, without a slash at the end. Needed where there are webhooks. */
-  assetUrl?: string | (() => string);
-  webhooks?: WebhookOptions;
-  /**
-   * When no video has come out for so long, a small scene is rendered to see whether one still would:
-   * {@link ServiceStatus.ready} depends on it. Default 10 minutes; 0: only after a renderer process died.
-   */
-  signOfLifeAfterMs?: number;
-  /** Emits a small picture of a running render at most this often; default 0: never. */
-  previewIntervalMs?: number;
-  clock?: Clock;
-  logger?: Logger;
-}
-
-/** A render to be made for an owner. */
-export interface EnqueueRequest extends RenderRequest {
-  /** Whose job it is: an account of yours, opaque to the service. */
-  owner: string;
-  /** The API key it came with. Its secret signs what is sent to `webhookUrl` ({@link WebhookOptions.secretOf}). */
-  keyId?: string | null;
-  /** Where the outcome is sent, without keys: a URL with the secret that signs it. Wins over `webhookUrl`. */
-  webhook?: { url: string; secret: string };
-  /** The metadata as JSON text, kept exactly so; wins over `metadata`. */
-  metadataJson?: string | null;
-  /**
-   * Makes it safe to send the same request again, for a day: the owner's own name for it. `fingerprint` tells whether
-   * it is the same; default: a hash of the request.
-   */
-  idempotency?: { key: string; fingerprint?: string };
-}
-
-/** Limits a look-up to one owner's jobs; another's are as if they weren't there. */
-export interface JobScope {
-  owner?: string;
-}
 
 interface RenderServiceEvents {
   /** A job was made or changed its status. */
@@ -111,9 +47,6 @@ interface RenderServiceEvents {
   preview: [jobId: string, jpeg: Buffer];
 }
 
-/** At a quiet hour, UTC. */
-const NIGHTLY = '30 3 * * *';
-const HOURLY = '17 * * * *';
 const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
 
 /**
@@ -148,7 +81,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #workers: number;
   readonly #signOfLifeAfterMs: number;
   readonly #dispatcher: Dispatcher;
-  readonly #retention: RetentionOptions;
+  readonly #upkeep: Upkeep;
   readonly #clock: Clock;
   readonly #assetUrl: string | (() => string) | undefined;
   readonly #webhookOptions: WebhookOptions;
@@ -162,8 +95,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #watch: RendererWatch | undefined;
   #state: ServiceState = 'stopped';
   #queuePausedAtMs: number | null = null;
-  #bookProblems: number | null = null;
-  #tasks: ScheduledTask[] = [];
   /** Aborted when the service has stopped, and made anew. */
   #stopped = new AbortController();
   /** Emits the id of a job that became terminal. */
@@ -190,7 +121,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
     this.#signOfLifeAfterMs = options.signOfLifeAfterMs ?? SIGN_OF_LIFE_AFTER_MS;
-    this.#retention = { ...KEEP_ALL, ...options.retention };
     this.#clock = clock;
     this.#assetUrl = options.assetUrl;
     this.#webhookOptions = options.webhooks ?? {};
@@ -221,6 +151,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
       onPreview: (jobId, jpeg) => this.emit('preview', jobId, jpeg),
+    });
+    this.#upkeep = new Upkeep({
+      storage,
+      assets,
+      ledger: this.#ledger,
+      book: this.#book,
+      retention: { ...KEEP_ALL, ...options.retention },
+      clock,
+      logger: this.#logger,
     });
   }
 
@@ -265,12 +204,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       throw this.#dataFolder ? explained(error, this.#dataFolder.path) : error;
     }
     this.#state = 'running';
-    this.#tasks = [
-      cron.schedule(NIGHTLY, () => this.#maintain(), { timezone: 'UTC' }),
-      cron.schedule(HOURLY, () => this.#tidy(), { timezone: 'UTC' }),
-    ];
-    void this.#maintain();
-    void this.#tidy();
+    this.#upkeep.start();
   }
 
   /**
@@ -298,8 +232,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     if (this.#accepting) this.#state = 'stopping';
-    for (const task of this.#tasks) await task.destroy();
-    this.#tasks = [];
+    await this.#upkeep.stop();
     const watchStopped = this.#watch?.stop();
     const until = performance.now() + graceMs;
     await this.#dispatcher.stop(graceMs);
@@ -522,7 +455,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       running,
       queuePausedAt: this.#queuePausedAtMs === null ? null : isoTime(this.#queuePausedAtMs),
       diskFull: this.#diskFull,
-      bookProblems: this.#bookProblems,
+      bookProblems: this.#upkeep.bookProblems,
       renderer: this.#pool?.versions ?? null,
       sandbox: this.#pool?.sandbox ?? null,
     };
@@ -636,33 +569,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   #linkStart(): string {
     const assetUrl = this.#assetUrl ?? '';
     return typeof assetUrl === 'string' ? assetUrl : assetUrl();
-  }
-
-  /** What is done after the start and each night. */
-  async #maintain(): Promise<void> {
-    try {
-      const report = await this.#ledger.audit?.();
-      if (!report) return;
-      this.#bookProblems = report.problems.length;
-      if (report.problems.length === 0) this.#logger.info(report, 'The books are in order.');
-      else this.#logger.error(report, 'The books are not in order.');
-    } catch (error) {
-      if (this.#accepting) this.#logger.error({ err: error }, 'Maintenance failed.');
-    }
-  }
-
-  /** Removes artifacts that are too old or too many, and requests that can't be repeated any more. */
-  async #tidy(): Promise<void> {
-    await this.#book.forgetOldRequests().catch((error: unknown) => {
-      if (this.#accepting) this.#logger.error({ err: error }, 'Old requests could not be forgotten.');
-    });
-    if (Object.values(this.#retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return;
-    const world = { storage: this.#storage, assets: this.#assets, clock: this.#clock };
-    const jobs = await retain(world, this.#retention).catch((error: unknown) => {
-      if (this.#accepting) this.#logger.error({ err: error }, 'Artifacts could not be removed.');
-      return 0;
-    });
-    if (jobs > 0) this.#logger.info({ jobs }, 'Artifacts of old jobs were removed.');
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {

@@ -1,0 +1,81 @@
+import type { AssetStore } from './assets/asset-store.ts';
+import type { RetentionOptions } from './assets/retention.ts';
+import type { Clock } from './clock.ts';
+import type { DataFolder } from './data-folder.ts';
+import type { QueueOptions } from './jobs/dispatcher.ts';
+import type { RenderRequest } from './jobs/render-request.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { PricingOptions } from './ledger/pricing.ts';
+import type { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
+import type { Logger } from './logger.ts';
+import type { RendererOptions } from './render/launcher.ts';
+import type { RenderLimits } from './render/limits.ts';
+import type { RenderService } from './render-service.ts';
+import type { ServiceStatus } from './service-status.ts';
+import type { Storage } from './storage/storage.ts';
+import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
+
+/** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
+export interface RenderServiceOptions {
+  /** Keeps everything in this folder of the machine, made when it isn't there. */
+  folder?: string;
+  /** The same, when you need the folder's other stores too (keys, accounts, books). */
+  dataFolder?: DataFolder;
+  /** Where jobs live; default: the folder. */
+  storage?: Storage;
+  /** Where artifacts live; default: the folder. */
+  assets?: AssetStore;
+  /** For files of renders in progress, emptied at start; default: `work` in the folder. */
+  workFolder?: string;
+  /**
+   * A folder of yours that every scene may read and none may change, at `/studio`: `fonts/` for `Text(font=…)`, `python/`
+   * for `import`, `assets/` for pictures and sounds by name. Files put there count from the next render on. When the
+   * service is root, they must be readable for everyone. Default: those of the data folder, made when they aren't
+   * there, where the service sees to that itself.
+   */
+  studioFolder?: string;
+  /** Who pays; default: nobody ({@link UnmeteredLedger}). */
+  ledger?: Ledger;
+  pricing?: Partial<PricingOptions>;
+  limits?: Partial<RenderLimits>;
+  renderer?: RendererOptions;
+  /** Renders at the same time; default: one for each CPU. */
+  workers?: number;
+  queue?: Partial<QueueOptions>;
+  /** How long artifacts are kept; default: for good. */
+  retention?: Partial<RetentionOptions>;
+  /** What links to artifacts in webhooks begin with, without a slash at the end. Needed where there are webhooks. */
+  assetUrl?: string | (() => string);
+  webhooks?: WebhookOptions;
+  /**
+   * When no video has come out for so long, a small scene is rendered to see whether one still would:
+   * {@link ServiceStatus.ready} depends on it. Default 10 minutes; 0: only after a renderer process died.
+   */
+  signOfLifeAfterMs?: number;
+  /** Emits a small picture of a running render at most this often; default 0: never. */
+  previewIntervalMs?: number;
+  clock?: Clock;
+  logger?: Logger;
+}
+
+/** A render to be made for an owner. */
+export interface EnqueueRequest extends RenderRequest {
+  /** Whose job it is: an account of yours, opaque to the service. */
+  owner: string;
+  /** The API key it came with. Its secret signs what is sent to `webhookUrl` ({@link WebhookOptions.secretOf}). */
+  keyId?: string | null;
+  /** Where the outcome is sent, without keys: a URL with the secret that signs it. Wins over `webhookUrl`. */
+  webhook?: { url: string; secret: string };
+  /** The metadata as JSON text, kept exactly so; wins over `metadata`. */
+  metadataJson?: string | null;
+  /**
+   * Makes it safe to send the same request again, for a day: the owner's own name for it. `fingerprint` tells whether
+   * it is the same; default: a hash of the request.
+   */
+  idempotency?: { key: string; fingerprint?: string };
+}
+
+/** Limits a look-up to one owner's jobs; another's are as if they weren't there. */
+export interface JobScope {
+  owner?: string;
+}

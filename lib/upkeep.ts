@@ -1,0 +1,87 @@
+import cron, { type ScheduledTask } from 'node-cron';
+import type { AssetStore } from './assets/asset-store.ts';
+import { type RetentionOptions, retain } from './assets/retention.ts';
+import type { Clock } from './clock.ts';
+import type { JobBook } from './jobs/job-book.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { Logger } from './logger.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** At a quiet hour, UTC. */
+const NIGHTLY = '30 3 * * *';
+const HOURLY = '17 * * * *';
+
+export interface UpkeepOptions {
+  storage: Storage;
+  assets: AssetStore;
+  ledger: Ledger;
+  book: JobBook;
+  retention: RetentionOptions;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old. */
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #logger: Logger;
+  #tasks: ScheduledTask[] | undefined;
+  #bookProblems: number | null = null;
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    this.#logger = options.logger;
+  }
+
+  /** How many things the last audit found; null before the first, and where there are no books. */
+  get bookProblems(): number | null {
+    return this.#bookProblems;
+  }
+
+  start(): void {
+    this.#tasks = [
+      cron.schedule(NIGHTLY, () => this.#audit(), { timezone: 'UTC' }),
+      cron.schedule(HOURLY, () => this.#tidy(), { timezone: 'UTC' }),
+    ];
+    void this.#audit();
+    void this.#tidy();
+  }
+
+  /** Begins nothing more. What is under way then finds the stores closed, which is no fault. */
+  async stop(): Promise<void> {
+    const tasks = this.#tasks ?? [];
+    this.#tasks = undefined;
+    for (const task of tasks) await task.destroy();
+  }
+
+  async #audit(): Promise<void> {
+    try {
+      const report = await this.#options.ledger.audit?.();
+      if (!report) return;
+      this.#bookProblems = report.problems.length;
+      if (report.problems.length === 0) this.#logger.info(report, 'The books are in order.');
+      else this.#logger.error(report, 'The books are not in order.');
+    } catch (error) {
+      this.#report(error, 'The books could not be audited.');
+    }
+  }
+
+  /** Removes artifacts that are too old or too many, and requests that can't be repeated any more. */
+  async #tidy(): Promise<void> {
+    const { book, retention } = this.#options;
+    await book
+      .forgetOldRequests()
+      .catch((error: unknown) => this.#report(error, 'Old requests could not be forgotten.'));
+    if (Object.values(retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return;
+    try {
+      const jobs = await retain(this.#options, retention);
+      if (jobs > 0) this.#logger.info({ jobs }, 'Artifacts of old jobs were removed.');
+    } catch (error) {
+      this.#report(error, 'Artifacts could not be removed.');
+    }
+  }
+
+  #report(error: unknown, message: string): void {
+    if (this.#tasks) this.#logger.error({ err: error }, message);
+  }
+}
