@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const LIMIT = 300 * MIB;
 const service = await startService(t, {
   workers: 1,
-  limits: { memoryBytes: LIMIT, processes: 40, timeoutMs: 20_000 },
+  limits: { memoryBytes: LIMIT, processes: 40, timeoutMs: 120_000 },
 });
 const sandbox = service.status().sandbox;
 const skip = sandbox?.limitedBy === 'cgroup' ? false : `no control groups here: ${sandbox?.problems.cgroup}`;
