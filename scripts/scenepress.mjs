@@ -16,7 +16,12 @@ if (process.argv[2] === 'setup') {
   await setup.main(process.argv.slice(3));
 } else if (Number.parseInt(process.versions.node, 10) >= 24) {
   process.argv[1] = main;
-  await import(pathToFileURL(main).href);
+  await import(pathToFileURL(main).href).catch((error) => {
+    // As after `git pull`, when the packages are still those of before.
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || main !== source) throw error;
+    console.error(`Scenepress is not set up completely: ${error.message}. Run: node scripts/setup.mjs`);
+    process.exitCode = 1;
+  });
 } else if (existsSync(ownNode)) {
   runOn(ownNode);
 } else {
