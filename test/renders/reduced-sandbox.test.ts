@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import t from 'tap';
 
 const USER = 57_999;
-const ATTACKS = `climb-out-by-proc connect-to-an-abstract-socket connect-to-loopback connect-to-the-admin-socket
-  daemonise-a-grandchild find-an-earlier-source-in-memory forge-a-done-report forge-reports-of-the-zygote
-  fork-until-refused listen-for-connections make-a-user-namespace memory-in-tmpfs open-devices
-  patch-manim-for-later-jobs read-other-jobs-scenes read-system-secrets read-the-data-folder
-  read-the-memory-of-others signal-everyone symlink-as-video tex-reads-a-file tex-runs-a-command trace-a-process
-  write-outside-of-the-job-folder`;
+const ATTACKS = `change-modes-and-times-of-others climb-out-by-proc connect-to-an-abstract-socket connect-to-loopback
+  connect-to-the-admin-socket daemonise-a-grandchild disk-bomb-behind-an-ended-thread end-by-a-signal-without-a-name
+  find-an-earlier-source-in-memory forge-a-done-report forge-reports-of-the-zygote fork-until-refused
+  listen-for-connections make-a-user-namespace memory-bomb-behind-an-ended-thread memory-in-pipes
+  memory-in-record-locks memory-in-tmpfs memory-in-watches names-that-are-no-text open-devices
+  outlive-the-keeper-as-its-child patch-manim-for-later-jobs read-other-jobs-scenes read-system-secrets
+  read-the-data-folder read-the-memory-of-others signal-everyone symlink-as-video tex-reads-a-file tex-runs-a-command
+  trace-a-process write-outside-of-the-job-folder`;
 // A namespace of its own, in which no further ones may be made, and none of the rights that it comes with.
 const WITHOUT_NAMESPACES = [
   ...['unshare', '--user', '--map-current-user', '--keep-caps'],

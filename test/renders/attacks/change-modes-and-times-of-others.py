@@ -1,0 +1,27 @@
+"""Success: a file of the service is opened to others, closed to the service, dated back or emptied.
+
+Outcome: completed
+"""
+
+
+class Attack(Scene):
+    def construct(self):
+        for path in (TARGETS["data"], *TARGETS["files"]):
+            for attempt in (
+                lambda path=path: os.chmod(path, 0o777),
+                lambda path=path: os.chown(path, -1, os.getgid()),
+                lambda path=path: os.utime(path, (1, 1)),
+                lambda path=path: os.truncate(path, 0),
+                lambda path=path: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC)),
+                lambda path=path: os.setxattr(path, "user.mark", b"x"),
+            ):
+                try:
+                    attempt()
+                except OSError:
+                    pass
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue  # it isn't even there
+            if status.st_mtime == 1 or status.st_mode & 0o777 == 0o777 or status.st_size == 0:
+                raise Through(path, status)
