@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type CgroupHome, openCgroups } from './cgroup.ts';
@@ -86,7 +86,7 @@ export async function findLauncher(options: RendererOptions, studio?: StudioFold
     await run(command as string, args);
   } catch (error) {
     launcher.isolation = 'none';
-    launcher.isolationProblem = problemOf(error as NodeJS.ErrnoException & { stderr?: string });
+    launcher.isolationProblem = problemOf(error as ExecFileException & { stderr?: string });
   }
   return launcher;
 }
@@ -187,7 +187,8 @@ function foldersAbove(paths: string[]): string[] {
   return [...folders].sort();
 }
 
-function problemOf(error: NodeJS.ErrnoException & { stderr?: string }): string {
+function problemOf(error: ExecFileException & { stderr?: string }): string {
   if (error.code === 'ENOENT') return 'bubblewrap (the program bwrap) is not installed';
-  return error.stderr?.trim().split('\n').at(-1) || error.message;
+  const said = error.stderr?.trim().split('\n').at(-1);
+  return said || `bubblewrap ended with ${error.signal ?? `status ${error.code}`}`;
 }

@@ -19,6 +19,7 @@ import type {
   StopMessage,
   StopReason,
 } from './render-task.ts';
+import { onMachine } from './renderer-root.ts';
 import type { SandboxStatus } from './sandbox.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 import type { WorkerData, WorkerMessage } from './worker.ts';
@@ -259,8 +260,9 @@ export class RenderPool {
   #hint(): string {
     if (this.#launcher.isolation !== 'none' || this.#launcher.firstUid === undefined) return '';
     return (
-      ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ${this.#launcher.python} and ` +
-      `to enter ${this.#workFolder}; bubblewrap would make that unnecessary, but ${this.#launcher.isolationProblem}.`
+      ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ` +
+      `${onMachine(this.#launcher, this.#launcher.python)} and to enter ${this.#workFolder} (chmod o+x on the folders ` +
+      `above); bubblewrap would make that unnecessary, but ${this.#launcher.isolationProblem}.`
     );
   }
 }

@@ -78,6 +78,8 @@ async function makeSite(t: Test, kind: MachineKind): Promise<Site> {
   const machine = new Machine(kind, programs);
   t.teardown(() => machine.stop());
   await machine.start();
+  // Where bubblewrap can't make a root, the users that root renders under have to pass through.
+  await machine.run(['mkdir', '-m', '711', DATA]);
   return { machine, programs, folder, receiver };
 }
 
@@ -116,6 +118,7 @@ export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   const restore = await machine.run([PROGRAM, 'restore', '/srv/scenepress/backup', '--data-dir', restored]);
   t.equal(restore.status, 0, `and restored ${restore.stderr}`);
   await machine.run(['cp', `${DATA}/master.key`, restored]);
+  await machine.run(['chmod', '711', restored]);
   const last = {
     ...(await serve(machine, restored, ['--renderer-dir', `${DATA}/renderer`])),
     key: first.key,
