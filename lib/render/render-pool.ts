@@ -261,8 +261,8 @@ export class RenderPool {
     if (this.#launcher.isolation !== 'none' || this.#launcher.firstUid === undefined) return '';
     return (
       ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ` +
-      `${onMachine(this.#launcher, this.#launcher.python)} and to enter ${this.#workFolder} (chmod o+x on the folders ` +
-      `above); bubblewrap would make that unnecessary, but ${this.#launcher.isolationProblem}.`
+      `${onMachine(this.#launcher, this.#launcher.python)} and to enter ${this.#workFolder}. Start the service as an ` +
+      `ordinary user; or let bubblewrap work, which makes that unnecessary: ${this.#launcher.isolationProblem}.`
     );
   }
 }

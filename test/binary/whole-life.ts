@@ -78,8 +78,6 @@ async function makeSite(t: Test, kind: MachineKind): Promise<Site> {
   const machine = new Machine(kind, programs);
   t.teardown(() => machine.stop());
   await machine.start();
-  // Where bubblewrap can't make a root, the users that root renders under have to pass through.
-  await machine.run(['mkdir', '-m', '711', DATA]);
   return { machine, programs, folder, receiver };
 }
 
@@ -88,6 +86,12 @@ export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   const { machine, folder, receiver } = await makeSite(t, kind);
   const { serving } = await startAndRender(t, { kind, machine, folder, receiver });
   await stop(t, serving);
+}
+
+/** Where bubblewrap can't make a root, the users that root renders under can't enter its folders. */
+export async function refuseToStart(t: Test, kind: MachineKind): Promise<void> {
+  const { machine } = await makeSite(t, kind);
+  await t.rejects(serve(machine, DATA), { message: /Start the service as an ordinary user/ });
 }
 
 /** What an administrator does with the program, from the first start to a restored backup. */
@@ -118,7 +122,6 @@ export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   const restore = await machine.run([PROGRAM, 'restore', '/srv/scenepress/backup', '--data-dir', restored]);
   t.equal(restore.status, 0, `and restored ${restore.stderr}`);
   await machine.run(['cp', `${DATA}/master.key`, restored]);
-  await machine.run(['chmod', '711', restored]);
   const last = {
     ...(await serve(machine, restored, ['--renderer-dir', `${DATA}/renderer`])),
     key: first.key,

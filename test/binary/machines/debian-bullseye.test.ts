@@ -1,15 +1,22 @@
 import t from 'tap';
 import { enterOwnNetwork, noMachines } from '../own-network.ts';
-import { liveWholeLife } from '../whole-life.ts';
+import { liveWholeLife, refuseToStart } from '../whole-life.ts';
 
 const skip = noMachines();
 if (!skip) enterOwnNetwork(['bullseye']);
 
-for (const user of ['root', 'somebody'] as const) {
-  for (const userNamespaces of [true, false]) {
-    const means = userNamespaces ? 'with' : 'without';
-    t.test(`the program lives on a bare machine as ${user}, ${means} user namespaces`, { skip }, (t) =>
-      liveWholeLife(t, { debian: 'bullseye', user, userNamespaces }),
-    );
-  }
-}
+t.test('the program lives on a bare machine as root', { skip }, (t) =>
+  liveWholeLife(t, { debian: 'bullseye', user: 'root', userNamespaces: true }),
+);
+
+t.test('the program lives on a bare machine as an ordinary user', { skip }, (t) =>
+  liveWholeLife(t, { debian: 'bullseye', user: 'somebody', userNamespaces: true }),
+);
+
+t.test('the program lives without user namespaces, in the reduced sandbox', { skip }, (t) =>
+  liveWholeLife(t, { debian: 'bullseye', user: 'somebody', userNamespaces: false }),
+);
+
+t.test('as root without the right to mount it says what to do', { skip }, (t) =>
+  refuseToStart(t, { debian: 'bullseye', user: 'root', userNamespaces: false }),
+);

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { findArchive } from '../../appliance/packed/archive.ts';
+import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
+import { packSmallRoot } from '../fixtures/packed-root.ts';
+
+const PROGRAM = join(import.meta.dirname, '../fixtures/unpacking-program.ts');
+const SILENT = { onProgress: () => {}, onWait: () => {} };
+/** Large enough to be met while it is unpacked. */
+const LARGE = { 'etc/large': 'x'.repeat(150 * 1024 * 1024) };
+const skip =
+  process.arch === 'x64' && existsSync('/usr/lib/x86_64-linux-gnu') ? false : 'needs Debian on x64';
+
+function place(t: Test): { packed: string; folder: string } {
+  const packed = join(t.testdir({}), 'packed');
+  mkdirSync(packed);
+  return { packed, folder: join(packed, '../unpacked') };
+}
+
+function start(t: Test, file: string, folder: string): { child: ChildProcess; said: AsyncIterator<string> } {
+  const child = spawn(process.execPath, [PROGRAM, file, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  return { child, said: createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]() };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'close');
+  child.stdin?.end();
+  await ended;
+}
+
+t.test('a root is unpacked, readable to everyone, and not a second time', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
+  const umask = process.umask(0o077);
+  t.teardown(() => process.umask(umask));
+  const root = new UnpackedRoot({ archive, folder });
+  const parts: number[] = [];
+  await root.start({ ...SILENT, onProgress: (part) => parts.push(part) });
+  t.equal(parts.at(-1), 1, 'its progress is told to the end');
+  t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello');
+  t.equal(statSync(join(root.path, 'etc/hello')).mode & 0o777, 0o644);
+  t.notOk(existsSync(join(root.path, '.tools')));
+  root.stop();
+  const again = new UnpackedRoot({ archive, folder });
+  await again.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
+  again.stop();
+});
+
+t.test('of two starts at once, one unpacks and the other waits', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const { file } = packSmallRoot(packed, LARGE);
+  const first = start(t, file, folder);
+  t.equal((await first.said.next()).value, 'unpacking');
+  const second = start(t, file, folder);
+  t.equal((await second.said.next()).value, 'waiting');
+  t.equal((await first.said.next()).value, 'ready');
+  t.equal((await second.said.next()).value, 'ready');
+  await Promise.all([end(first.child), end(second.child)]);
+});
+
+t.test('a start that was killed while it unpacked is repaired by the next one', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, LARGE);
+  const killed = start(t, archive.file, folder);
+  await killed.said.next();
+  killed.child.kill('SIGKILL');
+  await once(killed.child, 'close');
+  t.notOk(existsSync(join(folder, `root-${archive.name}`)), 'half a root has no name');
+  const root = new UnpackedRoot({ archive, folder });
+  await root.start(SILENT);
+  t.equal(statSync(join(root.path, 'etc/large')).size, LARGE['etc/large'].length);
+  t.strictSame(unfinished(folder), [], 'nothing of the first one is left');
+  root.stop();
+});
+
+t.test('a damaged program is refused, and leaves no root', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello'.repeat(1000) });
+  const [{ offset, sizeBytes } = { offset: 0, sizeBytes: 0 }] = archive.segments;
+  writeSync(openSync(archive.file, 'r+'), Buffer.from('?'), 0, 1, offset + Math.floor(sizeBytes / 2));
+  await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), {
+    message: `The program ${archive.file} is damaged: its renderer is not what was built. Copy it here again.`,
+  });
+  t.notOk(existsSync(join(folder, `root-${archive.name}`)));
+});
+
+t.test('too little room is seen before, and said', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = { ...packSmallRoot(packed, {}), unpackedBytes: 1e15 };
+  const expected = {
+    message: /needs 1000000068 MB of free space\. Make room, or name another folder with --renderer-dir/,
+  };
+  await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), expected);
+});
+
+t.test('other versions are removed once nobody uses them', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const old = packSmallRoot(packed, { 'etc/version': '1' });
+  const { child, said } = start(t, old.file, folder);
+  await said.next();
+  await said.next();
+  mkdirSync(join(packed, '2'));
+  const archive = packSmallRoot(join(packed, '2'), { 'etc/version': '2' });
+  const root = new UnpackedRoot({ archive, folder });
+  await root.start(SILENT);
+  t.equal(roots(folder).length, 2, 'a running program keeps its own');
+  root.stop();
+  await end(child);
+  await root.start(SILENT);
+  t.strictSame(roots(folder), [`root-${archive.name}`]);
+  root.stop();
+});
+
+t.test('a file without a root has none', async (t) => {
+  t.equal(findArchive(process.execPath), undefined);
+});
+
+const roots = (folder: string) => readdirSync(folder).filter((name) => /^root-\w+$/.test(name));
+const unfinished = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('unfinished'));
