@@ -34,15 +34,60 @@ const SPDX: Record<string, string> = {
   libpng: 'libpng-2.0',
   ftl: 'FTL',
   openssl: 'OpenSSL',
+  '0bsd': '0BSD',
+  'apache-2': 'Apache-2.0',
+  'artistic-2': 'Artistic-2.0',
+  beerware: 'Beerware',
+  'bsd-2': 'BSD-2-Clause',
+  'bsd-3': 'BSD-3-Clause',
+  bzip: 'bzip2-1.0.6',
+  fsfap: 'FSFAP',
+  fsful: 'FSFUL',
+  fsfullr: 'FSFULLR',
+  'gfdl-niv-1.3': 'GFDL-1.3-no-invariants-only',
+  'gfdl-niv-1.3+': 'GFDL-1.3-no-invariants-or-later',
+  'gpl-1+': 'GPL-1.0-or-later',
+  icu: 'ICU',
+  libtiff: 'libtiff',
+  ntp: 'NTP',
+  pd: 'LicenseRef-public-domain',
+  sunpro: 'SunPro',
+  tcl: 'TCL',
   hpnd: 'HPND',
   'hpnd-sell-variant': 'HPND-sell-variant',
   'bitstream-vera': 'Bitstream-Vera',
 };
 
+const X_LIBRARIES = /^(libx|libsm6|libice6|libfontenc1|libpixman|x11-|xfonts)/;
+const GCC_LIBRARIES = /^(gcc-14-base|libatomic1|libgcc-s1|libstdc\+\+6)/;
+
+/** Licences of packages whose `copyright` is prose; what they say in it, in short. */
+function licenceInProse(name: string): string | undefined {
+  if (/^(lib)?python3/.test(name)) return 'PSF-2.0';
+  if (/^texlive-/.test(name)) return 'LPPL-1.3c AND LicenseRef-TeX-Live';
+  if (GCC_LIBRARIES.test(name)) return 'GPL-3.0-or-later WITH GCC-exception-3.1';
+  if (X_LIBRARIES.test(name)) return 'MIT';
+  if (/^(fontconfig|libfontconfig1)/.test(name)) return 'HPND-sell-variant AND MIT';
+  if (/^lib(gssapi-)?k(rb)?5|^libk5crypto/.test(name)) return 'MIT';
+  return {
+    libcairo2: 'LGPL-2.1-only OR MPL-1.1',
+    libgnutls30t64: 'LGPL-2.1-or-later',
+    'libtasn1-6': 'LGPL-2.1-or-later',
+    libmpfr6: 'LGPL-3.0-or-later',
+    libcrypt1: 'LGPL-2.1-or-later',
+    libncursesw6: 'X11-distribute-modifications-variant',
+    'libavahi-client3': 'LGPL-2.1-or-later',
+    'libavahi-common3': 'LGPL-2.1-or-later',
+    'libavahi-common-data': 'LGPL-2.1-or-later',
+    'fonts-lmodern': 'LicenseRef-GUST-Font-License',
+    'fonts-wqy-zenhei': 'GPL-2.0-only WITH Font-exception-2.0',
+  }[name];
+}
+
 /** The SPDX expression of a Debian package, of what its `copyright` file says in its machine-readable form. */
-export function licenceOfDeb(deb: string, work: string): string {
+export function licenceOfDeb(name: string, deb: string, work: string): string {
   const text = copyrightOf(deb, work);
-  if (text === undefined || !/^Format:\s*https?:/m.test(text)) return 'NOASSERTION';
+  if (text === undefined || !/^Format:\s*https?:/m.test(text)) return licenceInProse(name) ?? 'NOASSERTION';
   const names = [...text.matchAll(/^License:[ \t]*(\S.*)$/gm)].map(([, name]) => name as string);
   return expressionOf(names);
 }
@@ -52,13 +97,13 @@ export function expressionOf(names: string[]): string {
   const known = new Set<string>();
   for (const name of names.flatMap((text) => text.split(/,?\s+and\s+/i))) {
     const alternatives = name.split(/,?\s+or\s+/i).map(spdxOf);
-    if (alternatives.includes(undefined)) known.add('NOASSERTION');
-    else known.add(alternatives.length > 1 ? `(${alternatives.join(' OR ')})` : (alternatives[0] as string));
+    known.add(alternatives.length > 1 ? `(${alternatives.join(' OR ')})` : (alternatives[0] as string));
   }
   return [...known].sort().join(' AND ') || 'NOASSERTION';
 }
 
-function spdxOf(name: string): string | undefined {
+/** A name that SPDX doesn't know is kept as the package's own. */
+function spdxOf(name: string): string {
   const plain = name
     .trim()
     .toLowerCase()
@@ -71,7 +116,8 @@ function spdxOf(name: string): string | undefined {
     return `${family.toUpperCase()}-${number}-${later ? 'or-later' : 'only'}`;
   }
   if (/^public[- ]domain$/.test(plain)) return 'LicenseRef-public-domain';
-  return SPDX[plain];
+  if (/^bsd-[23]-clause/.test(plain)) return `BSD-${plain[4]}-Clause`;
+  return SPDX[plain] ?? `LicenseRef-${name.trim().replaceAll(/[^\w.]+/g, '-')}`;
 }
 
 function copyrightOf(deb: string, work: string): string | undefined {

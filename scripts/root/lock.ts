@@ -21,7 +21,11 @@ export function newestPackages(apt: Apt, cache: string): LockedDeb[] {
   return both.map((deb: Deb, index) => ({
     ...deb,
     stage: index < root.length ? 'root' : 'build',
-    licence: licenceOfDeb(paths[index] as string, join(tmpdir(), `scenepress-licence-${process.pid}`)),
+    licence: licenceOfDeb(
+      deb.name,
+      paths[index] as string,
+      join(tmpdir(), `scenepress-licence-${process.pid}`),
+    ),
   }));
 }
 
