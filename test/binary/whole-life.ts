@@ -88,12 +88,6 @@ export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   await stop(t, serving);
 }
 
-/** Where bubblewrap can't make a root, the users that root renders under can't enter its folders. */
-export async function refuseToStart(t: Test, kind: MachineKind): Promise<void> {
-  const { machine } = await makeSite(t, kind);
-  await t.rejects(serve(machine, DATA), { message: /Start the service as an ordinary user/ });
-}
-
 /** What an administrator does with the program, from the first start to a restored backup. */
 export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   const { machine, programs, folder, receiver } = await makeSite(t, kind);
