@@ -1,7 +1,7 @@
 // Every scene in `attacks` is rendered by a started service, in the real sandbox. On another level than the full one it
 // is started by `reduced-sandbox.test.ts`, which names the attacks.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -67,6 +67,7 @@ const chosen = process.env['SCENEPRESS_TEST_ATTACKS']?.split(' ');
 const names =
   chosen?.map((name) => `${name}.py`) ?? readdirSync(ATTACKS).filter((name) => /^[a-z].*\.py$/.test(name));
 
+const asTheyWere = states();
 let untouched: string;
 t.test('there are many attacks, and a job to be harmed', async (t) => {
   untouched = await victimVideo(t);
@@ -106,8 +107,14 @@ async function assertUnharmed(t: Test): Promise<void> {
   );
   t.same(readdirSync(join(data, 'work', 'w0')), [], 'no file is left');
   for (const file of files) t.equal(readFileSync(file, 'utf8'), SECRET);
+  t.same(states(), asTheyWere, 'no mode and no time is changed');
   t.match(service.status(), { ready: true, running: 0, queued: 0 });
   t.equal(await victimVideo(t), untouched, 'the next job is rendered as ever');
+}
+
+/** The data folder's mode, and when the files in it were changed in any way. */
+function states(): number[] {
+  return [statSync(data).mode, ...files.map((file) => statSync(file).ctimeMs)];
 }
 
 /** Hash of the video of an ordinary job. */

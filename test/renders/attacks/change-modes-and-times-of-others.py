@@ -1,4 +1,4 @@
-"""Success: a file of the service is opened to others, closed to the service, dated back or emptied.
+"""Success: a file of the service is opened to others, closed to the service, dated back or emptied (the test looks).
 
 Outcome: completed
 """
@@ -19,9 +19,3 @@ class Attack(Scene):
                     attempt()
                 except OSError:
                     pass
-            try:
-                status = os.stat(path)
-            except OSError:
-                continue  # it isn't even there
-            if status.st_mtime == 1 or status.st_mode & 0o777 == 0o777 or status.st_size == 0:
-                raise Through(path, status)
