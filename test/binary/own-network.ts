@@ -43,9 +43,9 @@ export function enterOwnNetwork(systems: MachineKind['debian'][]): void {
 /** Packs what stands in the checkout, quickly rather than small; with `BINARY=as-is` what has been built before. */
 function buildProgram(): void {
   if (process.env['BINARY'] === 'as-is' && existsSync(PROGRAM)) return;
-  execFileSync(
-    process.execPath,
-    [join(PROJECT, 'scripts/binary/build.ts'), '--compression', '3', '--accept-newer'],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const build = [join(PROJECT, 'scripts/binary/build.ts'), '--compression', '3', '--accept-newer'];
+  // tap loads itself into every Node that a test starts, and tsc doesn't survive that.
+  execFileSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...build], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
