@@ -59,8 +59,19 @@ async function usedFolder(t: Test, snapshotAfterBytes: number) {
   return { path, folder, service };
 }
 
-/** Files of a folder that hold a text, packs unpacked. */
+/** Files of a folder that hold a text, packs unpacked. One that a snapshot is just making or removing means to look again. */
 async function filesWith(path: string, text: string): Promise<string[]> {
+  for (;;) {
+    try {
+      return await filesNowWith(path, text);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'storage_damaged') throw error;
+    }
+  }
+}
+
+async function filesNowWith(path: string, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
     if (!statSync(join(path, name)).isFile()) continue;
