@@ -15,7 +15,9 @@ export class ProgressSender {
   readonly #previewIntervalMs: number;
   readonly #nowMs: () => number;
   readonly #progress: RenderProgress = { stage: 'loading', frames: 0, seconds: 0 };
-  #sentAtMs = Number.NEGATIVE_INFINITY;
+  #begun = false;
+  /** Not that of a stage: the first frame often comes right behind one, and there may be no other for long. */
+  #advanceSentAtMs = Number.NEGATIVE_INFINITY;
   #previewSentAtMs = Number.NEGATIVE_INFINITY;
 
   /** `previewIntervalMs`: as asked for; 0: no previews. */
@@ -38,13 +40,15 @@ export class ProgressSender {
 
   /** Sends a stage, once: there is no way back to an earlier one. */
   enter(stage: RenderStage, length: Partial<RenderProgress> = {}): void {
-    const isNew = this.#sentAtMs < 0 || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
+    const isNew = !this.#begun || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
     if (isNew) this.#sendProgress({ ...length, stage });
   }
 
   #advance(frames: number, seconds: number): void {
     Object.assign(this.#progress, { frames, seconds });
-    if (this.#nowMs() - this.#sentAtMs >= PROGRESS_INTERVAL_MS) this.#sendProgress({});
+    if (this.#nowMs() - this.#advanceSentAtMs < PROGRESS_INTERVAL_MS) return;
+    this.#advanceSentAtMs = this.#nowMs();
+    this.#sendProgress({});
   }
 
   #show(jpegBase64: string): void {
@@ -55,7 +59,7 @@ export class ProgressSender {
   }
 
   #sendProgress(change: Partial<RenderProgress>): void {
-    this.#sentAtMs = this.#nowMs();
+    this.#begun = true;
     this.#send({ type: 'progress', ...Object.assign(this.#progress, change) });
   }
 }

@@ -46,3 +46,10 @@ t.test('previews come as often as asked for', async (t) => {
   none.sender.hear({ type: 'preview', jpeg: 'x' });
   t.same(none.sent, []);
 });
+
+t.test('the first frame is told though it comes right behind a stage, and nothing after it', async (t) => {
+  const { sender, sent } = listenTo();
+  sender.enter('rendering');
+  sender.hear({ type: 'progress', frames: 1, seconds: 0.1 });
+  t.match(sent.at(-1), { stage: 'rendering', frames: 1 });
+});
