@@ -283,7 +283,11 @@ export class Administration {
   }
 
   /** Seals all webhook secrets with a new master key: one that is made, or, where it comes from outside, `newKey`. */
-  async rotateMasterKey({ newKey: given }: { newKey?: string | undefined }): Promise<{ keys: number }> {
+  async rotateMasterKey({
+    newKey: given,
+  }: {
+    newKey?: string | undefined;
+  }): Promise<{ keys: number; jobs: number }> {
     const { isGiven } = this.#masterKey;
     if (isGiven && given === undefined) {
       throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
@@ -294,13 +298,15 @@ export class Administration {
     }
     return this.#alone(async () => {
       const { current } = this.#masterKey;
-      let keys = 0;
+      let sealed = { keys: 0, jobs: 0 };
       const reseal = async (next: MasterKey) => {
-        keys = await this.#keys.reseal(next);
+        sealed = await this.#service.resealSecrets(next, { keys: this.#keys });
         this.#masterKey = { current: next, isGiven };
       };
       await replaceMasterKey(this.#folder.path, { current, given, reseal });
-      return { keys };
+      // What the old key opens leaves the disk. Where that fails now, it goes with later changes.
+      await this.#folder.storage.purge().catch(() => {});
+      return sealed;
     });
   }
 

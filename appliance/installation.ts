@@ -42,7 +42,7 @@ export async function openInstallation(
   await startFolder(folder);
   try {
     const given = config.masterKey ?? (await readKeyFile(config));
-    const sealed = (await folder.keyStore.listKeys())[0]?.webhookSecretSealed;
+    const sealed = () => folder.anySealedSecret();
     const masterKey = await loadMasterKey(folder.path, { given, sealed });
     const { storage } = folder;
     const freeCreditsPerMonth = config.freeCredits;
@@ -52,7 +52,7 @@ export async function openInstallation(
       config.creditsMode === 'metered'
         ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
         : new UnmeteredLedger({ freeCreditsPerMonth });
-    const service = createService(config, { folder, ledger, keys }, world);
+    const service = createService(config, { folder, ledger, keys, masterKey }, world);
     const { assetUrl } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
     const administration = new Administration({

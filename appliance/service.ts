@@ -4,6 +4,7 @@ import {
   type DataFolder,
   type Ledger,
   type Logger,
+  type MasterKey,
   type RenderLimits,
   RenderService,
 } from '../lib/index.ts';
@@ -24,7 +25,12 @@ export interface ServiceWorld {
 /** The render service of a data folder, not yet started. */
 export function createService(
   config: Config,
-  { folder, ledger, keys }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys },
+  {
+    folder,
+    ledger,
+    keys,
+    masterKey,
+  }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys; masterKey: MasterKey },
   { assetUrl, logger, webhookAuthorities }: ServiceWorld,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
@@ -49,6 +55,7 @@ export function createService(
     },
     assetUrl,
     webhooks: {
+      masterKey,
       secretOf: ({ keyId }) => (keyId === null ? null : keys.webhookSecretOf(keyId)),
       allowNetworks: config.webhooksAllowNetworks,
       ...(webhookAuthorities !== undefined && { ca: webhookAuthorities }),

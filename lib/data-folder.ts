@@ -125,6 +125,11 @@ export class DataFolder {
     return statistics;
   }
 
+  /** A secret that is sealed with the master key, for {@link loadMasterKey}; undefined when there is none. */
+  async anySealedSecret(): Promise<string | undefined> {
+    return (await this.keyStore.listKeys())[0]?.webhookSecretSealed ?? (await this.storage.anySealedSecret());
+  }
+
   /** Writes jobs, accounts, keys and books into another folder, as of one moment, while the service goes on. */
   copyDatabase(folder: string): Promise<void> {
     return this.#database.copyTo(folder);

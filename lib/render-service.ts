@@ -14,6 +14,8 @@ import { forgetJob } from './jobs/forget.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { JobBook, type NewJob } from './jobs/job-book.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
+import type { ApiKeys } from './keys/api-keys.ts';
+import type { MasterKey } from './keys/master-key.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
@@ -124,7 +126,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#clock = clock;
     this.#assetUrl = options.assetUrl;
     this.#webhookOptions = options.webhooks ?? {};
-    this.#webhookSecrets = new WebhookSecrets(this.#webhookOptions, dataFolder?.path);
+    this.#webhookSecrets = new WebhookSecrets(this.#webhookOptions, dataFolder);
     this.#deliveryBook = new DeliveryBook({ storage, clock, assetUrl: () => this.#linkStart() });
     this.deliveries = new Deliveries({ storage, clock });
     this.#book = new JobBook({
@@ -133,6 +135,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       pricing: this.#pricing,
       clock,
       onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
+      sealSecret: (secret) => this.#webhookSecrets.seal(secret),
       onStuck: (jobId) => void this.#dispatcher.resume(jobId),
       onUnpaid: (artifacts) => this.#dispatcher.discard(artifacts),
     });
@@ -267,10 +270,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       webhookUrl: request.webhookUrl ?? null,
       keyId: keyId ?? null,
     };
-    const webhookSecretSealed = await this.#sealSecret(newJob.webhookUrl, webhook?.secret);
+    if (newJob.webhookUrl !== null) await this.#prepareSecret(webhook?.secret);
     return this.#takeOn({
       ...newJob,
-      ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
+      ...(webhook?.secret !== undefined && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
       idempotency: idempotency
         ? { key: idempotency.key, fingerprint: idempotency.fingerprint ?? fingerprintOf(newJob) }
         : null,
@@ -288,15 +291,31 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (code === undefined) {
       throw new ScenepressError('not_found', 'The source of this job is not kept any more.');
     }
-    const { metadataJson, webhookUrl, keyId, webhookSecretSealed } = earlier;
+    const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
     return this.#takeOn({
       owner: earlier.owner,
       request: { code, className, quality, aspectRatio, fps },
       metadataJson,
       webhookUrl,
       keyId,
-      ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
+      ...(sealed !== undefined && { webhookSecret: await this.#webhookSecrets.open(sealed) }),
     });
+  }
+
+  /**
+   * Seals the secrets that came with jobs, and those of `keys` in the same storage, with another master key: all or none,
+   * also while the service runs. This is what {@link replaceMasterKey} calls `reseal`. How many there are of each.
+   */
+  async resealSecrets(
+    masterKey: MasterKey,
+    { keys: apiKeys }: { keys?: ApiKeys } = {},
+  ): Promise<{ jobs: number; keys: number }> {
+    let keys = 0;
+    const jobs = await this.#webhookSecrets.reseal(this.#storage, masterKey, async (work) => {
+      if (apiKeys) keys = await apiKeys.reseal(masterKey, { also: work });
+      else await this.#storage.transaction(work);
+    });
+    return { jobs, keys };
   }
 
   /** The job; `not_found` when there is none, or none of that owner. */
@@ -554,16 +573,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     });
   }
 
-  /** Sees to it that what is promised to a webhook can be kept; the sealed secret, where the job has its own. */
-  async #sealSecret(url: string | null, secret: string | undefined): Promise<string | undefined> {
-    if (url === null) return undefined;
+  /** Sees to it that what is promised to a webhook can be kept; `secret`: the job's own. */
+  async #prepareSecret(secret: string | undefined): Promise<void> {
     if (this.#assetUrl === undefined) {
       throw new ScenepressError(
         'invalid_request',
         'Webhooks are not set up here: RenderService was given no `assetUrl`.',
       );
     }
-    return this.#webhookSecrets.seal(secret);
+    await this.#webhookSecrets.prepare(secret);
   }
 
   #linkStart(): string {

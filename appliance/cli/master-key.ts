@@ -33,8 +33,9 @@ export function masterKeyCommand(): Command {
           office.rotateMasterKey({ newKey }),
         );
         if (flags.json) return printJson(rotated);
+        const jobs = rotated.jobs > 0 ? ` and ${counted(rotated.jobs, 'job')}` : '';
         print(
-          `The webhook secrets of ${counted(rotated.keys, 'key')} are encrypted with the new master key.`,
+          `The webhook secrets of ${counted(rotated.keys, 'key')}${jobs} are encrypted with the new master key.`,
         );
         print(
           newKey === undefined

@@ -19,7 +19,8 @@ export interface NewJob {
   metadataJson: string | null;
   webhookUrl: string | null;
   keyId: string | null;
-  webhookSecretSealed?: string;
+  /** A secret of its own that signs its webhook. */
+  webhookSecret?: string;
   /** Makes a repetition of the same request harmless. */
   idempotency?: { key: string; fingerprint: string } | null;
 }
@@ -33,6 +34,8 @@ export interface JobBookOptions {
   pricing: Pricing;
   clock: Clock;
   onEnd?: OnEnd;
+  /** Encrypts the secrets of jobs that have their own. */
+  sealSecret?: (secret: string) => string;
   /** A job stands between two steps, because ledger or disk failed: call {@link JobBook.resume} until it succeeds. */
   onStuck?: (jobId: string) => void;
   /** Artifacts of a job that failed because nobody covers its cost: nothing refers to them. */
@@ -57,11 +60,14 @@ export class JobBook {
   readonly #ids: SortableIds;
   readonly #joined: boolean;
   readonly #onEnd: OnEnd;
+  readonly #sealSecret: (secret: string) => string;
   readonly #onStuck: (jobId: string) => void;
   readonly #onUnpaid: (artifacts: Artifact[]) => Promise<void>;
 
   constructor(options: JobBookOptions) {
     this.#onEnd = options.onEnd ?? (async () => {});
+    this.#sealSecret =
+      options.sealSecret ?? (() => assert.fail('`sealSecret` is given where jobs have secrets'));
     this.#onStuck = options.onStuck ?? (() => {});
     this.#onUnpaid = options.onUnpaid ?? (async () => {});
     this.#storage = options.storage;
@@ -78,10 +84,10 @@ export class JobBook {
    * for another request; `queue_full` and the like from `mayEnter`, which is asked before any credits are.
    */
   async open(
-    { owner, request, metadataJson, webhookUrl, keyId, webhookSecretSealed, idempotency }: NewJob,
+    { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
     mayEnter: () => void = () => {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
-    const job: JobRecord = {
+    const unsealed: JobRecord = {
       jobId: this.#ids.next(),
       owner,
       phase: 'queued',
@@ -92,7 +98,6 @@ export class JobBook {
       metadataJson,
       webhookUrl,
       keyId,
-      ...(webhookSecretSealed !== undefined && { webhookSecretSealed }),
       reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(request.quality),
       attempts: 0,
       createdAtMs: this.#clock.now(),
@@ -104,33 +109,45 @@ export class JobBook {
       artifacts: [],
       error: null,
     };
-    const reserve = { jobId: job.jobId, owner, amountCredits: job.reserveCredits };
+    const { jobId, reserveCredits } = unsealed;
+    const reserve = { jobId, owner, amountCredits: reserveCredits };
+    // In the transaction, so that no rotation of the master key comes in between.
+    const sealed = () =>
+      webhookSecret === undefined
+        ? unsealed
+        : { ...unsealed, webhookSecretSealed: this.#sealSecret(webhookSecret) };
     if (this.#joined) {
       return this.#storage.transaction(async (tx) => {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         mayEnter();
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
+        const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         return { job, repeated: false };
       });
     }
-    const reserving: JobRecord = { ...job, phase: 'reserving' };
     const made = await this.#storage.transaction(async (tx) => {
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
       mayEnter();
-      await this.#insert(tx, reserving, request.code, idempotency);
+      await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });
     if (made) return { job: made, repeated: true };
     try {
       if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw insufficientCredits(reserve);
-      await this.#storage.transaction((tx) => this.#storage.updateJob(tx, job));
+      const job = await this.#storage.transaction(async (tx) => {
+        const reserving = await this.#storage.getJob(jobId, tx);
+        assert(reserving);
+        const queued: JobRecord = { ...reserving, phase: 'queued' };
+        await this.#storage.updateJob(tx, queued);
+        return queued;
+      });
       return { job, repeated: false };
     } catch (error) {
       // Nobody knows whether the ledger reserved; voiding closes the door either way.
-      await this.#resumeOrLeave(job.jobId);
+      await this.#resumeOrLeave(jobId);
       throw error;
     }
   }
@@ -198,8 +215,9 @@ export class JobBook {
       // Two who settle at once get the same answer from the ledger; the second finds the job ended.
       const job = await this.#storage.getJob(jobId, tx);
       if (job && isTerminal(job.phase)) return job;
-      await this.#end(tx, settled);
-      return settled;
+      const ended = { ...settled, ...secretOf(job) };
+      await this.#end(tx, ended);
+      return ended;
     });
     await this.#discardUnpaid(intent, ended);
     return ended;
@@ -351,6 +369,12 @@ export const RENDERER_FAILED: string =
 export const NO_ROOM: string =
   'The disk of this service has no room for the video. That is no fault of the scene; please tell whoever runs ' +
   'this service.';
+
+/** The secret as it is sealed now: the master key may have been replaced since a record was read. */
+function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSealed'> {
+  const { webhookSecretSealed } = job ?? {};
+  return webhookSecretSealed === undefined ? {} : { webhookSecretSealed };
+}
 
 function insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
   return new ScenepressError(

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
 import type { KeyRecord, KeyStore } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
 
@@ -104,8 +104,14 @@ export class ApiKeys {
     return former?.opens(sealed) ? former.open(sealed) : this.#masterKey.open(sealed);
   }
 
-  /** Seals the secrets of all keys with another master key, all or none. How many there are. */
-  async reseal(masterKey: MasterKey): Promise<number> {
+  /**
+   * Seals the secrets of all keys with another master key, all or none; `also` is done in the same transaction. How many
+   * there are.
+   */
+  async reseal(
+    masterKey: MasterKey,
+    { also = async () => {} }: { also?: (tx: Transaction) => Promise<void> } = {},
+  ): Promise<number> {
     const former = this.#masterKey;
     try {
       return await this.#storage.transaction(async (tx) => {
@@ -114,6 +120,7 @@ export class ApiKeys {
           const webhookSecretSealed = masterKey.seal(former.open(record.webhookSecretSealed));
           await this.#store.updateKey(tx, { ...record, webhookSecretSealed });
         }
+        await also(tx);
         // Here, because the next transaction may begin before this one is on disk.
         [this.#masterKey, this.#formerMasterKey] = [masterKey, former];
         return records.length;

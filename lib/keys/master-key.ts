@@ -81,10 +81,10 @@ export interface MasterKeyOptions {
   /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder. */
   given?: string | undefined;
   /**
-   * A secret that is sealed in the folder's database, or undefined when there is none: it tells whether a rotation that
-   * was cut off had come as far as the secrets. Without this option no rotation is expected.
+   * Finds a secret that is sealed in the folder's database, or undefined when there is none: it tells whether a rotation
+   * that was cut off had come as far as the secrets. Without this option no rotation is expected.
    */
-  sealed?: string | undefined;
+  sealed?: () => Promise<string | undefined>;
   disk?: Disk;
 }
 
@@ -124,15 +124,16 @@ async function load(folder: string, options: MasterKeyOptions): Promise<MasterKe
   }
   const next = given ? undefined : (await disk.read(join(folder, NEXT_NAME)))?.toString();
   const candidates = [key, ...(next === undefined ? [] : [keyOf(next, join(folder, NEXT_NAME))])];
-  const right = candidates.find((candidate) => candidate.opens(checks) && candidate.opens(sealed ?? checks));
+  const isUnderWay = checks.length > 1 || next !== undefined;
+  const sample = (isUnderWay ? await sealed?.() : undefined) ?? checks;
+  const right = candidates.find((candidate) => candidate.opens(checks) && candidate.opens(sample));
   if (!right) {
     throw new ScenepressError(
       'master_key',
       `${where} is not the one that the secrets in ${folder} are encrypted with. Give the right one.`,
     );
   }
-  if ('sealed' in options && (checks.length > 1 || next !== undefined))
-    await settle(disk, folder, right, right !== key);
+  if (sealed && isUnderWay) await settle(disk, folder, right, right !== key);
   return right;
 }
 

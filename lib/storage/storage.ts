@@ -84,6 +84,14 @@ export interface Storage {
   /** Notes that a job's artifacts are removed; the job itself doesn't change. */
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 
+  /**
+   * Replaces each secret that came with a job, of jobs that are over too, by what `reseal` makes of it; those of their
+   * deliveries are replaced by {@link DeliveryStore.resealSecrets}. How many there were.
+   */
+  resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number>;
+  /** One of these secrets; undefined when there is none. */
+  anySealedSecret(): Promise<string | undefined>;
+
   /** The scene's source code exactly as it was inserted. */
   readSource(jobId: string): Promise<string | undefined>;
 

@@ -38,6 +38,16 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await due(storage), []);
     },
 
+    async 'replaces the secrets that came with jobs, of those that are over too'(storage) {
+      const over = deliveryRecord('1', { dueAtMs: null, deliveredAtMs: 5, secretSealed: 's' });
+      await insert(storage, over, deliveryRecord('2', { secretSealed: 't' }), deliveryRecord('3'));
+      await storage.transaction((tx) => storage.deliveries.resealSecrets(tx, (sealed) => `${sealed} anew`));
+      assert.deepEqual(await storage.deliveries.get('1'), { ...over, secretSealed: 's anew' });
+      assert.equal(await storage.deliveries.readBody('1'), 'body');
+      assert.equal((await storage.deliveries.get('2'))?.secretSealed, 't anew');
+      assert.deepEqual(await storage.deliveries.get('3'), deliveryRecord('3'));
+    },
+
     async 'forgets bodies and answers'(storage) {
       await insert(storage, deliveryRecord('1'), deliveryRecord('2'));
       await update(storage, deliveryRecord('1'), 'answer');

@@ -60,6 +60,34 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('1'))?.artifacts.length, 1);
     },
 
+    async 'replaces the secrets that came with jobs, of those that are over too, or none'(storage) {
+      assert.equal(await storage.anySealedSecret(), undefined);
+      await insert(storage, jobRecord('1'));
+      await insert(storage, jobRecord('2', { phase: 'reserving', webhookSecretSealed: 'two' }));
+      await insert(storage, jobRecord('3', { webhookSecretSealed: 'three' }));
+      const ended = { ...jobRecord('3', { webhookSecretSealed: 'three' }), phase: 'completed' as const };
+      await storage.transaction((tx) => storage.updateJob(tx, ended));
+      const reseal = (sealed: string) => `${sealed} anew`;
+      const failing = storage.transaction(async (tx) => {
+        await storage.resealSecrets(tx, reseal);
+        throw new Error('no');
+      });
+      await assert.rejects(failing, { message: 'no' });
+      assert.match((await storage.anySealedSecret()) ?? '', /^(two|three)$/);
+      // One that is still on its way to the disk is replaced, too.
+      const inserting = insert(storage, jobRecord('4', { webhookSecretSealed: 'four' }));
+      assert.equal(await storage.transaction((tx) => storage.resealSecrets(tx, reseal)), 3);
+      await inserting;
+      const secretOf = async (id: string) => (await storage.getJob(id))?.webhookSecretSealed;
+      assert.deepEqual(await Promise.all(['1', '2', '3', '4'].map(secretOf)), [
+        undefined,
+        'two anew',
+        'three anew',
+        'four anew',
+      ]);
+      assert.deepEqual(await storage.getJob('3'), { ...ended, webhookSecretSealed: 'three anew' });
+    },
+
     async 'lists jobs newest first, in pages, by owner and by status'(storage) {
       for (const id of ['1', '2', '3', '4']) {
         await insert(storage, jobRecord(id, { owner: id === '2' ? 'b' : 'a' }));

@@ -72,7 +72,15 @@ export class DeliveryBook {
       dueAtMs: this.#clock.now(),
       deliveredAtMs: null,
     };
-    await this.#storage.transaction((tx) => this.#storage.deliveries.insert(tx, again, body));
+    await this.#storage.transaction(async (tx) => {
+      // As it is sealed now: the master key may have been replaced since.
+      const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
+      await this.#storage.deliveries.insert(
+        tx,
+        { ...again, ...(secretSealed !== undefined && { secretSealed }) },
+        body,
+      );
+    });
     return again;
   }
 

@@ -29,6 +29,8 @@ export interface DeliveryStore {
   update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void>;
   /** Replaces the record of a delivery; removes its body and the answer. */
   forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
+  /** Replaces each secret that came with a job by what `reseal` makes of it. */
+  resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<void>;
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
   list(query: DeliveryQuery): Promise<DeliveryRecord[]>;
   /**

@@ -55,6 +55,14 @@ export class LowdbDeliveryStore implements DeliveryStore {
     inside.remove(ANSWERS, delivery.deliveryId);
   }
 
+  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<void> {
+    const inside = this.#database.inside(tx);
+    for await (const delivery of this.#database.everyRow<DeliveryRecord>(tx, TABLE)) {
+      if (delivery.secretSealed === undefined) continue;
+      inside.put(TABLE, delivery.deliveryId, { ...delivery, secretSealed: reseal(delivery.secretSealed) });
+    }
+  }
+
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
     return (tx ? this.#database.inside(tx) : this.#database).find(TABLE, deliveryId);
   }

@@ -150,6 +150,25 @@ export class LowdbStorage implements Storage {
     this.#database.inside(tx).put(REMOVALS, jobId, { jobId, atMs } satisfies Removal);
   }
 
+  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number> {
+    const inside = this.#database.inside(tx);
+    let count = 0;
+    for await (const job of this.#database.everyRow<JobRecord>(tx, JOBS)) {
+      if (job.webhookSecretSealed === undefined) continue;
+      inside.put(JOBS, job.jobId, { ...job, webhookSecretSealed: reseal(job.webhookSecretSealed) });
+      count += 1;
+    }
+    return count;
+  }
+
+  async anySealedSecret(): Promise<string | undefined> {
+    await using view = this.#database.view(JOBS);
+    for await (const { webhookSecretSealed } of view.rows<JobRecord>(JOBS)) {
+      if (webhookSecretSealed !== undefined) return webhookSecretSealed;
+    }
+    return undefined;
+  }
+
   async readSource(jobId: string): Promise<string | undefined> {
     return this.#database.find<string>(SOURCES, jobId);
   }

@@ -1,8 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ApiKeys, DataFolder, loadMasterKey, type MasterKey, replaceMasterKey } from '../../../lib/index.ts';
+import {
+  ApiKeys,
+  DataFolder,
+  loadMasterKey,
+  type MasterKey,
+  RenderService,
+  replaceMasterKey,
+} from '../../../lib/index.ts';
 import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
 
@@ -35,21 +43,22 @@ async function opened(path: string, options: { given?: string; disk?: Disk } = {
   const folder = new DataFolder(path, { onFatal: () => {}, ...(options.disk && { disk: options.disk }) });
   await folder.start();
   const { storage, keyStore: store } = folder;
-  const sealed = (await store.listKeys())[0]?.webhookSecretSealed;
+  const sealed = () => folder.anySealedSecret();
   const load = loadMasterKey(path, { given: options.given, sealed });
   const masterKey = await load.catch(async (error: unknown) => {
     await folder.stop();
     throw error;
   });
-  return { folder, masterKey, keys: new ApiKeys({ storage, store, masterKey }) };
+  const service = new RenderService({ dataFolder: folder, webhooks: { masterKey } });
+  return { folder, masterKey, service, keys: new ApiKeys({ storage, store, masterKey }) };
 }
 
 async function rotate(
   path: string,
-  { keys, masterKey: current }: { keys: ApiKeys; masterKey: MasterKey },
+  { keys, service, masterKey: current }: { keys: ApiKeys; service: RenderService; masterKey: MasterKey },
   options: { given?: string; disk?: Disk } = {},
 ): Promise<void> {
-  const reseal = async (next: MasterKey) => void (await keys.reseal(next));
+  const reseal = async (next: MasterKey) => void (await service.resealSecrets(next, { keys }));
   await replaceMasterKey(path, { current, reseal, ...options });
 }
 
@@ -90,12 +99,20 @@ t.test('keys made while it rotates are sealed with the right one', async (t) => 
 });
 
 t.test('killed at any moment, it has happened or it has not', async (t) => {
-  for (const given of [undefined, NEW]) {
+  // Where no secret is a key's, those of jobs tell which.
+  for (const [given, keyCount] of [
+    [undefined, 2],
+    [NEW, 2],
+    [undefined, 0],
+  ] as const) {
     const outcomes = new Set<string>();
     for (let calls = 0; ; calls += 1) {
       const path = t.testdir();
       const first = await opened(path, given === undefined ? {} : { given: OLD });
-      const minted = await Promise.all([1, 2].map(() => first.keys.mint({ accountId: 'a', name: 'n' })));
+      const mint = () => first.keys.mint({ accountId: 'a', name: 'n' });
+      const minted = await Promise.all(Array.from({ length: keyCount }, mint));
+      const job = jobRecord('1', { webhookSecretSealed: first.masterKey.seal('mine') });
+      await first.folder.storage.transaction((tx) => first.folder.storage.insertJob(tx, job, ''));
       await first.folder.stop();
 
       const disk = mortalDisk();
@@ -111,6 +128,8 @@ t.test('killed at any moment, it has happened or it has not', async (t) => {
       for (const { record, webhookSecret } of minted) {
         t.equal(await again.keys.webhookSecretOf(record.keyId), webhookSecret, `after ${calls} changes`);
       }
+      const sealed = (await again.folder.storage.getJob('1'))?.webhookSecretSealed as string;
+      t.equal(again.masterKey.open(sealed), 'mine', `of a job, after ${calls} changes`);
       if (existsSync(join(path, 'master.key.next'))) t.fail(`master.key.next is left after ${calls} changes`);
       await again.folder.stop();
       if (!disk.died()) break;

@@ -1,5 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { MasterKey, RenderService, type RenderServiceOptions, verifyWebhook } from '../../../lib/index.ts';
+import {
+  ApiKeys,
+  DataFolder,
+  loadMasterKey,
+  MasterKey,
+  RenderService,
+  type RenderServiceOptions,
+  replaceMasterKey,
+  verifyWebhook,
+} from '../../../lib/index.ts';
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
@@ -34,6 +45,54 @@ t.test('a secret that comes with the job signs its outcome, also after a restart
   const signature = received?.headers['svc-signature'] as string;
   t.match(verifyWebhook(received?.body ?? '', signature, 'mine'), { valid: true });
   await service.stop({ graceMs: 5_000 });
+});
+
+t.test('secrets that came with jobs outlive the master key that they were encrypted with', async (t) => {
+  const dataFolder = new DataFolder(t.testdir());
+  const { path, storage, keyStore: store } = dataFolder;
+  const { service, receiver, url } = await open(t, { dataFolder, assetUrl, webhooks });
+  const current = await loadMasterKey(path);
+  const keys = new ApiKeys({ storage, store, masterKey: current });
+  const minted = await keys.mint({ accountId: 'a', name: 'n' });
+  const enqueue = () => service.enqueue({ ...request, webhook: { url, secret: 'mine' } });
+  const [over, waiting] = [await enqueue(), await enqueue()];
+  await service.cancel(over.jobId);
+  await receiver.got(1);
+  const sealed = (await storage.getJob(over.jobId))?.webhookSecretSealed as string;
+  t.ok(filesWith(path, sealed) > 0);
+
+  let counted = {};
+  const meanwhile: Promise<{ jobId: string }>[] = [];
+  await replaceMasterKey(path, {
+    current,
+    async reseal(next) {
+      meanwhile.push(enqueue(), service.renderAgain(over.jobId));
+      const resealing = service.resealSecrets(next, { keys });
+      meanwhile.push(enqueue(), service.renderAgain(over.jobId));
+      counted = await resealing;
+    },
+  });
+  t.match(counted, { keys: 1 });
+  const jobs = [waiting, ...(await Promise.all(meanwhile))];
+  await storage.purge();
+  t.equal(filesWith(path, sealed), 0, 'what the old key opens is gone from the disk');
+
+  const [delivery] = await service.deliveries.list({ jobId: over.jobId });
+  await service.deliveries.sendAgain(delivery?.deliveryId as string);
+  for (const { jobId } of jobs) await service.cancel(jobId);
+  const received = await receiver.got(2 + jobs.length);
+  await service.stop({ graceMs: 5_000 });
+  for (const { body, headers } of received) {
+    t.match(verifyWebhook(body, headers['svc-signature'] as string, 'mine'), { valid: true });
+  }
+  await dataFolder.start();
+  const masterKey = await loadMasterKey(path, { sealed: () => dataFolder.anySealedSecret() });
+  for (const { jobId } of [over, ...jobs]) {
+    t.equal(masterKey.open((await storage.getJob(jobId))?.webhookSecretSealed as string), 'mine');
+  }
+  const again = new ApiKeys({ storage, store, masterKey });
+  t.equal(await again.webhookSecretOf(minted.record.keyId), minted.webhookSecret);
+  await dataFolder.stop();
 });
 
 t.test('else the secret is asked for, with what is known of the job', async (t) => {
@@ -86,3 +145,9 @@ t.test('what is wrong with the options stops the start', async (t) => {
     message: /"everything" is no network/,
   });
 });
+
+/** In how many files of a folder a text is. */
+function filesWith(folder: string, text: string): number {
+  const files = readdirSync(folder).filter((name) => /^(database|journal|pack)/.test(name));
+  return files.filter((name) => readFileSync(join(folder, name)).includes(text)).length;
+}
