@@ -487,9 +487,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     };
     const { job: record, repeated } = await this.#book.open(newJob, mayEnter);
     if (repeated) return jobOf(record);
-    this.#announce(record);
+    const job = this.#announce(record);
     this.#dispatcher.add(record);
-    return jobOf(record);
+    return job;
   }
 
   async #setQueuePaused(atMs: number | null): Promise<void> {
@@ -597,12 +597,13 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return job;
   }
 
-  #announce(record: JobRecord): void {
+  #announce(record: JobRecord): Job {
     const job = jobOf(record);
     this.emit('job', job);
-    if (!isTerminal(record.phase)) return;
+    if (!isTerminal(record.phase)) return job;
     this.#ends.emit(record.jobId);
     if (job.webhookUrl !== null) this.#sender?.wake();
+    return job;
   }
 
   #assertAccepting(): void {

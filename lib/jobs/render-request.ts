@@ -73,6 +73,9 @@ export const renderRequestSchema: Joi.ObjectSchema<RenderRequest> = Joi.object<R
     .description('Overrides the default webhook URL of the API key for this job; null: no webhook.'),
 });
 
+/** Bound once: given to each call, joi would merge the options anew each time. */
+const strictSchema = renderRequestSchema.prefs({ convert: false, abortEarly: true });
+
 /** A request that keeps all rules, defaults filled in. */
 export type ValidRenderRequest = RenderRequest & Required<Pick<RenderRequest, 'quality' | 'aspectRatio'>>;
 
@@ -115,7 +118,7 @@ export function parseRenderRequest(value: unknown): ValidRenderRequest {
   const own = hasProto
     ? Object.fromEntries(Object.entries(value as object).filter(([name]) => name !== '__proto__'))
     : value;
-  const { error, value: request } = renderRequestSchema.validate(own, { convert: false, abortEarly: true });
+  const { error, value: request } = strictSchema.validate(own);
   if (!error && hasProto) throw notAllowed('__proto__');
   if (!error) return request as ValidRenderRequest;
   const detail = error.details[0];

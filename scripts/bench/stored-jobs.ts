@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,7 +17,8 @@ import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 /** A request of about half a kilobyte. No two are alike, so that none is compressed better than those of real life. */
 export function renderRequest(): RenderRequest & { code: string } {
   const lines = Array.from({ length: 8 }, () => {
-    const [name, x, y] = [randomBytes(4).toString('hex'), Math.random().toFixed(3), Math.random().toFixed(3)];
+    const name = Math.floor(Math.random() * 2 ** 32).toString(16);
+    const [x, y] = [Math.random().toFixed(3), Math.random().toFixed(3)];
     return `        self.play(Create(Circle(radius=${x}).shift([${y}, 0, 0])))  # ${name}`;
   });
   const code = `from manim import *\n\n\nclass Hello(Scene):\n    def construct(self):\n${lines.join('\n')}\n`;

@@ -11,7 +11,7 @@ const LARGEST_MERGED_BYTES = 256 * 1024 * 1024;
 /** Fewer packs than this are not worth a merge. */
 const FEWEST_TO_MERGE = 4;
 /** Text of blocks that were read last. */
-const CACHE_LENGTH = 16 * 1024 * 1024;
+const CACHE_LENGTH = 64 * 1024 * 1024;
 
 /** A row on its way from memory into a pack; null: it was removed. */
 export interface LeavingRow {

@@ -41,14 +41,15 @@ export interface LowdbDatabaseOptions {
   onFlush?: (flush: Flush) => void;
   /** A write found the disk full. What it does, the next write finds done. */
   onNoRoom?: () => Promise<void>;
-  /** How long the journal may grow, at least, before a snapshot is written. Default 4 MiB. */
+  /** How long the journal may grow, at least, before a snapshot is written. Default 16 MiB. */
   snapshotAfterBytes?: number;
   /** How many finished jobs (and as many rows of each kind that belongs to them) stay in memory. Default 1,000. */
   recentJobs?: number;
 }
 
 export const DEFAULT_RECENT_JOBS = 1000;
-const SNAPSHOT_AFTER_BYTES = 4 * 1024 * 1024;
+/** Some thousand jobs: seldom enough to cost little while many come, and read again in half a second by a start. */
+const SNAPSHOT_AFTER_BYTES = 16 * 1024 * 1024;
 
 function exit(error: Error): never {
   process.stderr.write(

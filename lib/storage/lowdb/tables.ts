@@ -30,9 +30,19 @@ export interface ArchiveRule<Row> {
 export type ArchiveRules = Map<string, ArchiveRule<unknown>>;
 
 export function put(table: string, id: string, row: unknown): Operation {
-  const json = JSON.stringify(row);
-  // A copy of its own, which nobody changes: made of the text, because that is faster than structuredClone.
-  return { table, id, row: typeof row === 'string' ? row : Object.freeze(JSON.parse(json)), json };
+  return { table, id, row: frozenCopy(row), json: JSON.stringify(row) };
+}
+
+/** A copy of JSON data that nobody can change. By hand, because it is made of every row that is written. */
+function frozenCopy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
+  const copy = { ...(value as Record<string, unknown>) };
+  for (const name in copy) {
+    const member = copy[name];
+    if (typeof member === 'object' && member !== null) copy[name] = frozenCopy(member);
+  }
+  return Object.freeze(copy);
 }
 
 export function removal(table: string, id: string): Operation {
