@@ -47,6 +47,8 @@ interface RunningRender {
 const FUNDS_CHECK_MS = 1_000;
 const HOLD_FIRST_MS = 1_000;
 const HOLD_LONGEST_MS = 30_000;
+/** What a scene needs that found no room is known to nobody; a short video takes this much. */
+const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
 
@@ -317,15 +319,16 @@ export class Dispatcher {
         if (artifacts instanceof Error) {
           this.#logger.error({ err: artifacts, jobId }, 'The artifacts could not be stored.');
           if (!isNoRoom(artifacts)) return this.#attemptAgain(job, durationMs);
-          const last = job.attempts >= MOST_ATTEMPTS;
-          this.#options.onNoRoom(last ? 1 : sizeBytes);
-          return this.#attemptAgain(job, durationMs, NO_ROOM);
+          return this.#attemptWithRoom(job, durationMs, sizeBytes);
         }
         const costCredits = this.#pricing.costCredits(job.quality, durationMs);
         return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, durationMs);
       }
       case 'failed':
         return this.#finish(jobId, { kind: 'failed', error: result.error }, durationMs);
+      case 'no_room':
+        this.#logger.error({ jobId, attempt: job.attempts }, 'The disk was full while rendering.');
+        return this.#attemptWithRoom(job, durationMs, LEAST_MISSING_BYTES);
       case 'died':
         this.#logger.error(
           { jobId, reason: result.message, attempt: job.attempts },
@@ -354,6 +357,12 @@ export class Dispatcher {
       return this.#finish(job.jobId, { kind: 'failed', error }, durationMs);
     }
     await this.#waitAgain(job, { counted: true });
+  }
+
+  /** `missingBytes`: what has to be free for a further attempt, beside the spare room. */
+  async #attemptWithRoom(job: JobRecord, durationMs: number, missingBytes: number): Promise<void> {
+    this.#options.onNoRoom(job.attempts >= MOST_ATTEMPTS ? 1 : missingBytes);
+    await this.#attemptAgain(job, durationMs, NO_ROOM);
   }
 
   async #waitAgain({ owner, jobId }: JobRecord, { counted }: { counted: boolean }): Promise<void> {

@@ -73,6 +73,8 @@ export type RenderResult =
   /** The scene is at fault, or went over a limit. */
   | { kind: 'failed'; durationMs: number; error: string }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
+  /** The disk that renders are written to is full: it may be tried again when there is room. */
+  | { kind: 'no_room'; durationMs: number }
   /** There was no renderer to try it with. */
   | { kind: 'unavailable'; durationMs: 0; message: string }
   /** The renderer is at fault: it may be tried again. */

@@ -1,6 +1,7 @@
 import { chownSync, existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freeBytesOf } from '../storage/spare-room.ts';
 import { JobCgroup } from './cgroup.ts';
 import { collectFiles } from './collect.ts';
 import { JobChannel } from './job-channel.ts';
@@ -50,6 +51,8 @@ export interface WorkerEvents {
   onLog: (line: string) => void;
 }
 
+/** A disk with less room than this is full: what failed may have taken back a part of what it wrote. */
+const FULL_BELOW_BYTES = 1024 * 1024;
 const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
 const OWN_RENDER_TIMEOUT_MS = 30_000;
@@ -152,7 +155,7 @@ export class RenderWorker {
       try {
         const rendered = await this.#fork(current, jobFolder, job, (report) => progress.hear(report));
         const failure = this.#failureOf(rendered, silentEnd, current.endReason, durationMs());
-        if (failure) return failure;
+        if (failure) return rendered.end.reason === null ? await this.#orNoRoom(failure) : failure;
         progress.enter('checking', lengthOf(rendered));
         await this.#makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
@@ -163,7 +166,7 @@ export class RenderWorker {
         const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
         const inspected = await this.#fork(current, outFolder, inspection, () => {});
         const defect = this.#failureOf(inspected, silentInspection, current.endReason, durationMs());
-        if (defect) return defect;
+        if (defect) return inspected.end.reason === null ? await this.#orNoRoom(defect) : defect;
         keepOutFolder = true;
         return {
           kind: 'rendered',
@@ -185,13 +188,19 @@ export class RenderWorker {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
       if (startedAtMs === undefined || error instanceof Untried)
         return { kind: 'unavailable', durationMs: 0, message: (error as Error).message };
-      return { kind: 'died', durationMs: durationMs(), message: (error as Error).message };
+      return this.#orNoRoom({ kind: 'died', durationMs: durationMs(), message: (error as Error).message });
     } finally {
       this.#current = undefined;
       task.port.close();
       await this.#discard(jobFolder);
       if (!keepOutFolder) await this.#discard(outFolder);
     }
+  }
+
+  /** What fails while the disk is full isn't the scene's fault, nor the renderer's. */
+  async #orNoRoom(failure: RenderResult): Promise<RenderResult> {
+    const freeBytes = await freeBytesOf(this.#settings.workFolder);
+    return freeBytes < FULL_BELOW_BYTES ? { kind: 'no_room', durationMs: failure.durationMs } : failure;
   }
 
   /** Lists the scenes of a source by running it in the sandbox as a render would. */

@@ -159,6 +159,8 @@ function reasonOf(result: Exclude<RenderResult, { kind: 'rendered' }>): string {
     case 'died':
     case 'unavailable':
       return result.message;
+    case 'no_room':
+      return 'the disk that it writes to is full';
     case 'stopped':
       return `it took longer than ${TIMEOUT_MS / 1000} seconds`;
   }

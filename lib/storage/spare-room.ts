@@ -150,7 +150,8 @@ export class SpareRoom {
   }
 }
 
-async function freeBytesOf(folder: string): Promise<number> {
+/** Bytes that are free for this user on the disk that a folder is on. */
+export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }

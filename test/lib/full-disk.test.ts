@@ -65,6 +65,17 @@ async function enqueueUntilFull(t: Test, enqueue: (code: string) => Promise<Job>
   }
 }
 
+/** The job once it waits again. */
+function untilQueued(service: RenderService, jobId: string): Promise<Job> {
+  return new Promise((resolve) => {
+    service.on('job', function onJob(job) {
+      if (job.jobId !== jobId || job.status !== 'queued') return;
+      service.off('job', onJob);
+      resolve(job);
+    });
+  });
+}
+
 async function untilRoom(service: RenderService): Promise<void> {
   while (service.status().diskFull) await delay(10);
 }
@@ -123,10 +134,26 @@ t.test('artifacts that do not fit are tried again when there is room', { skip },
   const filler = fill(disk);
   // The scene itself finds room for its video, its copy in the store doesn't.
   filler.leave(6 * MIB);
+  const waiting = untilQueued(service, jobId);
   letGo();
-  while (!service.status().diskFull) await delay(10);
-  const waiting = await service.get(jobId);
-  t.match(waiting, { status: 'queued', attempts: 1, error: null });
+  t.match(await waiting, { attempts: 1, error: null });
+  t.ok(service.status().diskFull);
+  t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
+  filler.free();
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
+});
+
+t.test('a scene that finds no room is tried again when there is some', { skip }, async (t) => {
+  const disk = smallDisk(t, 48) as string;
+  const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
+  await service.cancel(running);
+  const { jobId } = await enqueue('linger large');
+  const filler = fill(disk);
+  filler.leave(MIB);
+  const waiting = untilQueued(service, jobId);
+  letGo();
+  t.match(await waiting, { attempts: 1, error: null });
+  t.ok(service.status().diskFull);
   t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
   filler.free();
   t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
