@@ -185,8 +185,9 @@ function makeRepository(folder: string, debs: string[]): string {
 function buildPython(repository: string, tar: string, cache: string): void {
   const pipCache = join(cache, 'pip');
   mkdirSync(pipCache, { recursive: true });
+  // Where pip finds packages on this machine, but for folders of it, which the tree doesn't have.
   const settings = Object.entries(process.env).filter(
-    ([name]) => name.startsWith('PIP_') || name.endsWith('_proxy'),
+    ([name]) => (name.startsWith('PIP_') && name !== 'PIP_FIND_LINKS') || name.endsWith('_proxy'),
   );
   const hooks = [
     ...['requirements-build.lock', 'requirements.lock'].map(

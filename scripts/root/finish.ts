@@ -25,7 +25,7 @@ writeManifest({ tree, work: WORK as string, pythonPackages: join(tree, PYTHON_PA
 // What is compiled is trusted without looking at its source's time, which unpacking doesn't keep for sure.
 inTree('find / -xdev -name __pycache__ -type d -prune -exec rm -rf {} +');
 inTree(
-  'python3 -m compileall -q --invalidation-mode unchecked-hash -j 0 /usr/lib/python3.13 ' +
+  'python3 -W ignore -m compileall -q --invalidation-mode unchecked-hash -j 0 /usr/lib/python3.13 ' +
     `/usr/lib/python3 /${PYTHON_PACKAGES} || true`,
 );
 const cut = trim(tree);
