@@ -74,6 +74,10 @@ export class Metrics {
     countRequests(registry, options.hapi);
     countCommits(registry, this.#folder, service);
     collectDefaultMetrics({ register: registry });
+    // Totals by their names, which Prometheus takes for counters; the same is there by type.
+    for (const what of ['handles', 'requests', 'resources']) {
+      registry.removeSingleMetric(`nodejs_active_${what}_total`);
+    }
   }
 
   /** All of them, in the text format of Prometheus. */

@@ -50,10 +50,15 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     help: 'Reserved credits given back because a job failed.',
     registers,
   });
+  // A rate tells of changes only: of a series that begins with its first event, it leaves that one out.
   for (const quality of QUALITIES) {
     enqueued.inc({ quality }, 0);
     attempts.inc({ quality }, 0);
-    for (const status of ['completed', 'failed']) ended.inc({ status, quality }, 0);
+    wait.zero({ quality });
+    for (const status of ['completed', 'failed']) {
+      ended.inc({ status, quality }, 0);
+      duration.zero({ status, quality });
+    }
   }
 
   service.on('job', ({ status, quality, ...job }: Job) => {

@@ -57,6 +57,7 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
     'render_attempts_total{quality="medium"}': 1,
     'queue_wait_seconds_count{quality="high"}': 1,
     'render_duration_seconds_count{status="completed",quality="high"}': 1,
+    'render_duration_seconds_count{status="completed",quality="fourk"}': 0,
     'jobs{status="queued"}': 0,
     'jobs{status="running"}': 0,
     queue_oldest_seconds: 0,
@@ -120,6 +121,8 @@ t.test('the dashboard asks for nothing that isn’t there', async (t) => {
     ),
   );
   for (const name of asked) t.ok(there.has(name), name);
+  const misnamed = types.filter(([, name = '', type]) => (type === 'counter') !== name.endsWith('_total'));
+  t.same(misnamed, [], 'totals are counters, as promtool wants them');
   const places = dashboard.panels.map(({ gridPos }) => JSON.stringify(gridPos));
   t.equal(new Set(places).size, places.length, 'no panel lies on another');
 });
