@@ -7,11 +7,12 @@ import { UnpackedRoot } from './packed/unpacked-root.ts';
 
 /**
  * What renders, as the configuration says. In the single executable it is the root that it carries, unpacked in
- * `folder`, unless another folder or an interpreter is configured, when the service starts.
+ * `folder`, unless another folder or an interpreter is configured, when the service starts. `say` shows on a terminal how
+ * far that is, and null when it is done; without it, a line of its own does.
  */
 export function rendererOptions(
   { python, rendererDir, insecureNoSandbox }: Config,
-  { folder, logger }: { folder: string; logger?: Logger },
+  { folder, logger, say = sayInLine }: { folder: string; logger?: Logger; say?: Say },
 ): RendererOptions {
   if (python !== undefined) return { python, insecureNoSandbox };
   const archive = ownArchive();
@@ -20,11 +21,14 @@ export function rendererOptions(
   return {
     insecureNoSandbox,
     root: async () => {
-      await unpackWithWords(root, logger);
+      await unpackWithWords(root, logger, say);
       return root.path;
     },
   };
 }
+
+/** Shows on a terminal what happens; null: nothing any more. */
+export type Say = (words: string | null) => void;
 
 /** Where renders without a data folder have the renderer. */
 export function userCacheFolder(): string {
@@ -32,12 +36,12 @@ export function userCacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
 }
 
-/** On a terminal the progress in a line that moves; else it is logged, or said, once. */
-async function unpackWithWords(root: UnpackedRoot, logger: Logger | undefined): Promise<void> {
+/** On a terminal the progress is shown; else it is logged, or said, once. */
+async function unpackWithWords(root: UnpackedRoot, logger: Logger | undefined, show: Say): Promise<void> {
   const terminal = process.stderr.isTTY;
   let said: string | undefined;
   const say = (message: string, progress = '') => {
-    if (terminal) process.stderr.write(`\r${message} … ${progress}\x1b[K`);
+    if (terminal) show(`${message} … ${progress}`);
     else if (said !== message && logger) logger.info({ folder: root.path }, message);
     else if (said !== message) process.stderr.write(`${message} …\n`);
     said = message;
@@ -49,6 +53,10 @@ async function unpackWithWords(root: UnpackedRoot, logger: Logger | undefined): 
       onWait: () => say('Waiting for another process that unpacks the renderer'),
     });
   } finally {
-    if (terminal && said) process.stderr.write('\r\x1b[K');
+    if (terminal && said) show(null);
   }
+}
+
+function sayInLine(words: string | null): void {
+  process.stderr.write(`\r${words ?? ''}\x1b[K`);
 }

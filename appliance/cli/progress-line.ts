@@ -1,4 +1,5 @@
 import type { RenderProgress, RenderStage } from '../../lib/index.ts';
+import { counted } from './output.ts';
 
 const BAR_WIDTH = 24;
 const BLOCK_WIDTH = 6;
@@ -20,6 +21,7 @@ export class ProgressLine {
   #step = 0;
   readonly #startedAt = performance.now();
   readonly #beforehand: string;
+  #said: string | null = null;
 
   /** `beforehand`: what is said while there is no progress. */
   constructor(beforehand = 'Starting') {
@@ -36,6 +38,11 @@ export class ProgressLine {
     const changed = progress && progress.stage !== this.#progress?.stage;
     this.#progress = progress;
     if (changed && !process.stderr.isTTY) process.stderr.write(`${STAGES[progress.stage]} …\n`);
+  }
+
+  /** Says something else while there is no progress; null: no more. */
+  say(words: string | null): void {
+    this.#said = words;
   }
 
   stop(): void {
@@ -56,9 +63,8 @@ export class ProgressLine {
       (cell - at + BAR_WIDTH) % BAR_WIDTH < BLOCK_WIDTH ? '█' : '░',
     ).join('');
     const elapsed = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
-    const drawn = frames > 0 ? `  ${frames} frames, ${seconds.toFixed(1)} s of video` : '';
-    process.stderr.write(
-      `\r${bar}  ${stage ? STAGES[stage] : this.#beforehand}${drawn}  (${elapsed} s)\x1b[K`,
-    );
+    const drawn = frames > 0 ? `  ${counted(frames, 'frame')}, ${seconds.toFixed(1)} s of video` : '';
+    const words = stage ? STAGES[stage] : (this.#said ?? this.#beforehand);
+    process.stderr.write(`\r${bar}  ${words}${drawn}  (${elapsed} s)\x1b[K`);
   }
 }

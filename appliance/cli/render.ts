@@ -113,7 +113,7 @@ async function render(asked: {
 }): Promise<void> {
   const { file, code, scenes, flags, config } = asked;
   const progress = new ProgressLine();
-  await withRenderer(config, async (service, interrupted) => {
+  const work = async (service: RenderService, interrupted: AbortSignal) => {
     progress.start();
     service.on('progress', (_, state) => progress.show(state));
     try {
@@ -136,7 +136,8 @@ async function render(asked: {
     } finally {
       progress.stop();
     }
-  });
+  };
+  await withRenderer(config, work, { say: (words) => progress.say(words) });
 }
 
 async function readCode(file: string): Promise<string> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ArtifactName, RenderService } from '../../lib/index.ts';
 import type { Config } from '../config.ts';
-import { rendererOptions, userCacheFolder } from '../renderer.ts';
+import { rendererOptions, type Say, userCacheFolder } from '../renderer.ts';
 import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 
@@ -13,11 +13,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Works with a service of its own in a temporary folder, of which nothing is left: neither after the end nor after
- * Ctrl-C, on which the signal is given.
+ * Ctrl-C, on which the signal is given. `say` shows on a terminal how far the renderer is unpacked.
  */
 export async function withRenderer(
   config: Config,
   work: (service: RenderService, interrupted: AbortSignal) => Promise<void>,
+  { say }: { say?: Say } = {},
 ): Promise<void> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
@@ -29,7 +30,7 @@ export async function withRenderer(
     workers: 1,
     limits: limitsOf(config),
     ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: rendererOptions(config, { folder: userCacheFolder() }),
+    renderer: rendererOptions(config, { folder: userCacheFolder(), ...(say && { say }) }),
   });
   try {
     await work(service, interrupted.signal);
