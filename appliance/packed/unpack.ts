@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createZstdDecompress } from 'node:zlib';
@@ -81,7 +81,7 @@ async function unpackSegment(
   const { stream, check } = readSegment(file, segment, onRead);
   let problem: unknown;
   try {
-    await pipeline(stream, check, createZstdDecompress({ chunkSize: READ_BYTES }), tar.stdin);
+    await pipeline(stream, check, createZstdDecompress({ chunkSize: READ_BYTES }), inputOf(tar));
   } catch (error) {
     problem = error;
     tar.kill();
@@ -96,6 +96,19 @@ async function unpackSegment(
   if (status !== 0 || problem) {
     throw new Error(`The renderer could not be unpacked: ${complaint.trim() || problem}`, { cause: problem });
   }
+}
+
+/** Where tar reads. It stops at the mark of the archive's end, before the last block ends: what it leaves is dropped. */
+function inputOf({ stdin }: ChildProcessByStdio<Writable, null, Readable>): Writable {
+  stdin.on('error', () => {}); // How tar ends says more.
+  return new Writable({
+    write(chunk: Buffer, _encoding, callback) {
+      stdin.write(chunk, () => callback());
+    },
+    final(callback) {
+      stdin.end(() => callback());
+    },
+  });
 }
 
 /** A stream of a segment, and one that it is to go through, which fails in the end when it isn't what was built. */
