@@ -2,6 +2,7 @@ import { type Disk, replaceFile } from '../disk.ts';
 import { merged } from './merge.ts';
 import { Pack, type PackDescription } from './pack.ts';
 import { type Block, type PackedRow, packPieces } from './pack-format.ts';
+import { Slices } from './slices.ts';
 import { type ArchiveRules, bucketPrefix, indexTable } from './tables.ts';
 
 export const PACK_FILE: RegExp = /^pack-(\d{8})$/;
@@ -119,7 +120,7 @@ export class Archive {
     try {
       const kept = await this.#withoutVoidRemovals(rows);
       if (kept.length > 0) {
-        const pack = await this.#write(packed([...kept, ...this.#indexRows(kept)].sort(inOrder)));
+        const pack = await this.#write(packed(await this.#withIndexes(kept)));
         written.push(pack);
         packs.push(pack);
       }
@@ -139,7 +140,9 @@ export class Archive {
   /** Removals of rows that no pack has need no line; replaced rows are counted where they are. */
   async #withoutVoidRemovals(rows: LeavingRow[]): Promise<LeavingRow[]> {
     const kept: LeavingRow[] = [];
+    const slices = new Slices();
     for (const row of rows) {
+      await slices.next();
       const located = this.mayHold(row.table, row.id) ? await this.#locate(row.table, row.id) : undefined;
       if (located) located.pack.outdatedRows += 1;
       if (row.row !== null || located) kept.push(row);
@@ -147,14 +150,26 @@ export class Archive {
     return kept;
   }
 
-  *#indexRows(rows: LeavingRow[]): Generator<LeavingRow> {
-    for (const { table, id, row } of rows) {
+  /** Rows by table, and those of their indexes. */
+  async #withIndexes(rows: LeavingRow[]): Promise<Map<string, LeavingRow[]>> {
+    const byTable = new Map<string, LeavingRow[]>();
+    const add = (row: LeavingRow) => {
+      const others = byTable.get(row.table);
+      if (others) others.push(row);
+      else byTable.set(row.table, [row]);
+    };
+    const slices = new Slices();
+    for (const leaving of rows) {
+      await slices.next();
+      add(leaving);
+      const { table, id, row } = leaving;
       if (row === null) continue;
       for (const [index, keyOf] of Object.entries(this.#rules.get(table)?.indexes ?? {})) {
         const { bucket, order } = keyOf(row);
-        yield { table: indexTable(table, index), id: bucketPrefix(bucket) + order, row: id };
+        add({ table: indexTable(table, index), id: bucketPrefix(bucket) + order, row: id });
       }
     }
+    return byTable;
   }
 
   async #write(rows: Parameters<typeof packPieces>[0]): Promise<Pack> {
@@ -185,15 +200,13 @@ function beginOfMerge(packs: Pack[]): number {
   return from;
 }
 
-/** Made into text one by one, as they are written: together that would hold up everything else. */
-function* packed(rows: LeavingRow[]): Generator<PackedRow> {
-  for (const { table, id, row } of rows)
-    yield { table, id, json: row === null ? undefined : JSON.stringify(row) };
-}
-
-function inOrder(a: LeavingRow, b: LeavingRow): number {
-  if (a.table !== b.table) return a.table < b.table ? -1 : 1;
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+/** In the order of a pack, sorted and made into text as they are written: all at once would hold up everything else. */
+function* packed(byTable: Map<string, LeavingRow[]>): Generator<PackedRow> {
+  for (const table of [...byTable.keys()].sort()) {
+    const rows = byTable.get(table) as LeavingRow[];
+    rows.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    for (const { id, row } of rows) yield { table, id, json: row === null ? undefined : JSON.stringify(row) };
+  }
 }
 
 /** Blocks that were read last, up to some length of text together. */

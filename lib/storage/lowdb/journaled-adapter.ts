@@ -5,6 +5,7 @@ import { type Disk, type DiskFile, replaceFile } from '../disk.ts';
 import { Archive, type LeavingRow, PACK_FILE } from './archive.ts';
 import { FORMAT_1_FILE, modernise } from './format-1.ts';
 import { BEGINNING, encodeRecord, type Mark, readRecords } from './journal-record.ts';
+import { Slices } from './slices.ts';
 import { FORMAT, readSnapshot, type SnapshotContent, snapshotPieces } from './snapshot.ts';
 import { type ArchiveRules, applyTo, type Operation, type Tables } from './tables.ts';
 
@@ -184,7 +185,7 @@ export class JournaledAdapter implements Adapter<Tables> {
     this.#turning = this.#turn(mark);
     await this.#turning;
     const current = this.#journal?.name as string;
-    const leaving = this.#takeFinished(copy, purge ? 0 : this.#recentRows);
+    const leaving = await this.#takeFinished(copy, purge ? 0 : this.#recentRows);
     const packs = await this.archive.extended(leaving, { purge });
     let sizeBytes: number;
     try {
@@ -194,13 +195,16 @@ export class JournaledAdapter implements Adapter<Tables> {
       await this.archive.dismiss(packs);
       throw error;
     }
+    const gone = await this.archive.replace(packs);
+    // Until a row has left it is in both places, and memory is asked first.
+    const slices = new Slices();
     for (const { table, id, row } of leaving) {
+      await slices.next();
       const rows = tables.get(table);
       if (!rows || rows.get(id) !== row) continue;
       rows.delete(id);
       this.#onLeave(table, id, row);
     }
-    const gone = await this.archive.replace(packs);
     this.outdatedFormat = false;
     this.#limitBytes = Math.max(this.#smallestLimitBytes, sizeBytes);
     for (const name of this.#journals.filter((name) => name < current)) await this.#remove(name);
@@ -232,15 +236,21 @@ export class JournaledAdapter implements Adapter<Tables> {
   }
 
   /** Takes out of the tables what goes into a pack: all that has finished, but for the last ones. */
-  #takeFinished(tables: Tables, recentRows: number): LeavingRow[] {
+  async #takeFinished(tables: Tables, recentRows: number): Promise<LeavingRow[]> {
     const leaving: LeavingRow[] = [];
+    const slices = new Slices();
     for (const [table, { finished, keepsRecent }] of this.#rules) {
       const rows = tables.get(table) ?? new Map<string, unknown>();
-      const over = [...rows].filter(([, row]) => row === null || finished(row));
-      const stays = keepsRecent ? recentRows : 0;
-      for (const [id, row] of over.slice(0, Math.max(0, over.length - stays))) {
-        rows.delete(id);
-        leaving.push({ table, id, row });
+      const over: LeavingRow[] = [];
+      for (const [id, row] of rows) {
+        await slices.next();
+        if (row === null || finished(row)) over.push({ table, id, row });
+      }
+      over.splice(Math.max(0, over.length - (keepsRecent ? recentRows : 0)));
+      for (const row of over) {
+        await slices.next();
+        rows.delete(row.id);
+        leaving.push(row);
       }
     }
     return leaving;

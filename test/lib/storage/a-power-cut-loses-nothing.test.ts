@@ -92,8 +92,9 @@ async function live(
       });
       acknowledged = Math.max(acknowledged, count);
     });
+    const settled = Promise.allSettled(commits);
     if (random() < 0.2) await database.purge().catch(() => {});
-    await Promise.allSettled(commits);
+    await settled;
     disk.callsLeft = 0;
     await database.stop().catch(() => {});
     disk.cutPower();

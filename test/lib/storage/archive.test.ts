@@ -133,6 +133,44 @@ async function compare(database: LowdbDatabase, model: Rows): Promise<void> {
   }
 }
 
+t.test('while thousands of rows leave memory, each is seen once, as it was last written', async (t) => {
+  const database = openDatabase(t.testdir(), { snapshotAfterBytes: 100_000 });
+  await database.start();
+  t.teardown(() => database.stop());
+  const ids = Array.from({ length: 5000 }, (_, i) => String(i).padStart(4, '0'));
+  await database.transaction(async (tx) => {
+    for (const id of ids) tx.put('rows', id, { id, owner: 'a', over: true, text: 'first' });
+  });
+  let left = false;
+  const leaving = database.purge().then(() => {
+    left = true;
+  });
+  const newest = ids.slice(-20).reverse();
+  const wrong: unknown[] = [];
+  let looks = 0;
+  for (let at = 0; !left; at = (at + 701) % ids.length) {
+    const id = ids[at] as string;
+    await put(database, id, { text: `look ${looks}` });
+    const found = await database.find<Row>('rows', id);
+    if (found?.text !== `look ${looks}`) wrong.push({ id, found });
+    await using view = database.view('rows');
+    const seen = (await all(view.rows<Row & { id: string }>('rows'))).map((row) => row.id);
+    if (seen.join() !== ids.join()) wrong.push({ seen });
+    const listed: string[] = [];
+    for await (const row of database.newestFirst<Row & { id: string }>('rows', {
+      index: 'byOwner',
+      buckets: [['a']],
+    })) {
+      if (listed.push(row.id) === newest.length) break;
+    }
+    if (listed.join() !== newest.join()) wrong.push({ listed });
+    looks += 1;
+  }
+  await leaving;
+  t.same(wrong, []);
+  t.ok(looks > 1, 'it was looked at meanwhile');
+});
+
 t.test('packs stay few, however many snapshots are written', async (t) => {
   const folder = t.testdir();
   const database = openDatabase(folder);
