@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 
-from . import sound
+from . import mp4, sound
 from .errors import SceneError, too_large
 from .protocol import JobChannel, RenderJob
 from .thumbnail import to_jpeg
@@ -98,7 +98,7 @@ class MovieEncoder:
             raise self._error
         if segment is not None:
             silent, self._unfinished = self._unfinished, self._path.with_name("video.sound.mp4")
-            sound.add(segment, silent, self._unfinished, Fraction(self.frames, self._job.fps))
+            sound.add(segment, silent, self._unfinished, frames=self.frames, fps=self._job.fps)
             silent.unlink()
         os.replace(self._unfinished, self._path)
 
@@ -116,9 +116,7 @@ class MovieEncoder:
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
         pts = 0
-        with av.open(
-            os.fspath(self._unfinished), "w", format="mp4", options={"movflags": "+faststart"}
-        ) as container:
+        with mp4.create(self._unfinished, job.fps) as container:
             stream = container.add_stream("libx264", rate=job.fps, options=_OPTIONS)
             stream.width, stream.height, stream.pix_fmt = job.width_px, job.height_px, "yuv420p"
             context = stream.codec_context

@@ -9,21 +9,25 @@ from typing import Any
 import av
 import numpy as np
 
+from . import mp4
+
 _RATE_HZ = 48_000
 
 
-def add(segment: Any, silent: Path, target: Path, duration: Fraction) -> None:
+def add(segment: Any, silent: Path, target: Path, *, frames: int, fps: int) -> None:
     """Copy the movie `silent` to `target` with a pydub segment as its AAC track.
 
-    The track is cut to the movie's `duration` in seconds.
+    The track is cut to the length of the movie.
     """
     with (
         av.open(os.fspath(silent)) as source,
-        av.open(os.fspath(target), "w", format="mp4", options={"movflags": "+faststart"}) as container,
+        mp4.create(target, fps) as container,
     ):
         video = container.add_stream_from_template(source.streams.video[0])
         audio = container.add_stream("aac", rate=_RATE_HZ, layout="stereo")
-        packets = [packet for frame in _frames(segment, duration) for packet in audio.encode(frame)]
+        packets = [
+            packet for frame in _frames(segment, Fraction(frames, fps)) for packet in audio.encode(frame)
+        ]
         packets += audio.encode(None)
         packets.reverse()
         for packet in source.demux(source.streams.video[0]):

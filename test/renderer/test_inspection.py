@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 from client import Zygote, inspect_job, render_job
+from sound_file import write_tone
 from sources import SQUARE, scene
 
 
@@ -89,8 +90,12 @@ def test_what_is_not_a_regular_file_is_refused(zygote: Zygote, tmp_path: Path) -
 
 def test_limits_hold(zygote: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
-    assert "limit of 19 frames" in zygote.run(tmp_path, inspect_job(frames=19)).error
-    assert "larger than the limit" in zygote.run(tmp_path, inspect_job(outputBytes=100)).error
+    error = zygote.run(tmp_path, inspect_job(frames=19)).error
+    assert error == "The video is longer than the limit of 19 frames."
+    data = (tmp_path / "video.mp4").read_bytes()
+    (tmp_path / "video.mp4").write_bytes(data + bytes(3 << 20))
+    error = zygote.run(tmp_path, inspect_job(outputBytes=3 << 20)).error
+    assert error == "The video is larger than the limit of 3 MiB."
 
 
 def test_a_video_of_another_size_or_rate_is_refused(zygote: Zygote, tmp_path: Path) -> None:
@@ -101,11 +106,16 @@ def test_a_video_of_another_size_or_rate_is_refused(zygote: Zygote, tmp_path: Pa
     assert error == "The video has 10 frames per second, not 60 as asked for."
 
 
-@pytest.mark.parametrize("fps", [1, 7, 59, 120, 1001])
-def test_every_rate_is_what_was_asked_for(zygote: Zygote, tmp_path: Path, fps: int) -> None:
+@pytest.mark.parametrize("fps", [1, 7, 59, 120, 1001, 2000, 4999, 5000, 36_000])
+@pytest.mark.parametrize("sound", [False, True], ids=["silent", "with sound"])
+def test_every_rate_is_what_was_asked_for(zygote: Zygote, tmp_path: Path, fps: int, *, sound: bool) -> None:
+    write_tone(tmp_path / "tone.wav", 1, 44_100, 2)
     body = f"self.add(Square())\nself.wait(1 / {fps})\nself.wait(2.5 / {fps})"
-    assert zygote.run(tmp_path, render_job(scene(body), fps=fps)).result["type"] == "done"
-    assert zygote.run(tmp_path, inspect_job(fps=fps)).result["type"] == "inspected"
+    body = f"self.add_sound('tone.wav')\n{body}" if sound else body
+    done = zygote.run(tmp_path, render_job(scene(body), fps=fps)).result
+    assert done["type"] == "done"
+    inspected = zygote.run(tmp_path, inspect_job(fps=fps)).result
+    assert (inspected["type"], inspected["frames"]) == ("inspected", done["frames"])
 
 
 def test_the_thumbnail_follows_no_link(zygote: Zygote, tmp_path: Path) -> None:

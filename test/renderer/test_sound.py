@@ -1,10 +1,9 @@
-import wave
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from client import Zygote, inspect_job, render_job
+from sound_file import write_tone
 from sources import scene
 from video import boxes, streams
 
@@ -14,15 +13,6 @@ BODY = """
     self.add_sound("tone.wav", time_offset=0.2, gain=-3)
     self.wait()
 """
-
-
-def write_tone(path: Path, seconds: float, rate_hz: int, channels: int) -> None:
-    samples = np.sin(np.arange(int(seconds * rate_hz)) * 0.05) * 9000
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(channels)
-        file.setsampwidth(2)
-        file.setframerate(rate_hz)
-        file.writeframes(np.repeat(samples.astype("<i2"), channels).tobytes())
 
 
 @pytest.mark.parametrize(("seconds", "rate_hz", "channels"), [(0.3, 22_050, 1), (9, 44_100, 2)])
