@@ -1,6 +1,4 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import type { JobCgroup } from './cgroup.ts';
 import { readLines, withoutControlCharacters } from './line-reader.ts';
@@ -12,6 +10,7 @@ import {
   type ZygoteCommand,
   type ZygoteReady,
 } from './protocol.ts';
+import { killSession, killTree } from './stray-processes.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const PINGS_PER_SILENCE = 6;
@@ -36,9 +35,6 @@ export interface ZygoteOptions {
   /** Where its jobs go; removed with it. */
   cgroup?: JobCgroup | undefined;
 }
-
-/** Of all processes of a zygote: they inherit it. */
-const RENDER_NICENESS = 5;
 
 /**
  * A warm Python process with Manim imported, from which every job is forked. One job at a time.
@@ -73,7 +69,6 @@ export class Zygote {
       stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
     }) as ChildProcessByStdio<Writable, Readable, Readable>;
     cgroup?.closeEntrance();
-    if (this.#child.pid !== undefined) yieldToOthers(this.#child.pid);
     this.#gone = new Promise((resolve) => {
       this.#markGone = resolve;
     });
@@ -81,6 +76,7 @@ export class Zygote {
     this.#child.on('error', (error) => this.#die(`it could not be started: ${error.message}`));
     // 'close', not 'exit': only when its pipes are closed too is the process behind a launcher gone.
     this.#child.on('close', (code, signal) => {
+      if (this.#child.pid !== undefined) killSession(this.#child.pid);
       this.#die(`it ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);
     });
     readLines(this.#child.stdout, LONGEST_LINE_BYTES, (text) => this.#hear(text));
@@ -156,12 +152,10 @@ export class Zygote {
     this.#onLog(line);
   }
 
-  /** Kills what the launcher has started too: as root, bubblewrap has given up the right to take it along. */
+  /** Kills all that it has started too: as root, bubblewrap has given up the right to take it along. */
   #kill(reason: string): void {
     this.#die(reason);
-    const children = childrenOf(this.#child.pid);
-    this.#child.kill('SIGKILL');
-    for (const pid of children) killIfThere(pid);
+    if (this.#child.pid !== undefined) killTree(this.#child.pid);
   }
 
   /** The first reason counts. */
@@ -181,28 +175,4 @@ export class Zygote {
     this.#running = undefined;
     this.onDeath(error.message);
   }
-}
-
-function childrenOf(pid: number | undefined): number[] {
-  try {
-    const ids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    return ids.split(' ').filter(Boolean).map(Number);
-  } catch {
-    return []; // It has ended.
-  }
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-/** Where the processor is short, a render waits a little, and whoever asks the service doesn't. */
-function yieldToOthers(pid: number): void {
-  try {
-    setPriority(pid, RENDER_NICENESS);
-  } catch {} // It has ended already, which is noticed elsewhere.
 }

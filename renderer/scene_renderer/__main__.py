@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from . import kernel
+from . import kernel, priority
 
 
 def main() -> None:
@@ -21,6 +21,7 @@ def main() -> None:
 
     if arguments.mount_proc:
         kernel.mount_proc("/proc")
+    priority.begin_session()  # by the user who has started it: files about a process of another are root's
     if arguments.uid is not None:
         os.setgroups([])
         os.setresgid(arguments.uid, arguments.uid, arguments.uid)

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-from . import cgroup, kernel, limits
+from . import cgroup, kernel, limits, priority
 from .protocol import Fork, InspectJob, JobChannel
 from .sandbox import Sandbox
 from .watch import watch
@@ -107,11 +107,10 @@ def _be_first(channel: JobChannel) -> NoReturn:
 
 
 def _forget_zygote(findings: int) -> None:
-    """Drop the zygote's signals, session and descriptors but one, which becomes `_FINDINGS`."""
+    """Drop the zygote's signals and descriptors but one, which becomes `_FINDINGS`."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.setsid()
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -121,7 +120,8 @@ def _forget_zygote(findings: int) -> None:
 
 def _inner(folder: str, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
     kernel.die_with_parent()
-    os.setsid()  # a group of its own: kill(0) must not reach the outer process
+    priority.yield_to_the_renderer()
+    os.setpgid(0, 0)  # a group of its own: kill(0) must not reach the outer process
     kernel.set_readable(True)  # its memory is counted by the outer process
     # In namespaces of its own a job's processes are counted apart.
     others = 0 if sandbox.isolated else limits.running_processes()

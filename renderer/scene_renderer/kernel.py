@@ -83,6 +83,11 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def outlive_parent() -> None:
+    """Take back `die_with_parent`."""
+    _prctl(_PR_SET_PDEATHSIG, 0)
+
+
 def set_readable(readable: bool) -> None:
     """Let other processes of the same user read this one's memory and trace it, or not.
 

@@ -23,6 +23,9 @@ def apply(limits: Limits, *, other_processes: int) -> None:
         # Not 0: the kernel hands a dump to a program all the same, where it is told to; not with 1.
         (resource.RLIMIT_CORE, 1),
         (resource.RLIMIT_SIGPENDING, _SIGNALS_WAITING),
+        # 0: no priority can be raised, whatever the service may do.
+        (resource.RLIMIT_NICE, 0),
+        (resource.RLIMIT_RTPRIO, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
     ):
         hard = resource.getrlimit(kind)[1]

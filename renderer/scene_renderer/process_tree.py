@@ -3,12 +3,14 @@
 import os
 import re
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 _KIB = 1024
 _RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem):\s+(\d+) kB", re.MULTILINE)
 _TRIES = 20
+_PAUSE_S = 0.001
 _PROPORTIONAL = re.compile(rb"^(?:Pss_Anon|Pss_Shmem):\s+(\d+) kB", re.MULTILINE)
 
 
@@ -99,18 +101,25 @@ def _read(path: str) -> bytes | None:
 def kill_children() -> None:
     """Kill and reap every process below this one; orphans it adopts meanwhile included.
 
-    All are stopped first: otherwise a process that forks without end takes each place that becomes free.
+    All are stopped first: otherwise a process that forks without end takes each place that becomes free. And
+    again, until none is left: the kernel lets a stopped process go on when its group has lost its parents.
     """
-    stopped: set[int] = set()
-    while fresh := set(descendants(os.getpid())) - stopped:
-        _signal(fresh, signal.SIGSTOP)
-        stopped |= fresh
-    while True:
-        _signal(children(os.getpid()), signal.SIGKILL)
-        try:
-            os.wait()
-        except ChildProcessError:
-            return
+    while _reap():
+        stopped: set[int] = set()
+        while fresh := set(descendants(os.getpid())) - stopped:
+            _signal(fresh, signal.SIGSTOP)
+            stopped |= fresh
+        _signal(stopped, signal.SIGKILL)
+        time.sleep(_PAUSE_S)
+
+
+def _reap() -> bool:
+    """Reap the children that have ended; return whether there are others."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return True
+    return False
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:

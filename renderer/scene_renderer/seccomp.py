@@ -64,14 +64,18 @@ _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
     access chdir close copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-    fallocate fchdir fdatasync fgetxattr flistxattr flock fstat fstatfs fsync
-    ftruncate getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
+    fallocate fchdir fgetxattr flistxattr flock fstat fstatfs ftruncate
+    getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
     lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
-    pwritev2 read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
-    symlink symlinkat sync_file_range umask unlink unlinkat write writev
+    read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
+    symlink symlinkat umask unlink unlinkat write writev
 """
 _OPENING = {"open": 1, "openat": 2}  # and which argument says how
-_ANY_FILE = "openat2 truncate"
+# Writing that waits for the disk. No file of a job outlives a power cut, and the disk is the service's too.
+_SYNCHRONOUS, _SYNCHRONOUS_PARTS = 0x101000, (0x1000, 0x100000)  # of the flags for opening
+_SYNCHRONOUS_WRITE = 6
+_SYNCHRONOUS_FLUSH = 4
+_FLUSHING = "fdatasync fsync sync sync_file_range syncfs"
 # Landlock has no right for them.
 _METADATA = "chmod fchmod fchmodat fchmodat2 futimesat utime utimensat utimes"
 _EVENTS = """
@@ -79,16 +83,17 @@ _EVENTS = """
     timerfd_settime
 """
 _MEMORY = """
-    brk get_mempolicy madvise mbind membarrier mincore mlock mlock2 mprotect mremap msync munlock munmap
+    brk get_mempolicy madvise mbind membarrier mincore mlock mlock2 mprotect mremap munlock munmap
     pkey_alloc pkey_free pkey_mprotect set_mempolicy
 """
+# The kernel may share the processor among sessions: a job that could begin some would have a share for each.
+_SESSIONS = "setsid"
 _PROCESSES = """
     arch_prctl execve exit exit_group fork futex futex_requeue futex_wait futex_waitv futex_wake
     get_robust_list getcpu getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority
     getresgid getresuid getrlimit getrusage getsid gettid getuid restart_syscall rseq sched_get_priority_max
     sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler
-    sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setrlimit setsid vfork wait4
-    waitid
+    sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid setrlimit vfork wait4 waitid
 """
 _SIGNALS = """
     alarm getitimer pause rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend
@@ -107,15 +112,16 @@ _OTHER_SIGNALS = ("rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 
 _REFUSED = """
     accept accept4 acct add_key adjtimex bind bpf capset chown chroot clock_settime connect delete_module
-    fanotify_init fchown fchownat finit_module fsconfig fsetxattr fsmount fsopen fspick init_module io_setup
-    io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl
-    landlock_create_ruleset lchown listen lookup_dcookie lsetxattr memfd_create memfd_secret mknod mknodat
-    modify_ldt mount mount_setattr move_mount mq_open msgget name_to_handle_at open_by_handle_at open_tree
-    perf_event_open personality pidfd_getfd pidfd_open pivot_root process_madvise process_vm_readv
-    process_vm_writev ptrace quotactl reboot recvmmsg recvmsg request_key sched_setaffinity
-    sched_setscheduler semget sendmmsg sendmsg setdomainname setfsgid setfsuid setgid setgroups sethostname
-    setns setregid setresgid setresuid setreuid setsockopt settimeofday setuid setxattr shmat shmget socket
-    socketpair swapoff swapon syslog umount2 unshare userfaultfd vhangup vmsplice
+    fanotify_init fchown fchownat finit_module fsconfig fsetxattr fsmount fsopen fspick init_module
+    io_setup io_uring_enter io_uring_register io_uring_setup ioperm iopl ioprio_set kcmp kexec_file_load
+    kexec_load keyctl landlock_create_ruleset lchown listen lookup_dcookie lsetxattr memfd_create
+    memfd_secret mknod mknodat modify_ldt mount mount_setattr move_mount mq_open msgget name_to_handle_at
+    open_by_handle_at open_tree perf_event_open personality pidfd_getfd pidfd_open pivot_root
+    process_madvise process_vm_readv process_vm_writev ptrace quotactl reboot recvmmsg recvmsg request_key
+    sched_setaffinity sched_setattr sched_setparam sched_setscheduler semget sendmmsg sendmsg
+    setdomainname setfsgid setfsuid setgid setgroups sethostname setns setregid setresgid setresuid
+    setreuid setsockopt settimeofday setuid setxattr shmat shmget socket socketpair swapoff swapon syslog
+    umount2 unshare userfaultfd vhangup vmsplice
 """
 
 
@@ -179,7 +185,13 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
     for name, argument, values in (("prctl", 0, _PRCTL), ("ioctl", 1, _IOCTL), ("fcntl", 1, _FCNTL)):
         for value in values.values():
             yield _ALLOW, name, (_bits(argument, 0xFFFFFFFF, value),)
-    # Granted without being taken: whose processes must exclude each other has flock and semaphores.
+    # Said to be done, because programs ask for them that can do without.
+    for name in (*_FLUSHING.split(), *_SESSIONS.split()):
+        yield _FAIL_WITH, name, ()
+    yield _FAIL_WITH, "msync", (_bits(2, _SYNCHRONOUS_FLUSH, _SYNCHRONOUS_FLUSH),)
+    yield _ALLOW, "msync", (_bits(2, _SYNCHRONOUS_FLUSH, 0),)
+    yield _ALLOW, "pwritev2", (_bits(5, _SYNCHRONOUS_WRITE, 0),)
+    # The same: whose processes must exclude each other has flock and semaphores.
     for value in _RECORD_LOCKS.values():
         yield _FAIL_WITH, "fcntl", (_bits(1, 0xFFFFFFFF, value),)
     # Of the process itself only: others of the same user may be in reach.
@@ -189,8 +201,13 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
         yield _ALLOW, name, () if exposed is None else (_equal(0, exposed),)
     for name in _OTHER_SIGNALS:
         yield (_ALLOW if exposed is None else refuse), name, ()
+    for name, flags in _OPENING.items():
+        for part in _SYNCHRONOUS_PARTS:
+            yield refuse, name, (_bits(flags, part, part),)
     if exposed is None:
-        for name in (*_OPENING, *_ANY_FILE.split(), *_METADATA.split()):
+        for name, flags in _OPENING.items():
+            yield _ALLOW, name, (_bits(flags, _SYNCHRONOUS, 0),)
+        for name in ("truncate", *_METADATA.split()):
             yield _ALLOW, name, ()
         return
     # Said to be done, because whoever copies a file wants its mode and times copied, and can do without.
@@ -199,9 +216,10 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
     yield refuse, "truncate", ()
     # Before its third version Landlock didn't know truncating: not of files that may only be read either.
     for name, flags in _OPENING.items():
-        yield _ALLOW, name, (_bits(flags, _TRUNCATE, 0),)
+        mask = _SYNCHRONOUS | _TRUNCATE
+        yield _ALLOW, name, (_bits(flags, mask, 0),)
         for mode in (_WRITE_ONLY, _READ_WRITE):
-            yield _ALLOW, name, (_bits(flags, _TRUNCATE | _ACCESS_MODE, _TRUNCATE | mode),)
+            yield _ALLOW, name, (_bits(flags, mask | _ACCESS_MODE, _TRUNCATE | mode),)
 
 
 @cache

@@ -29,8 +29,6 @@ from .watch import Findings
 _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
 
-_NICENESS = 5
-
 
 def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grouped: bool) -> None:
     """Import Manim, say ``ready`` and serve until stdin ends.
@@ -38,7 +36,6 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grou
     `readable`: paths that jobs may read; `without`: layers of the sandbox to leave out; `grouped`: jobs
     have a control group.
     """
-    _yield_to_the_service()
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
     kernel.adopt_orphans()
@@ -48,6 +45,8 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grou
     # A job is of the same user: it must not be able to read or trace the zygote.
     kernel.set_readable(False)
     found, problems = sandbox.find(readable, without)
+    if not found.isolated:
+        kernel.outlive_parent()  # long enough to kill, when stdin ends, what no namespace ends with it
     if entrance is not None and (problem := cgroup.problem(entrance)):
         problems["cgroup"], entrance = problem, None
     zygote = _Zygote(found, entrance)
@@ -65,12 +64,6 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grou
         }
     )
     zygote.serve()
-
-
-def _yield_to_the_service() -> None:
-    # The service does it for the process that it starts, which may have started this one just before.
-    niceness = os.getpriority(os.PRIO_PROCESS, 0)
-    os.setpriority(os.PRIO_PROCESS, 0, max(niceness, _NICENESS))
 
 
 def _import_manim(portrait: bool) -> None:

@@ -4,17 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
-import { afterOneFrame, drawing, ENDLESS, enqueue, render, startService } from '../../fixtures/renders.ts';
+import { drawing, ENDLESS, enqueue, render, startService, WITH_A_CHILD } from '../../fixtures/renders.ts';
 
 const threads: Worker[] = [];
 process.on('worker', (thread) => threads.push(thread));
 
 const folder = t.testdir();
 const service = await startService(t, { folder, workers: 1, renderer: { silenceTimeoutMs: 1500 } });
-const SLOW = afterOneFrame('time.sleep(1)');
 
 t.test('a job whose renderer is killed is attempted again, and completed', async (t) => {
-  const { jobId } = await drawing(service, { code: SLOW });
+  const { jobId } = await drawing(service, { code: WITH_A_CHILD });
   const before = processesBelow(process.pid);
   killZygotes('SIGKILL');
   t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
@@ -53,7 +52,7 @@ t.test('a renderer that is killed between two jobs is replaced before it is miss
 });
 
 t.test('a renderer that hangs is replaced, and its job attempted again', async (t) => {
-  const { jobId } = await drawing(service, { code: SLOW });
+  const { jobId } = await drawing(service, { code: WITH_A_CHILD });
   const before = processesBelow(process.pid);
   killZygotes('SIGSTOP');
   t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
@@ -69,7 +68,7 @@ t.test('a job can be canceled while its renderer hangs', async (t) => {
 });
 
 t.test('a worker thread that crashes is replaced, and its job attempted again', async (t) => {
-  const { jobId } = await drawing(service, { code: SLOW });
+  const { jobId } = await drawing(service, { code: WITH_A_CHILD });
   const before = processesBelow(process.pid);
   const crashed = threads.at(-1);
   await crashed?.terminate();
@@ -79,7 +78,7 @@ t.test('a worker thread that crashes is replaced, and its job attempted again', 
 });
 
 t.test('the next jobs wait meanwhile and are completed', async (t) => {
-  const first = await drawing(service, { code: SLOW });
+  const first = await drawing(service, { code: WITH_A_CHILD });
   const others = await Promise.all([enqueue(service, {}), enqueue(service, { aspectRatio: '9:16' })]);
   killZygotes('SIGKILL');
   for (const { jobId } of others) t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });

@@ -19,7 +19,7 @@ t.test('a second service is refused the folder', async (t) => {
 
 t.test('nothing survives the SIGKILL of a service that renders', async () => {
   const below = processesBelow(child.pid ?? 0);
-  t.ok(below.length >= 4, 'two zygotes and two scenes');
+  t.ok(below.length >= 6, 'two zygotes, two scenes and their children');
   child.kill('SIGKILL');
   await once(child, 'close');
   await ended(below);

@@ -1,14 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import t from 'tap';
-import { processesBelow } from '../../fixtures/processes.ts';
+import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
 import { drawing, ENDLESS, startService } from '../../fixtures/renders.ts';
 
-t.test('renders leave the processor to the service when both want it', async (t) => {
-  const service = await startService(t, { workers: 1 });
-  const { jobId } = await drawing(service, { code: ENDLESS });
-  const ours = getPriority(process.pid);
-  const renderers = processesBelow(process.pid).map(({ pid }) => getPriority(pid));
-  t.ok(renderers.length >= 2, 'the zygote and the job');
-  t.same([...new Set(renderers)], [Math.max(ours, 5)]);
-  await service.cancel(jobId);
-});
+const LOWEST = 19;
+
+t.test(
+  'the service goes before the renderer, which goes before the scene that it may have to end',
+  async (t) => {
+    const service = await startService(t, { workers: 1 });
+    const { jobId } = await drawing(service, { code: ENDLESS });
+    const [zygote] = zygotesBelow(process.pid).map(({ pid }) => pid);
+    const scene = processesBelow(zygote ?? 0).at(-1)?.pid;
+    const ours = getPriority(process.pid);
+    t.equal(getPriority(zygote), ours);
+    t.equal(getPriority(scene), Math.min(LOWEST, ours + 5));
+    for (const pid of existsSync('/proc/self/autogroup') ? [zygote, scene] : []) {
+      t.match(readFileSync(`/proc/${pid}/autogroup`, 'utf8'), /nice 5$/m, 'its session waits for others');
+    }
+    await service.cancel(jobId);
+  },
+);

@@ -1,0 +1,42 @@
+"""Who waits when the processor is short: first the scene, then the renderer, last whoever asks the service.
+
+The zygote and the watch over a job go before the scene, which may fork as often as it is allowed to: they
+are what ends it.
+"""
+
+import os
+import time
+from contextlib import suppress
+
+_NICENESS = 5
+_GROUP = "/proc/self/autogroup"
+_TRIES, _PAUSE_S = 100, 0.02
+
+
+def begin_session() -> None:
+    """Begin a session, of lower priority where the kernel shares the processor among sessions.
+
+    What the session's processes start stays in it: jobs may not begin sessions of their own.
+    """
+    with suppress(PermissionError):  # it has been begun for this process
+        os.setsid()
+    if os.getsid(0) == os.getpid():
+        _lower_session()
+
+
+def _lower_session() -> None:
+    for _ in range(_TRIES):
+        try:
+            with open(_GROUP, "w") as file:
+                file.write(str(_NICENESS))
+        except BlockingIOError:  # of all users together, the kernel listens to ten a second
+            time.sleep(_PAUSE_S)
+        except OSError:
+            return  # it doesn't share the processor so
+        else:
+            return
+
+
+def yield_to_the_renderer() -> None:
+    """Lower the priority of this process, and of all that it starts, within its session. Can't be undone."""
+    os.nice(_NICENESS)
