@@ -47,6 +47,7 @@ process.chdir(data); // A socket's path has at most 107 bytes.
 await listen(t, 'a.sock');
 await listen(t, `\0${abstract}`);
 
+const level = process.env['SCENEPRESS_TEST_LEVEL'] ?? 'full';
 const targets = {
   data,
   files,
@@ -56,13 +57,13 @@ const targets = {
   processes: PROCESSES,
   service: process.pid,
   variable: 'SCENEPRESS_TEST_SECRET',
+  level,
   // Backwards: the attack itself is in its memory.
   marker: [...MARKER].reverse().join(''),
 };
 const [before, after] = readFileSync(join(ATTACKS, '_prelude.py'), 'utf8').split('TARGETS: dict\n');
 const prelude = `${before}TARGETS = ${JSON.stringify(targets)}\n${after}`;
 
-const level = process.env['SCENEPRESS_TEST_LEVEL'] ?? 'full';
 const chosen = process.env['SCENEPRESS_TEST_ATTACKS']?.split(' ');
 const names =
   chosen?.map((name) => `${name}.py`) ?? readdirSync(ATTACKS).filter((name) => /^[a-z].*\.py$/.test(name));

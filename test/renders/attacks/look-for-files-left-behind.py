@@ -7,5 +7,5 @@ Outcome: completed
 class Attack(Scene):
     def construct(self):
         for folder in (".", os.environ["HOME"], os.environ["TMPDIR"], "/tmp", "/dev/shm"):
-            if "left-behind.pkl" in os.listdir(folder):
+            if os.path.lexists(f"{folder}/left-behind.pkl"):
                 raise Through(folder)

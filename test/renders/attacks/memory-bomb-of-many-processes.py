@@ -11,5 +11,5 @@ class Attack(Scene):
         for _ in range(6):
             if os.fork() == 0:
                 break
-        hoard = bytearray(b"x" * (150 << 20))
+        hoard = b"x" * (150 << 20)
         time.sleep(60)

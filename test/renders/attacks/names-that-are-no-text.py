@@ -1,6 +1,6 @@
 """Success: a folder stays because its name can't be spelled, and costs the job its verdict or the service its start.
 
-Outcome: failed: ValueError: over
+Outcome: failed: ValueError: over|can't be looked into
 """
 
 

@@ -6,8 +6,12 @@ Outcome: completed
 
 class Attack(Scene):
     def construct(self):
-        for process in [TARGETS["service"], *filter(str.isdecimal, os.listdir("/proc"))]:
-            if int(process) != os.getpid():
+        try:
+            processes = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+        except PermissionError:  # all of the machine's are there, but not to be listed
+            processes = range(TARGETS["service"] - 1000, TARGETS["service"] + 1000)
+        for process in (TARGETS["service"], *processes):
+            if process != os.getpid():
                 refused(open, f"/proc/{process}/environ")
         if TARGETS["variable"] in os.environ:
             raise Through(os.environ)

@@ -6,6 +6,10 @@ Outcome: completed
 
 class Attack(Scene):
     def construct(self):
-        others = {name for name in os.listdir("/proc") if name.isdecimal()} - {"1", str(os.getpid())}
+        try:
+            names = os.listdir("/proc")
+        except PermissionError:
+            return
+        others = {name for name in names if name.isdecimal()} - {"1", str(os.getpid())}
         if others:
             raise Through(others)

@@ -9,7 +9,8 @@ from scene_renderer import protocol
 class Attack(Scene):
     def construct(self):
         def leave(channel, *claims):
-            os.truncate("video.mp4", 800 << 20)
+            with open("video.mp4", "r+b") as video:
+                video.truncate(800 << 20)
             return done(channel, *claims)
 
         done, protocol.JobChannel.done = protocol.JobChannel.done, leave

@@ -1,0 +1,34 @@
+"""Success: the job gets more of the processor or of the disk than it was given.
+
+Outcome: completed
+"""
+
+IOPRIO_SET, SCHED_SETATTR = (30, 274) if os.uname().machine == "aarch64" else (251, 314)
+REAL_TIME = 1 << 13  # class 1
+
+
+class Attack(Scene):
+    def construct(self):
+        niceness = os.getpriority(os.PRIO_PROCESS, 0)
+        group = open("/proc/self/autogroup").read() if os.path.exists("/proc/self/autogroup") else ""
+        for which in (os.PRIO_PROCESS, os.PRIO_PGRP, os.PRIO_USER):
+            refused(os.setpriority, which, 0, niceness - 1)
+        refused(os.nice, -1)
+        for policy in (os.SCHED_FIFO, os.SCHED_RR, os.SCHED_OTHER):
+            refused(os.sched_setscheduler, 0, policy, os.sched_param(int(policy != os.SCHED_OTHER)))
+        refused(os.sched_setparam, 0, os.sched_param(0))
+        refused(os.sched_setaffinity, 0, {0})
+        attributes = (48).to_bytes(4, "little") + bytes(44)  # size, and niceness 0 of the ordinary policy
+        failed(libc.syscall(SCHED_SETATTR, 0, attributes, 0), "sched_setattr")
+        failed(libc.syscall(IOPRIO_SET, 1, 0, REAL_TIME), "ioprio_set")
+        # A session has a share of its own.
+        session = os.getsid(0)
+        os.setsid()
+        for path in ("/proc/self/autogroup", f"/proc/{os.getpid()}/autogroup", "/proc/1/autogroup"):
+            refused(lambda path=path: os.write(os.open(path, os.O_WRONLY), b"0"))
+        if os.getsid(0) != session or os.getpriority(os.PRIO_PROCESS, 0) != niceness:
+            raise Through(os.getsid(0), os.getpriority(os.PRIO_PROCESS, 0))
+        if group and open("/proc/self/autogroup").read() != group:
+            raise Through(group)
+        if group and group.split()[-1] == "0":
+            raise Through("its session was given no lower priority")
