@@ -298,8 +298,10 @@ export class RenderWorker {
     if (outcome.verdict?.type === 'failed')
       return { kind: 'failed', durationMs, error: outcome.verdict.error };
     if (outcome.verdict) return undefined;
-    if (endReason === 'timeout') return { kind: 'failed', durationMs, error: this.#timeoutMessage() };
-    if (endReason) return { kind: 'stopped', durationMs, reason: endReason };
+    // To end what was found beyond another limit can take until the time is over.
+    if (endReason === 'timeout' && outcome.end.reason === null)
+      return { kind: 'failed', durationMs, error: this.#timeoutMessage() };
+    if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
     if (!outcome.begun && outcome.end.reason === null) {
       return { kind: 'died', durationMs, message: endedBefore(outcome.end) };
     }

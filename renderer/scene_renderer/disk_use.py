@@ -76,15 +76,24 @@ def _count(name: str, parent: int | None, tally: _Tally, level: int = 1) -> Iter
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                with suppress(FileNotFoundError):
-                    status = entry.stat(follow_symlinks=False)
-                    tally.add(status.st_blocks * _BLOCK_BYTES)
-                    if tally.files % _FILES_AT_ONCE == 0:
-                        yield
-                    if stat.S_ISDIR(status.st_mode):
-                        yield from _count(entry.name, folder, tally, level + 1)
+                if (status := _status(entry)) is None:
+                    continue
+                tally.add(status.st_blocks * _BLOCK_BYTES)
+                if tally.files % _FILES_AT_ONCE == 0:
+                    yield
+                if stat.S_ISDIR(status.st_mode):
+                    yield from _count(entry.name, folder, tally, level + 1)
     finally:
         os.close(folder)
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None  # removed meanwhile
+    except OSError as error:  # a folder may be listed and all the same not be entered
+        raise UnreadableError from error
 
 
 def _removed(thread: int, device: int) -> Iterator[tuple[int, int]]:
@@ -109,7 +118,14 @@ def _open_files(thread: int) -> list[str]:
             return []
         except PermissionError:
             # So it is when a thread has just ended, and for a moment while a program is being started.
-            if not process_tree.resident_bytes([thread]):
+            if not _holds_memory(thread):
                 return []
             time.sleep(_PAUSE_S)
     raise UnreadableError
+
+
+def _holds_memory(thread: int) -> bool:
+    try:
+        return bool(process_tree.resident_bytes([thread]))
+    except process_tree.HiddenError as error:
+        raise UnreadableError from error

@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,26 @@ def test_files_in_memory_count_as_memory(zygote: Zygote, tmp_path: Path) -> None
     source = scene(f"{body}\ntime.sleep(30)", above="import time\n")
     outcome = zygote.run(tmp_path, render_job(source), memory_bytes=120 << 20)
     assert outcome.ended["reason"] == "memory"
+
+
+def test_a_job_can_be_killed_at_any_moment_of_being_counted(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+        for number in range(3000): open(str(number), 'w').close()
+        open('made', 'w').close()
+        while True:
+            if os.fork() == 0:
+                hoard = b'x' * (20 << 20)
+                os._exit(0)
+            os.wait()
+    """
+    for attempt in range(10):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        channel = zygote.start(folder, render_job(scene(body, above="import os\n")))
+        while not (folder / "made").exists():
+            time.sleep(0.005)
+        time.sleep(attempt * 0.022)  # the watch looks every 0.2 seconds
+        zygote.send({"type": "kill", "job": "job"})
+        ended = zygote.finish(channel).ended
+        assert (ended["signal"], ended["exitCode"], ended["reason"]) == ("SIGKILL", None, None)
+        assert children(zygote.process.pid) == []

@@ -1,7 +1,7 @@
 // Attacks as other users, and on the reduced level. `ATTACKS=all` takes all of them instead of the most telling ones,
 // `PLACE='root, reduced'` one place alone.
 import { spawnSync } from 'node:child_process';
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -32,6 +32,7 @@ const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'scenepress-attacks-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 if (isRoot) chownSync(folder, USER, USER);
+chmodSync(folder, 0o711); // Root's renders are other users', and must get through.
 
 const asUser = isRoot ? ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'] : [];
 // A namespace of its own, in which no further ones may be made, and none of the rights that it comes with.

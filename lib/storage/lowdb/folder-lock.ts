@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,6 +6,7 @@ import { ScenepressError } from '../../errors.ts';
 import { isNoRoom } from '../spare-room.ts';
 
 const SQLITE_BUSY = 5;
+const OWNERS_ALONE = 0o600;
 
 /**
  * Keeps a second process out of a data folder. Node has no `flock`; an exclusive SQLite transaction on a file of
@@ -21,7 +22,7 @@ export class FolderLock {
 
   /** Throws `storage_locked`, naming the owner's process id, when another process holds the folder. */
   async acquire(): Promise<void> {
-    const database = new DatabaseSync(join(this.#folder, 'lock'), { timeout: 0 });
+    const database = new DatabaseSync(this.#lockFile(), { timeout: 0 });
     try {
       // With a journal of its own on the disk, it would need room there.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -37,8 +38,10 @@ export class FolderLock {
       );
     }
     this.#database = database;
+    // Whoever may read it may lock it. Not opened for this: closing it again would give up the lock.
+    chmodSync(this.#lockFile(), OWNERS_ALONE);
     try {
-      writeFileSync(this.#ownerFile(), `${process.pid}\n`);
+      writeFileSync(this.#ownerFile(), `${process.pid}\n`, { mode: OWNERS_ALONE });
     } catch (error) {
       if (!isNoRoom(error)) throw error; // It only helps those who find the folder taken.
     }
@@ -49,6 +52,10 @@ export class FolderLock {
     rmSync(this.#ownerFile(), { force: true });
     this.#database.close();
     this.#database = undefined;
+  }
+
+  #lockFile(): string {
+    return join(this.#folder, 'lock');
   }
 
   #ownerFile(): string {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import t from 'tap';
 import { findLauncher, uidOf, zygoteCommandLine } from '../../../lib/render/launcher.ts';
 import { render, scene, startService } from '../../fixtures/renders.ts';
@@ -84,5 +84,11 @@ t.test(
       'self.wait(0.2)',
     );
     t.match(await render(service, { code }), { status: 'completed', error: null });
+    for (const { name, parentPath } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const path = relative(folder, join(parentPath, name));
+      const others = statSync(join(folder, path)).mode & 0o077;
+      if (/^(fonts|python|assets)(\/|$)/.test(path)) t.equal(others & 0o022, 0, `${path} is for all to read`);
+      else t.equal(others, path === 'work' ? 0o011 : 0, `${path} is the service's alone`);
+    }
   },
 );
