@@ -113,6 +113,8 @@ export function zygoteCommandLine(
       PATH: PROGRAM_PATH,
       LANG: 'C.UTF-8',
       HOME: '/nonexistent',
+      // Where fontconfig keeps what it finds in the studio's fonts; without one it complains.
+      XDG_CACHE_HOME: join(worker.workFolder, 'cache'),
       PYTHONPATH: relocation ? onMachine(launcher, launcher.packageFolder) : launcher.packageFolder,
       // A fork takes only the thread that forks with it; OpenBLAS would have started others.
       OPENBLAS_NUM_THREADS: '1',
