@@ -23,7 +23,8 @@ export async function* merged(
       if (!first) break;
       const blocks = first.blocksBelow(limit);
       if (blocks.length > 0) {
-        yield { table, blocks, bytes: await first.take(blocks) };
+        const bytes = await first.take(blocks);
+        yield { table, blocks, bytes, before: first.id as string };
         continue;
       }
       const id = first.id as string;

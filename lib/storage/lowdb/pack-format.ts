@@ -25,6 +25,8 @@ export interface PackedRun {
   table: string;
   blocks: Block[];
   bytes: Buffer;
+  /** An id behind all of theirs. */
+  before: string;
 }
 
 /** A block as it stands in a file. */
@@ -38,6 +40,7 @@ export interface Block {
 /** The blocks of one table, in the order of their ids. */
 export interface TableIndex {
   table: string;
+  /** No id is behind this one; it need not be there itself. */
   lastId: string;
   blocks: Block[];
 }
@@ -49,6 +52,9 @@ const BLOCK_LENGTH = 8 * 1024;
 const COMPRESSION = { level: 3 };
 /** Written in one go: each write waits for its turn on a busy event loop, and nothing else runs while it is made. */
 const PIECE_BYTES = 64 * 1024;
+
+/** Behind every id there is. */
+const ANY_ID = '\uffff'.repeat(8);
 
 export const TRAILER_BYTES = 66;
 const TRAILER = /^(\d{16}) (\d{16}) ([0-9a-f]{31})\n$/;
@@ -86,10 +92,11 @@ class PackBuilder {
     this.#length += line.length;
   }
 
-  addRun({ table, blocks, bytes }: PackedRun): void {
+  addRun({ table, blocks, bytes, before }: PackedRun): void {
     this.#endBlock();
     const shift = this.#at - (blocks[0] as Block).at;
     const own = this.#table(table);
+    own.lastId = before;
     for (const block of blocks) own.blocks.push({ ...block, at: block.at + shift });
     this.#put(bytes);
   }
@@ -163,7 +170,8 @@ export function decodeIndex(bytes: Buffer, checksum: string): TableIndex[] | und
   const stored = JSON.parse(inflateRawSync(bytes).toString()) as StoredIndex;
   return stored.map(({ table, lastId, blocks }) => ({
     table,
-    lastId,
+    // Packs were written that end with a run whose last id nobody had noted.
+    lastId: lastId < (blocks.at(-1)?.[0] ?? '') ? ANY_ID : lastId,
     blocks: blocks.map(([firstId, at, sizeBytes, checksum]) => ({ firstId, at, sizeBytes, checksum })),
   }));
 }

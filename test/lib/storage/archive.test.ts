@@ -228,6 +228,26 @@ t.test('what was replaced or removed is on the disk no more after a purge', asyn
   t.match(texts.join(), /secret 3/);
 });
 
+t.test('what stands before a removed row in a pack is found after a purge', async (t) => {
+  const folder = t.testdir();
+  const text = (id: number) => String(id).repeat(9000); // Each fills a block alone.
+  let database = openDatabase(folder, { snapshotAfterBytes: 1_000_000 });
+  await database.start();
+  for (let id = 0; id < 5; id++) await put(database, String(id), { text: text(id) });
+  await database.purge();
+  for (const id of ['4', '3']) {
+    await database.transaction(async (tx) => tx.remove('rows', id));
+    await database.purge();
+    t.equal(await database.find('rows', id), undefined);
+    for (let left = 0; left < 3; left++) t.match(await database.find('rows', String(left)), { text: text(left) });
+  }
+  await database.stop();
+  database = openDatabase(folder);
+  await database.start();
+  t.match(await database.find('rows', '2'), { text: text(2) });
+  await database.stop();
+});
+
 t.test('a pack that is missing or was altered stops the start with a clear message', async (t) => {
   const harms: [harm: (path: string) => void, message: RegExp][] = [
     [(path) => rmSync(path), /pack-\d+ is damaged: it is missing/],
