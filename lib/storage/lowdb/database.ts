@@ -259,11 +259,15 @@ export class LowdbDatabase {
 
   /** Resolves when nothing of rows that were replaced or removed is on the disk any more. */
   async purge(): Promise<void> {
-    while (this.#snapshotting !== undefined) await this.#snapshotting;
-    this.#snapshotting = this.#adapter.write(this.#low.data, { purge: true }).finally(() => {
-      this.#snapshotting = undefined;
-    });
-    await this.#snapshotting;
+    for (;;) {
+      await this.#snapshotting;
+      const begun = await this.transaction(async () => {
+        await this.flushed(); // A snapshot is begun between two writes to the journal, never amid one.
+        if (this.#snapshotting !== undefined) return undefined;
+        return { done: this.#begunSnapshot(this.#adapter.write(this.#low.data, { purge: true })) };
+      });
+      if (begun) return begun.done;
+    }
   }
 
   transaction<T>(work: (tx: LowdbTransaction) => Promise<T>): Promise<T> {
@@ -366,18 +370,19 @@ export class LowdbDatabase {
   /** In the background; a failure costs nothing but a longer journal. */
   #snapshot(): void {
     if (this.#snapshotting || !this.#adapter.wantsSnapshot) return;
-    this.#snapshotting = this.#low
-      .write()
-      .catch((error: unknown) => {
-        this.#adapter.postponeSnapshot();
-        this.#logger.warn(
-          { err: error },
-          'A snapshot of the data could not be written; the journal goes on.',
-        );
-      })
-      .finally(() => {
-        this.#snapshotting = undefined;
-      });
+    this.#begunSnapshot(this.#low.write()).catch((error: unknown) => {
+      this.#adapter.postponeSnapshot();
+      this.#logger.warn({ err: error }, 'A snapshot of the data could not be written; the journal goes on.');
+    });
+  }
+
+  /** Keeps others from beginning one meanwhile. */
+  #begunSnapshot(snapshot: Promise<void>): Promise<void> {
+    const over = () => {
+      this.#snapshotting = undefined;
+    };
+    this.#snapshotting = snapshot.then(over, over);
+    return snapshot;
   }
 
   #apply(operations: Operation[]): void {

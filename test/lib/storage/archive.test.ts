@@ -228,6 +228,43 @@ t.test('what was replaced or removed is on the disk no more after a purge', asyn
   t.match(texts.join(), /secret 3/);
 });
 
+t.test('a purge amid writes loses none of them', async (t) => {
+  const folder = t.testdir();
+  const failures: Error[] = [];
+  let database = openDatabase(folder, {
+    snapshotAfterBytes: 1_000_000,
+    onFatal: (error) => failures.push(error),
+  });
+  await database.start();
+  const written: string[] = [];
+  let purged = false;
+  const write = async (writer: number) => {
+    for (let n = 0; !purged; n++) {
+      await put(database, `${writer} ${n}`, { text: 'x'.repeat(200) });
+      written.push(`${writer} ${n}`);
+    }
+  };
+  const writing = [1, 2, 3].map(write);
+  for (let n = 0; n < 10; n++) {
+    const more = written.length + 3 * n + 1;
+    while (written.length < more) await new Promise(setImmediate);
+    await Promise.all([database.purge(), database.purge()]);
+  }
+  purged = true;
+  await Promise.all(writing);
+  await database.stop();
+  t.same(failures, []);
+  database = openDatabase(folder);
+  await database.start();
+  await using view = database.view('rows');
+  const rows = await all(view.rows<{ id: string }>('rows'));
+  t.same(
+    rows.map(({ id }) => id),
+    written.sort(),
+  );
+  await database.stop();
+});
+
 t.test('what stands before a removed row in a pack is found after a purge', async (t) => {
   const folder = t.testdir();
   const text = (id: number) => String(id).repeat(9000); // Each fills a block alone.
@@ -239,7 +276,8 @@ t.test('what stands before a removed row in a pack is found after a purge', asyn
     await database.transaction(async (tx) => tx.remove('rows', id));
     await database.purge();
     t.equal(await database.find('rows', id), undefined);
-    for (let left = 0; left < 3; left++) t.match(await database.find('rows', String(left)), { text: text(left) });
+    for (let left = 0; left < 3; left++)
+      t.match(await database.find('rows', String(left)), { text: text(left) });
   }
   await database.stop();
   database = openDatabase(folder);
