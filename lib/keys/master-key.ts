@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ScenepressError } from '../errors.ts';
 import { type Disk, realDisk, replaceFile } from '../storage/disk.ts';
 import { explained } from '../storage/folder-check.ts';
@@ -13,6 +13,9 @@ const NEXT_NAME = 'master.key.next';
 /** Lines that the right key opens: one, or two while a rotation is under way. */
 const CHECK_NAME = 'master.key.check';
 const CHECK_TEXT = 'scenepress';
+
+/** Folders whose key this process is replacing: nobody else ends that. */
+const rotating = new Set<string>();
 
 /** Seals small secrets (AES-256-GCM), so that a copy of the data without the key doesn't give them away. */
 export class MasterKey {
@@ -133,7 +136,8 @@ async function load(folder: string, options: MasterKeyOptions): Promise<MasterKe
       `${where} is not the one that the secrets in ${folder} are encrypted with. Give the right one.`,
     );
   }
-  if (sealed && isUnderWay) await settle(disk, folder, right, right !== key);
+  if (sealed && isUnderWay && !rotating.has(resolve(folder)))
+    await settle(disk, folder, right, right !== key);
   return right;
 }
 
@@ -142,19 +146,29 @@ async function load(folder: string, options: MasterKeyOptions): Promise<MasterKe
  * `reseal` seals all secrets with the new key, all or none of them. Cut off at any moment, it has either happened or not:
  * {@link loadMasterKey} finds out.
  */
-export async function replaceMasterKey(
+export async function replaceMasterKey(folder: string, replacement: Replacement): Promise<void> {
+  const path = resolve(folder);
+  if (rotating.has(path)) {
+    throw new ScenepressError('conflict', `The master key of ${folder} is being replaced already.`);
+  }
+  rotating.add(path);
+  try {
+    await replace(folder, replacement);
+  } finally {
+    rotating.delete(path);
+  }
+}
+
+interface Replacement {
+  current: MasterKey;
+  given?: string | undefined;
+  reseal: (next: MasterKey) => Promise<void>;
+  disk?: Disk;
+}
+
+async function replace(
   folder: string,
-  {
-    current,
-    given,
-    reseal,
-    disk = realDisk,
-  }: {
-    current: MasterKey;
-    given?: string | undefined;
-    reseal: (next: MasterKey) => Promise<void>;
-    disk?: Disk;
-  },
+  { current, given, reseal, disk = realDisk }: Replacement,
 ): Promise<void> {
   const hex = given ?? newHex();
   const next = keyOf(hex, 'The new master key');

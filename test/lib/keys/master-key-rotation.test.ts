@@ -98,6 +98,44 @@ t.test('keys made while it rotates are sealed with the right one', async (t) => 
   await again.folder.stop();
 });
 
+t.test(
+  'a service that needs the key for the first time meanwhile leaves the rotation to itself',
+  async (t) => {
+    for (const given of [undefined, NEW]) {
+      const path = t.testdir();
+      const { folder, masterKey: current } = await opened(path, given === undefined ? {} : { given: OLD });
+      const { storage } = folder;
+      const job = jobRecord('1', { phase: 'completed', webhookSecretSealed: current.seal('mine') });
+      await storage.transaction((tx) => storage.insertJob(tx, job, ''));
+      const webhooks = given === undefined ? {} : { masterKey: current };
+      const service = new RenderService({ dataFolder: folder, assetUrl: 'https://example.org', webhooks });
+      await service.open();
+      const webhook = { url: 'https://example.org/', secret: 'mine' };
+      const enqueue = () => service.enqueue({ owner: 'a', code: 'x', className: 'A', webhook });
+      const enqueued: Promise<{ jobId: string }>[] = [];
+      await replaceMasterKey(path, {
+        current,
+        given,
+        async reseal(next) {
+          const again = replaceMasterKey(path, { current, given, reseal: async () => {} });
+          await t.rejects(again, { code: 'conflict' });
+          enqueued.push(enqueue());
+          await service.resealSecrets(next);
+          enqueued.push(enqueue());
+        },
+      });
+      const jobs = ['1', ...(await Promise.all(enqueued)).map(({ jobId }) => jobId)];
+      await service.stop();
+      const after = await opened(path, given === undefined ? {} : { given });
+      for (const jobId of jobs) {
+        const sealed = (await after.folder.storage.getJob(jobId))?.webhookSecretSealed as string;
+        t.equal(after.masterKey.open(sealed), 'mine');
+      }
+      await after.folder.stop();
+    }
+  },
+);
+
 t.test('killed at any moment, it has happened or it has not', async (t) => {
   // Where no secret is a key's, those of jobs tell which.
   for (const [given, keyCount] of [
