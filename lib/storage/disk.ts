@@ -116,18 +116,33 @@ export async function replaceFile(
   name: string,
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
 ): Promise<number> {
+  const sizeBytes = await writeBeside(disk, folder, name, pieces);
+  await putInPlace(disk, folder, name);
+  return sizeBytes;
+}
+
+/** The first half of {@link replaceFile}: when it rejects, all is as it was. */
+export async function writeBeside(
+  disk: Disk,
+  folder: string,
+  name: string,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<number> {
   const path = `${folder}/${name}`;
-  const sizeBytes = await writeBeside(disk, path, pieces).catch(async (error: unknown) => {
+  return write(disk, path, pieces).catch(async (error: unknown) => {
     // What was begun would only take room, on a disk that is full perhaps.
     await disk.remove(`${path}.new`).catch(() => {});
     throw error;
   });
-  await disk.rename(`${path}.new`, path);
-  await disk.syncFolder(folder);
-  return sizeBytes;
 }
 
-async function writeBeside(
+/** The second half: when it rejects, nobody can say whether a start will find the old content or the new. */
+export async function putInPlace(disk: Disk, folder: string, name: string): Promise<void> {
+  await disk.rename(`${folder}/${name}.new`, `${folder}/${name}`);
+  await disk.syncFolder(folder);
+}
+
+async function write(
   disk: Disk,
   path: string,
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,

@@ -41,6 +41,8 @@ export class Archive {
   readonly #cache = new BlockCache();
   /** Oldest first. */
   #packs: Pack[] = [];
+  /** Names of packs that are part of it only if the next start finds them so. */
+  #doubtful: string[] = [];
 
   constructor(disk: Disk, folder: string, rules: ArchiveRules) {
     this.#disk = disk;
@@ -59,17 +61,23 @@ export class Archive {
   /** From now on the archive is made of these. Answers with the names of those that are no longer part of it. */
   async replace(packs: Pack[]): Promise<string[]> {
     const gone = this.#packs.filter((pack) => !packs.includes(pack));
+    const names = [...this.#doubtful, ...gone.map(({ name }) => name)];
     this.#packs = packs;
+    this.#doubtful = [];
     for (const pack of gone) await pack.release();
-    return gone.map(({ name }) => name);
+    return names;
   }
 
-  /** Lets go of what `extended` made: it will not be part of the archive. */
-  async dismiss(packs: Pack[]): Promise<void> {
+  /**
+   * Lets go of what `extended` made: it will not be part of the archive. `keepFiles`: it may be after a start; else the
+   * next `replace` tells that they can go.
+   */
+  async dismiss(packs: Pack[], { keepFiles = false }: { keepFiles?: boolean } = {}): Promise<void> {
     for (const pack of packs) {
       if (this.#packs.includes(pack)) continue;
       await pack.release();
-      await this.#disk.remove(`${this.#folder}/${pack.name}`).catch(() => {}); // The next start does it.
+      if (keepFiles) this.#doubtful.push(pack.name);
+      else await this.#disk.remove(`${this.#folder}/${pack.name}`).catch(() => {}); // The next start does it.
     }
   }
 
@@ -174,8 +182,13 @@ export class Archive {
 
   async #write(rows: Parameters<typeof packPieces>[0]): Promise<Pack> {
     const name = this.#newName();
-    await replaceFile(this.#disk, this.#folder, name, packPieces(rows));
-    return Pack.open(this.#disk, this.#folder, name);
+    try {
+      await replaceFile(this.#disk, this.#folder, name, packPieces(rows));
+      return await Pack.open(this.#disk, this.#folder, name);
+    } catch (error) {
+      await this.#disk.remove(`${this.#folder}/${name}`).catch(() => {}); // The next start does it.
+      throw error;
+    }
   }
 
   #lastNumber = 0;

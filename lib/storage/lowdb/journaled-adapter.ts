@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Adapter } from 'lowdb';
 import { ScenepressError } from '../../errors.ts';
-import { type Disk, type DiskFile, replaceFile } from '../disk.ts';
+import { type Disk, type DiskFile, putInPlace, replaceFile, writeBeside } from '../disk.ts';
 import { Archive, type LeavingRow, PACK_FILE } from './archive.ts';
 import { FORMAT_1_FILE, modernise } from './format-1.ts';
 import { BEGINNING, encodeRecord, type Mark, readRecords } from './journal-record.ts';
@@ -112,9 +112,9 @@ export class JournaledAdapter implements Adapter<Tables> {
     const all = names.filter((name) => JOURNAL.test(name)).sort();
     const first = all.findLastIndex((name) => startOf(name) <= mark.sequence + 1);
     if (first < 0) throw this.#damaged(`the journal from record ${mark.sequence + 1} on is missing`);
-    const journals = await Promise.all(all.slice(first).map((name) => this.#readJournal(name)));
-    // An empty journal at the end was begun and not used: the one before it goes on.
-    while (journals.length > 1 && journals.at(-1)?.bytes.length === 0) journals.pop();
+    const found = await Promise.all(all.slice(first).map((name) => this.#readJournal(name)));
+    // An empty journal behind another was begun and not used: the one before it went on.
+    const journals = found.filter(({ bytes }, i) => i === 0 || bytes.length > 0);
     for (const [i, journal] of journals.entries()) this.#replay(journal, i === journals.length - 1, tables);
     this.outdatedFormat = format !== FORMAT;
     this.#formatRead = format;
@@ -190,9 +190,16 @@ export class JournaledAdapter implements Adapter<Tables> {
     let sizeBytes: number;
     try {
       const names = packs.map((pack) => pack.description);
-      sizeBytes = await replaceFile(this.#disk, this.#folder, SNAPSHOT, snapshotPieces(copy, names, mark));
+      sizeBytes = await writeBeside(this.#disk, this.#folder, SNAPSHOT, snapshotPieces(copy, names, mark));
     } catch (error) {
       await this.archive.dismiss(packs);
+      throw error;
+    }
+    try {
+      await putInPlace(this.#disk, this.#folder, SNAPSHOT);
+    } catch (error) {
+      // The next start may find the old snapshot or the new one: what either needs stays.
+      await this.archive.dismiss(packs, { keepFiles: true });
       throw error;
     }
     const gone = await this.archive.replace(packs);
@@ -356,7 +363,12 @@ export class JournaledAdapter implements Adapter<Tables> {
 
   async #createJournal(name: string): Promise<DiskFile> {
     const file = await this.#disk.open(this.#path(name), 'create');
-    await this.#disk.syncFolder(this.#folder);
+    try {
+      await this.#disk.syncFolder(this.#folder);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     return file;
   }
 

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { realDisk } from '../../../lib/storage/disk.ts';
+import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
 import { entriesOf } from '../../../lib/storage/lowdb/cursor.ts';
 import { LowdbDatabase, type LowdbDatabaseOptions } from '../../../lib/storage/lowdb/database.ts';
 import { Pack } from '../../../lib/storage/lowdb/pack.ts';
@@ -262,6 +262,53 @@ t.test('a purge amid writes loses none of them', async (t) => {
     rows.map(({ id }) => id),
     written.sort(),
   );
+  await database.stop();
+});
+
+t.test('a folder that could not be flushed loses nothing, whatever of it is on the disk', async (t) => {
+  const root = t.testdir();
+  const folder = join(root, 'data');
+  let last = '';
+  let fails = '-';
+  const disk: Disk = {
+    ...realDisk,
+    open(path, how) {
+      last = basename(path);
+      return realDisk.open(path, how);
+    },
+    rename(from, to) {
+      last = basename(to);
+      return realDisk.rename(from, to);
+    },
+    async syncFolder(path) {
+      if (last.startsWith(fails))
+        throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+      await realDisk.syncFolder(path);
+    },
+  };
+  let database = openDatabase(folder, { disk, snapshotAfterBytes: 1_000_000 });
+  await database.start();
+  let rows = 0;
+  // A journal that is not used, one before a snapshot that isn't there, and one before a snapshot that may be.
+  for (fails of ['journal', 'pack', 'database', 'journal', 'database']) {
+    await put(database, String(rows++), {});
+    await t.rejects(database.purge(), { code: 'EMFILE' });
+    await put(database, String(rows++), {});
+    fails = '-';
+    const copy = join(root, `found-${rows}`);
+    cpSync(folder, copy, { recursive: true });
+    rmSync(join(copy, 'lock'));
+    const found = openDatabase(copy);
+    await found.start();
+    for (let id = 0; id < rows; id++) t.ok(await found.find('rows', String(id)), `${id} of ${rows} is there`);
+    await found.stop();
+  }
+  await database.purge();
+  t.equal(packsIn(folder).length, 1, 'what was kept in case goes when it is not needed');
+  await database.stop();
+  database = openDatabase(folder);
+  await database.start();
+  for (let id = 0; id < rows; id++) t.ok(await database.find('rows', String(id)), `${id} is there`);
   await database.stop();
 });
 
