@@ -185,7 +185,6 @@ function makeRepository(folder: string, debs: string[]): string {
 function buildPython(repository: string, tar: string, cache: string): void {
   const pipCache = join(cache, 'pip');
   mkdirSync(pipCache, { recursive: true });
-  // Where pip finds packages on this machine, but for folders of it, which the tree doesn't have.
   const settings = Object.entries(process.env).filter(
     ([name]) => (name.startsWith('PIP_') && name !== 'PIP_FIND_LINKS') || name.endsWith('_proxy'),
   );
@@ -233,9 +232,22 @@ function bootstrap(repository: string, packages: string[], hooks: string[]): voi
     '-',
     `deb [trusted=yes] copy:${repository} ./`,
   ];
-  const { status, error } = spawnSync('mmdebstrap', arguments_, {
+  // Another user than root becomes it in a namespace, where its own files are root's: mmdebstrap's own way gives them
+  // to nobody.
+  const isRoot = process.getuid?.() === 0;
+  const asRoot = 'unshare --user --map-root-user --map-auto --mount --pid --fork --mount-proc'.split(' ');
+  const [command = '', ...before] = [...(isRoot ? [] : asRoot), 'mmdebstrap'];
+  // Where the machine's network is kept, no new /sys can be mounted; nothing here needs one.
+  const mode = ['--mode=root', '--skip=chroot/mount/sys'];
+  const { status, error } = spawnSync(command, [...before, ...mode, ...arguments_], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, SOURCE_DATE_EPOCH: String(EPOCH_SECONDS), FORCE_SOURCE_DATE: '1' },
+    env: {
+      ...process.env,
+      SOURCE_DATE_EPOCH: String(EPOCH_SECONDS),
+      FORCE_SOURCE_DATE: '1',
+      // A folder of this machine, which isn't in the tree.
+      PIP_FIND_LINKS: undefined,
+    },
   });
   if (error || status !== 0) {
     throw new BuildError(

@@ -19,7 +19,8 @@ export function commandLine(): RootOptions {
       mirror: { type: 'string' },
       'security-mirror': { type: 'string' },
       'accept-newer': { type: 'boolean', default: false },
-      compression: { type: 'string', default: '19' },
+      // 274 MB in 32 s of processor time, unpacked as quickly as any. 19: 245 MB in 620 s; 3: 302 MB in 6 s.
+      compression: { type: 'string', default: '9' },
       output: { type: 'string', default: join(import.meta.dirname, '../../build') },
     },
   });

@@ -11,10 +11,13 @@ import { checkLibraries } from './check-libraries.ts';
 import { EPOCH_SECONDS } from './epoch.ts';
 import { writeManifest } from './manifest.ts';
 import { KEPT, normalise } from './normalise.ts';
+import { sizeOf } from './size.ts';
 import { trim } from './trim.ts';
 
 const tree = process.argv[2] as string;
 const { OUT, WORK, PYTHON, LEVEL } = process.env as Record<string, string>;
+/** Of most file systems. */
+const BLOCK_BYTES = 4096;
 const PYTHON_PACKAGES = 'usr/local/lib/python3.13/dist-packages';
 
 rmSync(join(tree, 'var/cache/apt'), { recursive: true, force: true });
@@ -22,10 +25,11 @@ mkdirSync(join(tree, PYTHON_PACKAGES), { recursive: true });
 execFileSync('tar', ['-C', join(tree, PYTHON_PACKAGES), '-xf', PYTHON as string]);
 writeManifest({ tree, work: WORK as string, pythonPackages: join(tree, PYTHON_PACKAGES) });
 
-// What is compiled is trusted without looking at its source's time, which unpacking doesn't keep for sure.
+// What is compiled is trusted without looking at its source's time, which unpacking doesn't keep for sure. One process, in
+// one order, that leaves nothing of what it imports itself: what is compiled depends on what its process has seen before.
 inTree('find / -xdev -name __pycache__ -type d -prune -exec rm -rf {} +');
 inTree(
-  'python3 -W ignore -m compileall -q --invalidation-mode unchecked-hash -j 0 /usr/lib/python3.13 ' +
+  'PYTHONHASHSEED=0 python3 -B -W ignore -m compileall -f -q --invalidation-mode unchecked-hash /usr/lib/python3.13 ' +
     `/usr/lib/python3 /${PYTHON_PACKAGES} || true`,
 );
 const cut = trim(tree);
@@ -38,7 +42,10 @@ inTree('fc-cache -sf');
 normalise(tree, EPOCH_SECONDS);
 
 const manifest = join(WORK as string, 'manifest.json');
-const unpackedBytes = sizeOf(KEPT.map((folder) => join(tree, folder)));
+const unpackedBytes = sizeOf(
+  KEPT.map((folder) => join(tree, folder)),
+  BLOCK_BYTES,
+);
 const { parts } = JSON.parse(readFileSync(manifest, 'utf8')) as { parts: unknown[] };
 writeFileSync(manifest, `${JSON.stringify({ unpackedBytes, cut, parts }, null, 1)}\n`);
 
@@ -58,14 +65,6 @@ const tar = spawnSync(
   { stdio: 'inherit' },
 );
 if (tar.status !== 0) throw new Error('The root could not be packed.');
-
-/** Room on a disk, in bytes. */
-function sizeOf(folders: string[]): number {
-  const total = execFileSync('du', ['--summarize', '--total', '--block-size=1', ...folders], {
-    encoding: 'utf8',
-  });
-  return Number(total.trimEnd().split('\n').at(-1)?.split('\t')[0]);
-}
 
 function inTree(command: string): void {
   const { status } = spawnSync('chroot', [tree, 'sh', '-c', command], { stdio: 'inherit' });

@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { globSync, readdirSync, rmSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
+import { KEPT } from './normalise.ts';
+import { sizeOf } from './size.ts';
 
 /** What is left in /usr/bin: what Python, TeX and dvisvgm call, and the common tools of scripts. */
 const PROGRAMS = [
@@ -147,14 +148,18 @@ const CUTS: Record<string, string[]> = {
 
 /** Removes it, and says how much there was. */
 export function trim(tree: string): { what: string; megabytes: number }[] {
+  const kept = KEPT.map((folder) => join(tree, folder));
+  let before = sizeOf(kept, 1);
   return Object.entries(CUTS).map(([what, patterns]) => {
-    const before = sizeOf(tree);
     const paths = patterns.flatMap((pattern) => globSync(pattern, { cwd: tree }));
     if (what === OTHER_PROGRAMS) paths.push(...otherPrograms(tree));
     for (const path of paths) {
       rmSync(join(tree, path), { recursive: true, force: true });
     }
-    return { what, megabytes: Math.round((before - sizeOf(tree)) / 1e5) / 10 };
+    const after = sizeOf(kept, 1);
+    const megabytes = Math.round((before - after) / 1e5) / 10;
+    before = after;
+    return { what, megabytes };
   });
 }
 
@@ -162,8 +167,4 @@ function otherPrograms(tree: string): string[] {
   return readdirSync(join(tree, 'usr/bin'))
     .filter((name) => !PROGRAMS.some((pattern) => name === pattern || matchesGlob(name, pattern)))
     .map((name) => join('usr/bin', name));
-}
-
-function sizeOf(tree: string): number {
-  return Number(execFileSync('du', ['-sbx', tree], { encoding: 'utf8' }).split('\t')[0]);
 }
