@@ -12,6 +12,7 @@ import {
   closeSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -22,7 +23,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Segment, type Tool, trailerOf } from '../../appliance/packed/archive.ts';
 import { buildRoot } from '../root/build.ts';
 import { BuildError } from '../root/build-error.ts';
@@ -90,12 +91,10 @@ function packProgram(app: string, program: string, cache: string): void {
     bin: 'dist/appliance/main.js',
     // Threads are started by the names of these files.
     pkg: {
-      scripts: [
-        'dist/lib/render/worker.js',
-        join(relative(app, PROJECT), 'node_modules/piscina/dist/worker.js'),
-      ],
+      scripts: ['dist/lib/render/worker.js', 'node_modules/piscina/dist/worker.js'],
     },
   };
+  copyPackages(app);
   writeFileSync(join(app, 'package.json'), JSON.stringify(description));
   // pkg would fetch the Node that it puts the program into: this is where it keeps those that it has fetched.
   const home = join(cache, 'pkg');
@@ -106,9 +105,31 @@ function packProgram(app: string, program: string, cache: string): void {
     writeFileSync(file, '');
   const target = `node${version.slice(1)}-linux-x64`;
   execFileSync(node, [join(bin, 'pkg'), '--sea', app, '--targets', target, '--output', program], {
-    env: { ...process.env, HOME: home },
+    env: { ...process.env, HOME: home, TMPDIR: '/tmp' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+  nameTemporaryFolder(program);
+}
+
+/** What the program needs of `node_modules`: beside it, because pkg writes down where things lie to each other. */
+function copyPackages(app: string): void {
+  const { packages } = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+  };
+  for (const [path, { dev, devOptional }] of Object.entries(packages)) {
+    if (!path || dev || devOptional || !existsSync(join(PROJECT, path))) continue;
+    cpSync(join(PROJECT, path), join(app, path), { recursive: true });
+  }
+}
+
+/** pkg works in a folder with a name of chance, and the program tells which: the same bytes are to come of the same. */
+function nameTemporaryFolder(program: string): void {
+  const bytes = readFileSync(program);
+  const start = Buffer.from('/tmp/pkg-sea-');
+  for (let at = bytes.indexOf(start); at >= 0; at = bytes.indexOf(start, at + start.length)) {
+    bytes.write('000000', at + start.length, 'latin1');
+  }
+  writeFileSync(program, bytes);
 }
 
 /** The Python package of the renderer, compiled by the Python that runs it, as a compressed tar. */
@@ -141,7 +162,7 @@ function packRenderer(folder: string, tree: string): string {
     '/',
   ];
   execFileSync(python[0] as string, [...python.slice(1), ...compile, join(made, 'scene_renderer')], {
-    env: { PYTHONHOME: join(tree, 'usr') },
+    env: { PYTHONHOME: join(tree, 'usr'), PYTHONHASHSEED: '0' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const tar = `${folder}.tar.zst`;
