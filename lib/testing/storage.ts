@@ -161,6 +161,20 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await find('a', 'k'), undefined);
     },
 
+    async 'keeps a request that takes the place of an old one while that is removed'(storage) {
+      const old = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
+      await insert(storage, jobRecord('1', { phase: 'completed' }));
+      await storage.transaction((tx) => storage.putIdempotentRequest(tx, old));
+      const request = { ...old, jobId: '2', createdAtMs: 2000 };
+      await Promise.all([
+        storage.transaction((tx) => storage.putIdempotentRequest(tx, request)),
+        storage.transaction((tx) => storage.removeIdempotentRequests(tx, 2000)),
+        storage.transaction((tx) => storage.forgetJob(tx, jobRecord('1', { phase: 'completed' }))),
+      ]);
+      const found = await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx));
+      assert.deepEqual(found, request);
+    },
+
     async 'remembers since when the queue is paused, until it goes on'(storage) {
       const pausedAt = (atMs: number | null) =>
         storage.transaction((tx) => storage.setQueuePausedAtMs(tx, atMs));

@@ -23,6 +23,8 @@ export class LowdbStorage implements Storage {
   readonly deliveries: LowdbDeliveryStore;
   readonly #database: LowdbDatabase;
   readonly #unfinished = new Set<string>();
+  /** The ids of requests that may be sent again, by the job that each made. */
+  readonly #requestIds = new Map<string, string>();
 
   constructor(database: LowdbDatabase) {
     this.#database = database;
@@ -40,6 +42,10 @@ export class LowdbStorage implements Storage {
     database.listen(JOBS, (jobId, _before, after) => {
       if (after && !isTerminal((after as JobRecord).phase)) this.#unfinished.add(jobId);
       else this.#unfinished.delete(jobId);
+    });
+    database.listen(REQUESTS, (id, before, after) => {
+      if (before) this.#requestIds.delete((before as IdempotentRequest).jobId);
+      if (after) this.#requestIds.set((after as IdempotentRequest).jobId, id);
     });
   }
 
@@ -84,9 +90,9 @@ export class LowdbStorage implements Storage {
     assert(before && isTerminal(before.phase), 'only a job that is over is forgotten');
     inside.put(JOBS, job.jobId, job);
     inside.remove(SOURCES, job.jobId);
-    for (const { owner, key, jobId } of this.#database.all<IdempotentRequest>(REQUESTS)) {
-      if (jobId === job.jobId) inside.remove(REQUESTS, requestId(owner, key));
-    }
+    const request = this.#requestIds.get(job.jobId);
+    if (request !== undefined && inside.get<IdempotentRequest>(REQUESTS, request)?.jobId === job.jobId)
+      inside.remove(REQUESTS, request);
   }
 
   async purge(): Promise<void> {
@@ -106,8 +112,14 @@ export class LowdbStorage implements Storage {
   }
 
   async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
-    for (const { owner, key, createdAtMs } of this.#database.all<IdempotentRequest>(REQUESTS)) {
-      if (createdAtMs < createdBeforeMs) this.#database.inside(tx).remove(REQUESTS, requestId(owner, key));
+    const inside = this.#database.inside(tx);
+    const isOld = (request: IdempotentRequest | undefined) =>
+      request && request.createdAtMs < createdBeforeMs;
+    for (const request of this.#database.all<IdempotentRequest>(REQUESTS)) {
+      if (!isOld(request)) continue;
+      const id = requestId(request.owner, request.key);
+      // One of the same name may be on its way to the disk.
+      if (isOld(inside.get(REQUESTS, id))) inside.remove(REQUESTS, id);
     }
   }
 
