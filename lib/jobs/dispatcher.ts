@@ -263,10 +263,17 @@ export class Dispatcher {
     const job = await this.#persistently(() => this.#book.begin(jobId));
     if (!job) return;
     this.#options.onChange(job);
+    const result = await this.#render(job, running, pool).catch(
+      ({ message }: Error): RenderResult => ({ kind: 'died', durationMs: 0, message }),
+    );
+    await this.#conclude(job, resultOf(result, running.stopReason));
+  }
+
+  async #render(job: JobRecord, running: RunningRender, pool: RenderPool): Promise<RenderResult> {
+    const { jobId, className, quality, aspectRatio, fps } = job;
     const code = await this.#storage.readSource(jobId);
     assert(code !== undefined, 'a job has its source');
     let fundsTimer: NodeJS.Timeout | undefined;
-    const { className, quality, aspectRatio, fps } = job;
     const render = pool.render(
       {
         jobId,
@@ -291,8 +298,7 @@ export class Dispatcher {
     running.render = render;
     if (this.#stopSignal.signal.aborted) running.stopReason ??= 'shutdown';
     if (running.stopReason) render.stop(running.stopReason);
-    const result = await render.result.finally(() => clearInterval(fundsTimer));
-    await this.#conclude(job, resultOf(result, running.stopReason));
+    return render.result.finally(() => clearInterval(fundsTimer));
   }
 
   /** Nobody waits for a render that can't be paid: it ends the moment its cost passes reserve and balance. */
