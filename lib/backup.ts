@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { DataFolder } from './data-folder.ts';
@@ -11,6 +11,7 @@ const MANIFEST = 'backup.json';
 const MASTER_KEY = 'master.key';
 /** Tells a right master key from a wrong one; useless without it. */
 const MASTER_KEY_CHECK = 'master.key.check';
+const PIECE_BYTES = 1024 * 1024;
 /** What a lock leaves behind; no part of the data. */
 const LOCK_FILES = ['lock', 'lock-journal', 'lock.pid'];
 
@@ -189,9 +190,15 @@ async function filesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
+/** Read piece by piece: among the studio's own there may be files of many gigabytes. */
 async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes: number }> {
-  const bytes = await readFile(path);
-  return { sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.length };
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    hash.update(piece as Buffer);
+    sizeBytes += (piece as Buffer).length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
 }
 
 /** Copies files, folders and links as they are; a folder that isn't there is none. */
