@@ -30,22 +30,31 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
   };
   // The files first: forgotten but not removed, they would stay for ever.
   for (const { assetKey } of job.artifacts) await assets.delete(assetKey);
-  await storage.transaction(async (tx) => {
+  const known = await storage.transaction(async (tx) => {
     await storage.forgetJob(tx, forgotten);
     if (job.artifacts.length > 0) await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());
-    await forgetDeliveries(storage, tx, job.jobId, clock.now());
+    const ids = await deliveriesOf(storage, job);
+    await forgetDeliveries(storage, tx, ids, clock.now());
+    return new Set(ids);
   });
+  // What was on its way to the disk then is seen only now; and none is opened any more.
+  const late = (await deliveriesOf(storage, job)).filter((id) => !known.has(id));
+  if (late.length > 0) await storage.transaction((tx) => forgetDeliveries(storage, tx, late, clock.now()));
   return forgotten;
+}
+
+async function deliveriesOf({ deliveries }: Storage, { jobId }: JobRecord): Promise<string[]> {
+  const all = await deliveries.list({ jobId, limit: Number.MAX_SAFE_INTEGER });
+  return all.map(({ deliveryId }) => deliveryId);
 }
 
 async function forgetDeliveries(
   storage: Storage,
   tx: Transaction,
-  jobId: string,
+  deliveryIds: string[],
   nowMs: number,
 ): Promise<void> {
-  const all = await storage.deliveries.list({ jobId, limit: Number.MAX_SAFE_INTEGER });
-  for (const { deliveryId } of all) {
+  for (const deliveryId of deliveryIds) {
     const delivery = await storage.deliveries.get(deliveryId, tx);
     if (!delivery) continue;
     const { secretSealed: _, ...rest } = delivery;

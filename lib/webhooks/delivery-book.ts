@@ -59,9 +59,7 @@ export class DeliveryBook {
   /** Opens a delivery of the same body, with one attempt. */
   async openAgain(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
-    if (body === undefined) {
-      throw new ScenepressError('not_found', 'What this delivery sent was removed: it cannot be sent again.');
-    }
+    if (body === undefined) throw removed();
     const again: DeliveryRecord = {
       ...delivery,
       deliveryId: this.#ids.next(),
@@ -73,6 +71,9 @@ export class DeliveryBook {
       deliveredAtMs: null,
     };
     await this.#storage.transaction(async (tx) => {
+      // What was just read may have been removed since.
+      const job = await this.#storage.getJob(delivery.jobId, tx);
+      if (job?.forgottenAtMs !== undefined) throw removed();
       // As it is sealed now: the master key may have been replaced since.
       const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
       await this.#storage.deliveries.insert(
@@ -164,6 +165,10 @@ export class DeliveryBook {
 function nextAttemptMs({ attempts, mostAttempts }: DeliveryRecord, endedAtMs: number): number | null {
   const delayMs = RETRY_DELAYS_MS[attempts.length - 1];
   return delayMs === undefined || attempts.length >= mostAttempts ? null : endedAtMs + delayMs;
+}
+
+function removed(): ScenepressError {
+  return new ScenepressError('not_found', 'What this delivery sent was removed: it cannot be sent again.');
 }
 
 /** An attempt that has no end was cut off with its process. */

@@ -139,3 +139,19 @@ t.test('a job that is not over is not forgotten; with its owner it is cancelled 
   t.match(await service.get(jobId), { status: 'failed' });
   t.same(await filesWith(folder.path, SECRET), ['notes-of-the-operator']);
 });
+
+t.test('what is sent again while its job is forgotten is forgotten with it', async (t) => {
+  for (const first of ['sent again', 'forgotten']) {
+    const { path, folder, service } = await usedFolder(t, 10_000_000);
+    const sendAgain = () => service.deliveries.sendAgain('d7').catch((error: unknown) => error);
+    const forget = () => service.forget('job7');
+    await Promise.all(first === 'forgotten' ? [forget(), sendAgain()] : [sendAgain(), forget()]);
+    for (const { deliveryId, status, url } of await service.deliveries.list({ jobId: 'job7' })) {
+      t.match({ status, url }, { status: 'failed', url: 'https://example.org' });
+      t.equal(await folder.storage.deliveries.readBody(deliveryId), undefined);
+    }
+    await service.forgetAll('ada');
+    t.same(await filesWith(path, SECRET), [], `${first} first`);
+    await service.stop();
+  }
+});
