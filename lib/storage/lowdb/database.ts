@@ -138,6 +138,7 @@ export class LowdbDatabase {
       this.#low.data = new Map();
       await this.#low.read();
     } catch (error) {
+      await this.#adapter.close();
       this.#lock.release();
       throw error;
     }

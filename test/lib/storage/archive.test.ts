@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -348,6 +348,34 @@ t.test('a pack that is missing or was altered stops the start with a clear messa
     await t.rejects(openDatabase(folder).start(), { code: 'storage_damaged', message });
   }
 });
+
+t.test('a start that fails leaves no file open, and can be tried again', async (t) => {
+  const folder = await closedFolder(t);
+  const database = openDatabase(folder);
+  const [, second = ''] = packsIn(folder).sort();
+  const bytes = readFileSync(join(folder, second));
+  rmSync(join(folder, second));
+  await t.rejects(database.start(), { code: 'storage_damaged' });
+  const open = readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(folder));
+  t.same(open, []);
+  writeFileSync(join(folder, second), bytes);
+  await database.start();
+  for (let id = 0; id < 100; id++) t.ok(await database.find('rows', String(id)));
+  await put(database, 'another', {});
+  await database.stop();
+  const snapshot = readFileSync(join(folder, 'database.jsonl'), 'utf8');
+  t.match(JSON.parse(snapshot.slice(0, snapshot.indexOf('\t'))), {
+    packs: { length: packsIn(folder).length },
+  });
+});
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // It was that of the folder of links.
+  }
+}
 
 t.test('an altered row is never given out', async (t) => {
   const folder = await closedFolder(t);
