@@ -246,7 +246,8 @@ export class Dispatcher {
           this.#logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'),
         )
         .finally(() => {
-          this.#running.delete(jobId);
+          // Waiting again, it may have been given to the next worker already.
+          if (this.#running.get(jobId) === running) this.#running.delete(jobId);
           this.dispatch();
         });
     }
