@@ -55,3 +55,19 @@ t.test('artifacts go by total size, the oldest first', async (t) => {
   t.same(left(), ['job3', 'job4']);
   t.equal(await retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), 0);
 });
+
+t.test('artifacts that cannot be removed keep no others', async (t) => {
+  const { world, folder, left } = await folderWithJobs(t, 4);
+  const remove = folder.assets.delete.bind(folder.assets);
+  folder.assets.delete = async (assetKey) => {
+    if (assetKey.startsWith('job1/')) throw new Error('EPERM: operation not permitted');
+    await remove(assetKey);
+  };
+  const refused = { message: /could not be removed: job1\./, cause: { message: /EPERM/ } };
+  await t.rejects(retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), refused);
+  t.same(left(), ['job1', 'job3', 'job4']);
+  await t.rejects(retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), refused);
+  t.same(left(), ['job1', 'job4']);
+  folder.assets.delete = remove;
+  t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), 1);
+});
