@@ -100,6 +100,7 @@ export class RenderPool {
     const workerData: WorkerData = {
       launcher: await this.#relocated(),
       limits: this.#limits,
+      workers: this.size,
       workFolder: this.#workFolder,
       shutdownChannel: this.#shutdownName,
       threads: this.#threads,

@@ -35,6 +35,8 @@ import { Zygote, ZygoteDied } from './zygote.ts';
 export interface WorkerSettings {
   /** Tells this worker's folder and user id from the others'. */
   index: number;
+  /** How many there are. */
+  workers: number;
   launcher: Launcher;
   limits: RenderLimits;
   /** Below it, each worker has a folder of its own. */
@@ -406,7 +408,7 @@ export class RenderWorker {
 
   async #refusalOf(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
     if (sandbox.level === 'none') return noSandbox(sandbox);
-    const problem = await this.#attackSandbox(zygote);
+    const problem = await this.#attackSandbox(zygote, sandbox);
     if (problem || sandbox.level === 'full' || this.#tried) return problem;
     const error = await this.#errorOf(zygote, trialSceneCode(this.#settings.launcher), 'Trial');
     this.#tried = error === null;
@@ -414,15 +416,17 @@ export class RenderWorker {
   }
 
   /** An ordinary job, with something to find for it. */
-  async #attackSandbox(zygote: Zygote): Promise<SandboxRefused | undefined> {
-    const { launcher, limits, workFolder } = this.#settings;
+  async #attackSandbox(zygote: Zygote, { layers }: SandboxStatus): Promise<SandboxRefused | undefined> {
+    const { launcher, limits, workers, workFolder } = this.#settings;
     const folders = [workFolder, this.#folder];
     const secrets = folders.map((folder) => join(folder, 'secret'));
     const marks = folders.map((folder) => join(folder, 'mark'));
     // For everyone to read: it is the sandbox that must hide them, not their mode.
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
     const inside = [...SYSTEM_FOLDERS, ...studioMounts(launcher).map(({ to }) => to)];
-    const targets = { secrets, marks, folders: inside, processes: limits.processes };
+    // Without namespaces the kernel counts the processes of a user, and those of the others may just be ending.
+    const together = layers.includes('namespaces') || launcher.firstUid !== undefined ? 1 : workers;
+    const targets = { secrets, marks, folders: inside, processes: limits.processes * together };
     const error = await this.#errorOf(zygote, selfAttackCode(launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));
     for (const file of [...secrets, ...marks]) await rm(file, { force: true });

@@ -4,14 +4,17 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ArtifactName, Job } from '../../lib/index.ts';
 import { processesBelow, zygotesBelow } from '../fixtures/processes.ts';
-import { artifactPath, render, startService } from '../fixtures/renders.ts';
+import { artifactPath, enqueue, render, startService } from '../fixtures/renders.ts';
 
 const MIB = 1024 * 1024;
 const ATTACKS = join(import.meta.dirname, 'attacks');
 const PROCESSES = 48;
+const HARM_MS = 3000;
+const END_MS = 8000; // Later the renderer is replaced, which attacks must not achieve.
 const SECRET = 'what nobody may read';
 const MARKER = 'a line of an earlier job: 5c1f0e';
 const VICTIM = `# ${MARKER}
@@ -28,8 +31,10 @@ const files = ['.notes', 'master.key', '.keys/keys.json'].map((name) => join(dat
 const service = await startService(t, {
   folder: data,
   workers: 1,
+  // Nobody else's: without namespaces the kernel counts the processes of a user, not of a job.
+  renderer: { uid: 100_000 + process.pid },
   limits: {
-    timeoutMs: 6000,
+    timeoutMs: 60_000, // Where much else runs, bombs are slow.
     memoryBytes: 700 * MIB,
     processes: PROCESSES,
     diskBytes: 100 * MIB,
@@ -81,14 +86,25 @@ for (const name of names) {
   const success = /Success: (.*)/.exec(source)?.[1];
   const outcome = /Outcome: (.*)/.exec(source)?.[1] ?? '';
   t.test(`${name} fails: ${success}`, async (t) => {
-    const job = await render(service, { code: `${prelude}\n${source}`, className: 'Attack' });
+    const { jobId } = await enqueue(service, { code: `${prelude}\n${source}`, className: 'Attack' });
+    if (outcome === 'canceled') await cancelSoon(t, jobId);
+    const job = await service.wait(jobId);
     if (outcome === 'completed') t.match(job, { status: 'completed', error: null });
+    else if (outcome === 'canceled') t.match(job, { status: 'failed', error: 'Canceled' });
     else t.match(job, { status: 'failed', error: new RegExp(outcome.replace('failed: ', '')) });
     t.notMatch(job.error ?? '', /^Through/);
     t.equal(job.attempts, 1, 'the renderer survives');
     await assertNothingLeaked(t, job);
     await assertUnharmed(t);
   });
+}
+
+/** Ends what doesn't end by itself, when it has had time to do harm. */
+async function cancelSoon(t: Test, jobId: string): Promise<void> {
+  await delay(HARM_MS);
+  const begun = performance.now();
+  await service.cancel(jobId);
+  t.ok(performance.now() - begun < END_MS, `it is ended in ${Math.round(performance.now() - begun)} ms`);
 }
 
 async function assertNothingLeaked(t: Test, job: Job): Promise<void> {

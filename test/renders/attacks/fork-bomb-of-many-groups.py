@@ -1,6 +1,6 @@
 """Success: a process that was stopped to be killed goes on, because its group has been left alone, and forks again.
 
-Outcome: failed: took longer than the limit
+Outcome: canceled
 """
 
 import signal

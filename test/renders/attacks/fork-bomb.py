@@ -1,6 +1,6 @@
-"""Success: the job outlives its time limit, or the machine stops answering.
+"""Success: the job can't be ended, or the machine stops answering.
 
-Outcome: failed: took longer than the limit
+Outcome: canceled
 """
 
 
