@@ -1,6 +1,6 @@
-"""Success: a folder that may be listed and not be entered ends the watch over the files.
+"""Success: files grow beyond the limit in a folder that can be listed and not be entered, or it ends the watch.
 
-Outcome: failed: can't be looked into|ValueError: nothing is closed here
+Outcome: failed: files were larger than the limit|ValueError: nothing is closed here
 """
 
 import time
@@ -12,6 +12,6 @@ class Attack(Scene):
         with open("d/file", "wb") as file:
             os.chmod("d", 0o400)
             if not os.access("d/file", os.F_OK):
-                time.sleep(10)
                 file.write(bytes(200 << 20))
+                time.sleep(60)
         raise ValueError("nothing is closed here")
