@@ -24,7 +24,12 @@ export class FileAssetStore implements AssetStore {
     const folder = dirname(target);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const source = await openRegularFile(file.path);
-    const sizeBytes = await replaceFile(realDisk, folder, basename(target), source.createReadStream());
+    let sizeBytes: number;
+    try {
+      sizeBytes = await replaceFile(realDisk, folder, basename(target), source.createReadStream());
+    } finally {
+      await source.close(); // Its stream does so only once it has been read from.
+    }
     await realDisk.syncFolder(this.#folder); // For the name of the job's folder.
     return { sizeBytes };
   }

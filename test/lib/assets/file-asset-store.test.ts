@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { FileAssetStore } from '../../../lib/index.ts';
@@ -24,4 +24,19 @@ t.test('a key that leads elsewhere is a mistake of the program', async (t) => {
   for (const key of ['../x/y.mp4', 'a/../b.mp4', '/etc/passwd', 'a/b/c.mp4', 'a', '']) {
     await t.rejects(store.open(key), { code: 'ERR_ASSERTION' }, key);
   }
+});
+
+t.test('a file that cannot be stored is not left open', async (t) => {
+  const folder = t.testdir({ video: 'v', store: { job: { 'video.mp4.new': {} } } });
+  const store = new FileAssetStore(join(folder, 'store'));
+  const source = join(folder, 'video');
+  await t.rejects(store.put('job/video.mp4', { path: source }), { code: 'EISDIR' });
+  const open = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return ''; // It was that of the folder of links.
+    }
+  });
+  t.notOk(open.includes(source));
 });
