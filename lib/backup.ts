@@ -114,7 +114,7 @@ async function checkAndCopyAssets(
     for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
       for (const { assetKey, sizeBytes } of artifacts) {
         if (source && existsSync(source.assets.path(assetKey))) {
-          await copy.assets.put(assetKey, { path: source.assets.path(assetKey) });
+          await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
         }
         const found = await stat(copy.assets.path(assetKey)).catch(() => undefined);
         // Removed by retention meanwhile: its link answers that it is gone, here as there.
@@ -136,6 +136,10 @@ async function checkAndCopyAssets(
     for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
   }
   return { jobs, dueDeliveries };
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 /** How many deliveries wait for an attempt; with `drop`, they are noted as failed, and none is left. */

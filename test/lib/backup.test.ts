@@ -113,6 +113,22 @@ t.test('a backup is of one moment, whatever is committed meanwhile', async (t) =
   t.ok(ids.size >= 20);
 });
 
+t.test('artifacts that are removed at any moment meanwhile are not in it', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  const pathOf = folder.assets.path.bind(folder.assets);
+  let asked = 0;
+  folder.assets.path = (assetKey) => {
+    const path = pathOf(assetKey);
+    if (assetKey.startsWith('job5/') && ++asked === 2) rmSync(path);
+    return path;
+  };
+  await backUp(folder, backup);
+  t.equal(asked, 2);
+  t.match(await restore(backup, restored), { jobs: 20 });
+  t.notOk(existsSync(join(restored, 'artifacts/job5/video.mp4')));
+  t.ok(existsSync(join(restored, 'artifacts/job6/video.mp4')));
+});
+
 t.test('the master key stays behind unless asked for, and its absence is explained', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
