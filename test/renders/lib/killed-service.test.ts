@@ -41,7 +41,7 @@ t.test(
     }
     t.same(attempts, { ada: 2, bob: 2, eve: 1 });
     const workers = await readdir(join(folder, 'work'));
-    for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), [], worker);
+    for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), ['cache'], worker);
     t.same((await readdir(join(folder, 'artifacts'))).toSorted(), jobs.map(({ jobId }) => jobId).toSorted());
   },
 );
