@@ -599,7 +599,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   #announce(record: JobRecord): Job {
     const job = jobOf(record);
-    this.emit('job', job);
+    try {
+      this.emit('job', job);
+    } catch (error) {
+      // As if nobody had called the listener: what follows a change of a job must not be left undone for it.
+      process.nextTick(() => {
+        throw error;
+      });
+    }
     if (!isTerminal(record.phase)) return job;
     this.#ends.emit(record.jobId);
     if (job.webhookUrl !== null) this.#sender?.wake();
