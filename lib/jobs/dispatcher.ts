@@ -444,6 +444,7 @@ function stopRender(running: RunningRender, reason: StopReason): void {
 
 /** A render that was to be stopped isn't attempted again because its worker died over it. */
 function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  if ((result.kind !== 'died' && result.kind !== 'unavailable') || !stopReason) return result;
+  const undecided = ['died', 'no_room', 'unavailable'].includes(result.kind);
+  if (!undecided || !stopReason) return result;
   return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }

@@ -157,7 +157,7 @@ export class RenderWorker {
       try {
         const rendered = await this.#fork(current, jobFolder, job, (report) => progress.hear(report));
         const failure = this.#failureOf(rendered, silentEnd, current.endReason, durationMs());
-        if (failure) return rendered.end.reason === null ? await this.#orNoRoom(failure) : failure;
+        if (failure) return await this.#orNoRoom(failure, rendered.end.reason ?? current.endReason);
         progress.enter('checking', lengthOf(rendered));
         await this.#makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
@@ -168,7 +168,7 @@ export class RenderWorker {
         const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
         const inspected = await this.#fork(current, outFolder, inspection, () => {});
         const defect = this.#failureOf(inspected, silentInspection, current.endReason, durationMs());
-        if (defect) return inspected.end.reason === null ? await this.#orNoRoom(defect) : defect;
+        if (defect) return await this.#orNoRoom(defect, inspected.end.reason ?? current.endReason);
         keepOutFolder = true;
         return {
           kind: 'rendered',
@@ -190,7 +190,11 @@ export class RenderWorker {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
       if (startedAtMs === undefined || error instanceof Untried)
         return { kind: 'unavailable', durationMs: 0, message: (error as Error).message };
-      return this.#orNoRoom({ kind: 'died', durationMs: durationMs(), message: (error as Error).message });
+      return await this.#orNoRoom({
+        kind: 'died',
+        durationMs: durationMs(),
+        message: (error as Error).message,
+      });
     } finally {
       this.#current = undefined;
       task.port.close();
@@ -199,8 +203,12 @@ export class RenderWorker {
     }
   }
 
-  /** What fails while the disk is full isn't the scene's fault, nor the renderer's. */
-  async #orNoRoom(failure: RenderResult): Promise<RenderResult> {
+  /**
+   * What fails while the disk is full isn't the scene's fault, nor the renderer's, unless it was ended for a `reason`. Asked
+   * before the files of the job are removed.
+   */
+  async #orNoRoom(failure: RenderResult, reason?: string): Promise<RenderResult> {
+    if (reason !== undefined) return failure;
     const freeBytes = await freeBytesOf(this.#settings.workFolder);
     return freeBytes < FULL_BELOW_BYTES ? { kind: 'no_room', durationMs: failure.durationMs } : failure;
   }

@@ -126,37 +126,34 @@ t.test(
   },
 );
 
-t.test('artifacts that do not fit are tried again when there is room', { skip }, async (t) => {
-  const disk = smallDisk(t, 24) as string;
-  const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
-  await service.cancel(running);
-  const { jobId } = await enqueue('linger large');
-  const filler = fill(disk);
+for (const [what, diskMib, freeMib] of [
   // The scene itself finds room for its video, its copy in the store doesn't.
-  filler.leave(6 * MIB);
-  const waiting = untilQueued(service, jobId);
-  letGo();
-  t.match(await waiting, { attempts: 1, error: null });
-  t.ok(service.status().diskFull);
-  t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
-  filler.free();
-  t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
-});
+  ['artifacts that do not fit are', 24, 6],
+  ['a scene that finds no room is', 48, 1],
+] as const) {
+  t.test(`${what} tried again when there is room`, { skip }, async (t) => {
+    const disk = smallDisk(t, diskMib) as string;
+    const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
+    await service.cancel(running);
+    const { jobId } = await enqueue('linger large');
+    const filler = fill(disk);
+    filler.leave(freeMib * MIB);
+    const waiting = untilQueued(service, jobId);
+    letGo();
+    t.match(await waiting, { attempts: 1, error: null });
+    t.ok(service.status().diskFull);
+    t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
+    filler.free();
+    t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
+  });
+}
 
-t.test('a scene that finds no room is tried again when there is some', { skip }, async (t) => {
-  const disk = smallDisk(t, 48) as string;
-  const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
-  await service.cancel(running);
-  const { jobId } = await enqueue('linger large');
-  const filler = fill(disk);
-  filler.leave(MIB);
-  const waiting = untilQueued(service, jobId);
-  letGo();
-  t.match(await waiting, { attempts: 1, error: null });
-  t.ok(service.status().diskFull);
-  t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
-  filler.free();
-  t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
+t.test('a running job can be cancelled on a full disk', { skip }, async (t) => {
+  const disk = smallDisk(t, 24) as string;
+  const { service, ledger, running } = await crowdedService(t, disk);
+  fill(disk);
+  t.match(await service.cancel(running), { status: 'failed', error: 'Canceled', attempts: 1 });
+  t.equal((await ledger.balance('ada')).total, 1000);
 });
 
 t.test(
