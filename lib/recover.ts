@@ -75,7 +75,7 @@ async function describe(folder: string, found: Salvage): Promise<RecoveryReport>
     audit: null,
   };
   for (const row of found.losses.flatMap(({ rows }) => rows)) {
-    const list = (await found.has(row)) ? report.doubtful : report.lost;
+    const list = found.has(row) ? report.doubtful : report.lost;
     if (!list.some(({ table, id }) => table === row.table && id === row.id)) list.push(row);
   }
   return report;

@@ -1,7 +1,7 @@
 import { type Disk, replaceFile } from '../disk.ts';
 import { merged } from './merge.ts';
 import { Pack, type PackDescription } from './pack.ts';
-import { type Block, type PackedRow, packPieces } from './pack-format.ts';
+import { type PackedRow, packPieces } from './pack-format.ts';
 import { Slices } from './slices.ts';
 import { type ArchiveRules, bucketPrefix, indexTable } from './tables.ts';
 
@@ -11,8 +11,6 @@ export const PACK_FILE: RegExp = /^pack-(\d{8})$/;
 const LARGEST_MERGED_BYTES = 256 * 1024 * 1024;
 /** Fewer packs than this are not worth a merge. */
 const FEWEST_TO_MERGE = 4;
-/** Text of blocks that were read last. */
-const CACHE_LENGTH = 64 * 1024 * 1024;
 
 /** A row on its way from memory into a pack; null: it was removed. */
 export interface LeavingRow {
@@ -38,7 +36,6 @@ export class Archive {
   readonly #disk: Disk;
   readonly #folder: string;
   readonly #rules: ArchiveRules;
-  readonly #cache = new BlockCache();
   /** Oldest first. */
   #packs: Pack[] = [];
   /** Names of packs that are part of it only if the next start finds them so. */
@@ -93,29 +90,19 @@ export class Archive {
     };
   }
 
-  /** Whether a row of that id could be in it; no costs nothing to say. */
-  mayHold(table: string, id: string): boolean {
-    return this.#packs.some((pack) => pack.mayHold(table, id));
-  }
-
   /** A row; undefined when it isn't there, or was removed. */
-  async find(table: string, id: string): Promise<unknown> {
-    const json = (await this.#locate(table, id))?.json;
+  find(table: string, id: string): unknown {
+    const json = this.#locate(table, id)?.json;
     return json === undefined || json === null ? undefined : JSON.parse(json);
   }
 
-  async #locate(table: string, id: string): Promise<{ pack: Pack; json: string | null } | undefined> {
-    const packs = this.#packs.filter((pack) => pack.mayHold(table, id)).reverse();
-    for (const pack of packs) pack.hold();
-    try {
-      for (const pack of packs) {
-        const json = await pack.find(table, id, (block) => this.#cache.read(pack, block));
-        if (json !== undefined) return { pack, json };
-      }
-      return undefined;
-    } finally {
-      for (const pack of packs) await pack.release();
+  #locate(table: string, id: string): { pack: Pack; json: string | null } | undefined {
+    for (let at = this.#packs.length - 1; at >= 0; at -= 1) {
+      const pack = this.#packs[at] as Pack;
+      const json = pack.find(table, id);
+      if (json !== undefined) return { pack, json };
     }
+    return undefined;
   }
 
   /**
@@ -151,7 +138,7 @@ export class Archive {
     const slices = new Slices();
     for (const row of rows) {
       await slices.next();
-      const located = this.mayHold(row.table, row.id) ? await this.#locate(row.table, row.id) : undefined;
+      const located = this.#locate(row.table, row.id);
       if (located) located.pack.outdatedRows += 1;
       if (row.row !== null || located) kept.push(row);
     }
@@ -183,7 +170,8 @@ export class Archive {
   async #write(rows: Parameters<typeof packPieces>[0]): Promise<Pack> {
     const name = this.#newName();
     try {
-      await replaceFile(this.#disk, this.#folder, name, packPieces(rows));
+      const readable = (table: string) => this.#rules.get(table)?.soughtById ?? false;
+      await replaceFile(this.#disk, this.#folder, name, packPieces(rows, { readable }));
       return await Pack.open(this.#disk, this.#folder, name);
     } catch (error) {
       await this.#disk.remove(`${this.#folder}/${name}`).catch(() => {}); // The next start does it.
@@ -219,32 +207,5 @@ function* packed(byTable: Map<string, LeavingRow[]>): Generator<PackedRow> {
     const rows = byTable.get(table) as LeavingRow[];
     rows.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
     for (const { id, row } of rows) yield { table, id, json: row === null ? undefined : JSON.stringify(row) };
-  }
-}
-
-/** Blocks that were read last, up to some length of text together. */
-class BlockCache {
-  readonly #texts = new Map<Block, string>();
-  #length = 0;
-
-  async read(pack: Pack, block: Block): Promise<string> {
-    const cached = this.#texts.get(block);
-    if (cached !== undefined) {
-      // To the end: the first to go is the one that was not asked for longest.
-      this.#texts.delete(block);
-      this.#texts.set(block, cached);
-      return cached;
-    }
-    const text = await pack.readBlock(block);
-    if (!this.#texts.has(block)) {
-      this.#texts.set(block, text);
-      this.#length += text.length;
-    }
-    for (const [oldest, { length }] of this.#texts) {
-      if (this.#length <= CACHE_LENGTH) break;
-      this.#texts.delete(oldest);
-      this.#length -= length;
-    }
-    return text;
   }
 }

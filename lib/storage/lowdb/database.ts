@@ -221,7 +221,7 @@ export class LowdbDatabase {
   async find<Row>(table: string, id: string): Promise<Row | undefined> {
     const row = this.#rows(table).get(id);
     if (row !== undefined) return (row ?? undefined) as Row | undefined;
-    return (await this.#adapter.archive.find(table, id)) as Row | undefined;
+    return this.#adapter.archive.find(table, id) as Row | undefined;
   }
 
   /** Committed rows, newest first, wherever they are. */
@@ -347,7 +347,7 @@ export class LowdbDatabase {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      const operations = group.flatMap((commit) => commit.operations);
+      const operations = lastOfEachRow(group);
       try {
         if (operations.length > 0) await this.#append(operations, group.length);
       } catch (cause) {
@@ -422,6 +422,20 @@ export class LowdbDatabase {
   #rows(table: string): Map<string, unknown> {
     return this.#low.data.get(table) ?? new Map();
   }
+}
+
+/** What commits leave behind: rows that many of them wrote, like an account's, are there once. */
+function lastOfEachRow(group: Commit[]): Operation[] {
+  const last = new Map<string, Map<string, Operation>>();
+  for (const { operations } of group) {
+    for (const operation of operations) {
+      const { table, id } = operation;
+      const rows = last.get(table);
+      if (rows) rows.set(id, operation);
+      else last.set(table, new Map([[id, operation]]));
+    }
+  }
+  return [...last.values()].flatMap((rows) => [...rows.values()]);
 }
 
 /** Collects the writes of one transaction and shows them to its own reads. */

@@ -4,7 +4,7 @@ import { ScenepressError } from '../../errors.ts';
 import { type Disk, type DiskFile, putInPlace, replaceFile, writeBeside } from '../disk.ts';
 import { Archive, type LeavingRow, PACK_FILE } from './archive.ts';
 import { FORMAT_1_FILE, modernise } from './format-1.ts';
-import { BEGINNING, encodeRecord, type Mark, readRecords } from './journal-record.ts';
+import { BEGINNING, type Mark, RecordEncoder, readRecords } from './journal-record.ts';
 import { Slices } from './slices.ts';
 import { FORMAT, readSnapshot, type SnapshotContent, snapshotPieces } from './snapshot.ts';
 import { type ArchiveRules, applyTo, type Operation, type Tables } from './tables.ts';
@@ -56,6 +56,7 @@ export class JournaledAdapter implements Adapter<Tables> {
   readonly #onFatal: OnFatal;
   readonly #onLeave: OnLeave;
   readonly #smallestLimitBytes: number;
+  readonly #encoder = new RecordEncoder();
   #mark: Mark = BEGINNING;
   /** The one that is written to. */
   #journal: { name: string; file: DiskFile; sizeBytes: number } | undefined;
@@ -157,7 +158,7 @@ export class JournaledAdapter implements Adapter<Tables> {
     const journal = this.#journal;
     assert(journal, 'open');
     if (this.#untidy) await this.#cutBack(journal);
-    const { bytes, mark } = encodeRecord(this.#mark, operations);
+    const { bytes, mark } = this.#encoder.encode(this.#mark, operations);
     try {
       await journal.file.write(bytes, journal.sizeBytes);
     } catch (error) {

@@ -32,6 +32,7 @@ export class LowdbStorage implements Storage {
     database.archive<JobRecord>(JOBS, {
       finished: ({ phase }) => isTerminal(phase),
       keepsRecent: true,
+      soughtById: true,
       indexes: {
         byOwner: (job) => ({ bucket: [job.owner, shownStatus(job)], order: job.jobId }),
         byStatus: (job) => ({ bucket: [shownStatus(job)], order: job.jobId }),

@@ -5,7 +5,7 @@ import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
  * A pack is a file of rows that are finished. It is written once and never changed.
  *
  * ```
- * block …   lines of one table, compressed: `<id as JSON>\t<row as JSON>\n`; without a row: the row was removed
+ * block …   lines of one table, deflated: `<id as JSON>\t<row as JSON>\n`; without a row: the row was removed
  * index     JSON, compressed: where the blocks of each table are, and with which id each begins
  * trailer   `<place of the index> <its bytes> <its checksum>\n`, always as long
  * ```
@@ -49,7 +49,11 @@ type StoredIndex = { table: string; lastId: string; blocks: [string, number, num
 
 /** Of text, before compression. Small, because a look-up reads a whole one. */
 const BLOCK_LENGTH = 8 * 1024;
+/** Of text that isn't compressed. */
+const READABLE_BLOCK_LENGTH = 4 * 1024;
 const COMPRESSION = { level: 3 };
+/** Deflate's own way of holding text as it is. */
+const NO_COMPRESSION = { level: 0 };
 /** Written in one go: each write waits for its turn on a busy event loop, and nothing else runs while it is made. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -59,11 +63,12 @@ const ANY_ID = '\uffff'.repeat(8);
 export const TRAILER_BYTES = 66;
 const TRAILER = /^(\d{16}) (\d{16}) ([0-9a-f]{31})\n$/;
 
-/** A pack of rows that come in order, piece by piece. */
+/** A pack of rows that come in order, piece by piece. `readable`: tables whose rows are not compressed. */
 export async function* packPieces(
   rows: AsyncIterable<PackedRow | PackedRun> | Iterable<PackedRow>,
+  { readable = () => false }: { readable?: (table: string) => boolean } = {},
 ): AsyncGenerator<Buffer> {
-  const builder = new PackBuilder();
+  const builder = new PackBuilder(readable);
   for await (const row of rows) {
     if ('blocks' in row) builder.addRun(row);
     else builder.addRow(row);
@@ -74,6 +79,7 @@ export async function* packPieces(
 }
 
 class PackBuilder {
+  readonly #readable: (table: string) => boolean;
   readonly #index: TableIndex[] = [];
   /** Where the next block begins. */
   #at = 0;
@@ -83,8 +89,13 @@ class PackBuilder {
   #piece: Buffer[] = [];
   pieceBytes = 0;
 
+  constructor(readable: (table: string) => boolean) {
+    this.#readable = readable;
+  }
+
   addRow({ table, id, json }: PackedRow): void {
-    if (this.#index.at(-1)?.table !== table || this.#length >= BLOCK_LENGTH) this.#endBlock();
+    const limit = this.#readable(table) ? READABLE_BLOCK_LENGTH : BLOCK_LENGTH;
+    if (this.#index.at(-1)?.table !== table || this.#length >= limit) this.#endBlock();
     this.#table(table).lastId = id;
     if (this.#lines.length === 0) this.#firstId = id;
     const line = json === undefined ? `${JSON.stringify(id)}\n` : `${JSON.stringify(id)}\t${json}\n`;
@@ -123,10 +134,16 @@ class PackBuilder {
   }
 
   #endBlock(): void {
-    if (this.#lines.length === 0) return;
-    const bytes = deflateRawSync(this.#lines.join(''), COMPRESSION);
-    const block = { firstId: this.#firstId, at: this.#at, sizeBytes: bytes.length, checksum: crc32(bytes) };
-    this.#index.at(-1)?.blocks.push(block);
+    const index = this.#index.at(-1);
+    if (!index || this.#lines.length === 0) return;
+    const compression = this.#readable(index.table) ? NO_COMPRESSION : COMPRESSION;
+    const bytes = deflateRawSync(this.#lines.join(''), compression);
+    index.blocks.push({
+      firstId: this.#firstId,
+      at: this.#at,
+      sizeBytes: bytes.length,
+      checksum: crc32(bytes),
+    });
     this.#put(bytes);
     this.#lines = [];
     this.#length = 0;
@@ -176,20 +193,39 @@ export function decodeIndex(bytes: Buffer, checksum: string): TableIndex[] | und
   }));
 }
 
-/** The lines of a block; undefined when it was altered. */
-export function decodeBlock(bytes: Buffer, { checksum }: Block): string | undefined {
-  return crc32(bytes) === checksum ? inflateRawSync(bytes).toString() : undefined;
+/** The lines of a block, maybe a part of `bytes`; undefined when it was altered. */
+export function decodeBlock(bytes: Buffer, { checksum }: Block): Buffer | undefined {
+  if (crc32(bytes) !== checksum) return undefined;
+  return storedText(bytes) ?? inflateRawSync(bytes);
+}
+
+const STORED_HEAD_BYTES = 5;
+
+/**
+ * What deflate holds in one piece as it is (RFC 1951 §3.2.4). Read by hand, because zlib takes much memory for each call,
+ * and V8 collects all garbage for that: for a look-up several times the work of all else.
+ */
+function storedText(bytes: Buffer): Buffer | undefined {
+  const isOneStoredPiece = ((bytes[0] ?? 0) & 0b111) === 0b001;
+  return isOneStoredPiece && bytes.readUInt16LE(1) === bytes.length - STORED_HEAD_BYTES
+    ? bytes.subarray(STORED_HEAD_BYTES)
+    : undefined;
 }
 
 /** The row of an id in the lines of a block: its JSON, null when it was removed, undefined when it isn't there. */
-export function findLine(lines: string, id: string): string | null | undefined {
-  const name = JSON.stringify(id);
-  let at = lines.startsWith(name) ? 0 : lines.indexOf(`\n${name}`) + 1;
+export function findLine(lines: Buffer, id: string): string | null | undefined {
+  const name = Buffer.from(JSON.stringify(id));
   // An id's JSON ends with a quote, so nothing longer begins with it.
-  if (at === 0 && !lines.startsWith(name)) return undefined;
-  at += name.length;
-  return lines[at] === '\t' ? lines.slice(at + 1, lines.indexOf('\n', at)) : null;
+  for (let at = lines.indexOf(name); at >= 0; at = lines.indexOf(name, at + 1)) {
+    if (at > 0 && lines[at - 1] !== NEWLINE) continue;
+    const end = at + name.length;
+    return lines[end] === TAB ? lines.toString('utf8', end + 1, lines.indexOf(NEWLINE, end)) : null;
+  }
+  return undefined;
 }
+
+const NEWLINE = 0x0a;
+const TAB = 0x09;
 
 /** The rows of a block, in order. */
 export function* linesOf(lines: string): Generator<{ id: string; json: string | undefined }> {

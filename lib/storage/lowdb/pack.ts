@@ -25,6 +25,9 @@ export interface PackDescription {
 /** Read in one go by those who want all rows: much in one read, little in one turn of the event loop. */
 const RUN_BYTES = 32 * 1024;
 
+/** What look-ups read into, one after the other: buffers of their own would be garbage at once. */
+const ROOM = Buffer.allocUnsafeSlow(16 * 1024);
+
 /** One open pack: a sparse index in memory, the rows on the disk. */
 export class Pack {
   readonly name: string;
@@ -101,29 +104,24 @@ export class Pack {
     if (this.#readers === 0) await this.#file.close();
   }
 
-  /** Whether a row of that id could be in it. */
-  mayHold(table: string, id: string): boolean {
-    const index = this.#tables.get(table);
-    return index !== undefined && id <= index.lastId && id >= (index.blocks[0] as Block).firstId;
-  }
-
   blocksOf(table: string): Block[] {
     return this.#tables.get(table)?.blocks ?? [];
   }
 
   /** The row's JSON, null when this pack says that it was removed, undefined when it says nothing of it. */
-  async find(
-    table: string,
-    id: string,
-    lines: (block: Block) => Promise<string>,
-  ): Promise<string | null | undefined> {
-    const blocks = this.blocksOf(table);
-    const block = blocks[lastNotAfter(blocks, id)];
-    return block && findLine(await lines(block), id);
+  find(table: string, id: string): string | null | undefined {
+    const index = this.#tables.get(table);
+    if (!index || id > index.lastId) return undefined;
+    const block = index.blocks[lastNotAfter(index.blocks, id)];
+    if (!block) return undefined;
+    const room = block.sizeBytes <= ROOM.length ? ROOM : Buffer.allocUnsafe(block.sizeBytes);
+    const bytes = this.#file.readNow(block.at, room.subarray(0, block.sizeBytes));
+    return findLine(this.#decode(bytes, block), id);
   }
 
   async readBlock(block: Block): Promise<string> {
-    return this.#decode(await this.#file.read(block.at, Buffer.allocUnsafe(block.sizeBytes)), block);
+    const bytes = await this.#file.read(block.at, Buffer.allocUnsafe(block.sizeBytes));
+    return this.#decode(bytes, block).toString();
   }
 
   /** Every block of it, with its rows where it is whole. */
@@ -137,7 +135,7 @@ export class Pack {
       for (const block of blocks) {
         const { firstId, at } = block;
         const lines = decodeBlock(await this.#file.read(at, Buffer.allocUnsafe(block.sizeBytes)), block);
-        yield { table, firstId, at, rows: lines === undefined ? undefined : [...linesOf(lines)] };
+        yield { table, firstId, at, rows: lines === undefined ? undefined : [...linesOf(lines.toString())] };
       }
     }
   }
@@ -167,11 +165,11 @@ export class Pack {
     const start = (blocks[0] as Block).at;
     const bytes = await this.readBytes(blocks, room);
     return blocks.map((block) =>
-      this.#decode(bytes.subarray(block.at - start, block.at - start + block.sizeBytes), block),
+      this.#decode(bytes.subarray(block.at - start, block.at - start + block.sizeBytes), block).toString(),
     );
   }
 
-  #decode(bytes: Buffer, block: Block): string {
+  #decode(bytes: Buffer, block: Block): Buffer {
     const lines = decodeBlock(bytes, block);
     if (lines === undefined) throw damaged(this.#path, `it was altered (at byte ${block.at})`);
     return lines;

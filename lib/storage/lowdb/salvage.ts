@@ -34,7 +34,7 @@ export interface Salvage {
   /** Names of the files that are not as they should be. */
   damagedFiles: string[];
   /** Whether a row is there after all, in memory or in a pack. */
-  has: (row: RowName) => Promise<boolean>;
+  has: (row: RowName) => boolean;
   close: () => Promise<void>;
 }
 
@@ -80,11 +80,11 @@ class Salvager implements Salvage {
     this.mark = { sequence: sequence + 1, checksum: '0'.repeat(32) };
   }
 
-  has = async ({ table, id }: RowName): Promise<boolean> => {
+  has = ({ table, id }: RowName): boolean => {
     const row = this.tables.get(table)?.get(id);
     if (row !== undefined) return row !== null;
     for (const pack of this.#whole.toReversed()) {
-      const found = await pack.find(table, id, (block) => pack.readBlock(block));
+      const found = pack.find(table, id);
       if (found !== undefined) return found !== null;
     }
     return false;
@@ -150,7 +150,7 @@ class Salvager implements Salvage {
       }
       if (isIndex) continue; // It is made anew when the rows are packed again.
       for (const { id, json } of rows) {
-        if (this.tables.get(table)?.has(id) || (await this.has({ table, id }))) continue;
+        if (this.tables.get(table)?.has(id) || this.has({ table, id })) continue;
         tableIn(this.tables, table).set(id, json === undefined ? null : JSON.parse(json));
       }
     }

@@ -6,8 +6,6 @@ export interface Operation {
   table: string;
   id: string;
   row: unknown;
-  /** The row as JSON; undefined for a removal. */
-  json: string | undefined;
 }
 
 /** A place in an index: rows of one bucket are listed together, in the order of `order`. */
@@ -23,6 +21,8 @@ export interface ArchiveRule<Row> {
   finished: (row: Row) => boolean;
   /** Whether the last ones that have finished stay in memory, because they are asked for most. */
   keepsRecent?: boolean;
+  /** Whether single rows are often asked for: then they are not compressed. */
+  soughtById?: boolean;
   /** How rows are listed, other than by id. */
   indexes?: Record<string, (row: Row) => IndexKey>;
 }
@@ -30,7 +30,7 @@ export interface ArchiveRule<Row> {
 export type ArchiveRules = Map<string, ArchiveRule<unknown>>;
 
 export function put(table: string, id: string, row: unknown): Operation {
-  return { table, id, row: frozenCopy(row), json: JSON.stringify(row) };
+  return { table, id, row: frozenCopy(row) };
 }
 
 /** A copy of JSON data that nobody can change. By hand, because it is made of every row that is written. */
@@ -46,7 +46,7 @@ function frozenCopy(value: unknown): unknown {
 }
 
 export function removal(table: string, id: string): Operation {
-  return { table, id, row: undefined, json: undefined };
+  return { table, id, row: undefined };
 }
 
 /** The rows of a table, made when it isn't there. */

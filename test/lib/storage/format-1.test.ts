@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { audit, DataFolder, StoredLedger } from '../../../lib/index.ts';
-import { encodeRecord } from '../../../lib/storage/lowdb/journal-record.ts';
+import { RecordEncoder } from '../../../lib/storage/lowdb/journal-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 /** A data folder as format 1 had it: all rows in one snapshot, but for sources in a file of their own. */
@@ -17,7 +17,7 @@ function writeFormat1(
   const foot = { rows: rows.length, checksum: createHash('sha256').update(lines).digest('hex') };
   writeFileSync(join(path, 'database.jsonl'), `${lines}${JSON.stringify(foot)}\n`);
   const operations = later.map(([table, id, row]) => ({ table, id, row, json: JSON.stringify(row) }));
-  writeFileSync(join(path, 'journal-0000000000000008'), encodeRecord(mark, operations).bytes);
+  writeFileSync(join(path, 'journal-0000000000000008'), new RecordEncoder().encode(mark, operations).bytes);
 }
 
 t.test('a folder of format 1 is read, and is one of today from then on', async (t) => {
