@@ -5,6 +5,9 @@ import type { Server } from '@hapi/hapi';
  * for a key. Below the prefix such paths are taken as they are written instead: like any other that names nothing.
  */
 export function takeBrokenEscapesLiterally(server: Server, prefix: string): void {
+  const taken = takenPrefixes.get(server.listener) ?? [];
+  if (taken.some((other) => prefix.startsWith(other))) return;
+  takenPrefixes.set(server.listener, [...taken, prefix]);
   server.ext('onRequest', (request, h) => {
     if (request.path.startsWith(prefix) && !canDecode(request.path)) {
       // A host of our own, because setUrl would build a URL with the client's Host header, which may be broken too.
@@ -14,7 +17,11 @@ export function takeBrokenEscapesLiterally(server: Server, prefix: string): void
   });
 }
 
+/** What is looked after already, by what is the same for a server and all its plugins. */
+const takenPrefixes = new WeakMap<Server['listener'], string[]>();
+
 function canDecode(path: string): boolean {
+  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;

@@ -61,7 +61,8 @@ export async function createServer(options: {
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
   draining.register(hapi);
-  hapi.ext('onPreResponse', answerErrors(logger));
+  // For its own routes and for what no route is for; the plugins do it for theirs.
+  hapi.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
 
   await hapi.register([
     {

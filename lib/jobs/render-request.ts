@@ -82,37 +82,32 @@ export type ValidRenderRequest = RenderRequest & Required<Pick<RenderRequest, 'q
 const LONGEST_NAME_SHOWN = 80;
 
 /**
- * Whether a request keeps all rules and has its defaults already, as one that was checked before has: the HTTP API
- * checks requests before the service does. False where only the schema can tell.
+ * A request that keeps all rules, with its defaults, as nearly all do: found out at a tenth of what the schema takes.
+ * Undefined where only the schema can tell.
  */
-function isPlainlyValid(value: unknown): value is ValidRenderRequest {
-  if (typeof value !== 'object' || value === null) return false;
-  const {
-    code,
-    className,
-    quality,
-    aspectRatio,
-    fps,
-    metadata: _,
-    webhookUrl,
-    ...others
-  } = value as RenderRequest;
-  return (
-    Object.keys(others).length === 0 &&
-    typeof code === 'string' &&
+function plainlyValid(value: unknown): ValidRenderRequest | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const request = { quality: 'medium', aspectRatio: '16:9', ...value } as ValidRenderRequest;
+  for (const name in request) if (!FIELDS.has(name)) return undefined;
+  const { code, className, quality, aspectRatio, fps, webhookUrl } = request;
+  return typeof code === 'string' &&
     code.length > 0 &&
     typeof className === 'string' &&
     CLASS_NAME.test(className) &&
-    QUALITIES.includes(quality as Quality) &&
-    ASPECT_RATIOS.includes(aspectRatio as AspectRatio) &&
+    QUALITIES.includes(quality) &&
+    ASPECT_RATIOS.includes(aspectRatio) &&
     (fps === undefined || (Number.isInteger(fps) && fps >= 1)) &&
     (webhookUrl === undefined || webhookUrl === null)
-  );
+    ? request
+    : undefined;
 }
+
+const FIELDS = new Set(Object.keys(renderRequestSchema.describe()['keys'] as object));
 
 /** Checks a request; the first rule it breaks is the error (`invalid_request`, message as in contract §7). */
 export function parseRenderRequest(value: unknown): ValidRenderRequest {
-  if (isPlainlyValid(value)) return value;
+  const plain = plainlyValid(value);
+  if (plain) return plain;
   // joi would take a property of this name for the object's prototype.
   const hasProto = Object.hasOwn(Object(value), '__proto__');
   const own = hasProto
