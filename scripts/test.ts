@@ -26,8 +26,11 @@ rmSync(TAP_OUTPUT, { force: true });
 process.env['NODE_COMPILE_CACHE'] ??= join(root, '.setup/compiled');
 
 // Fast ones first, so that a small mistake is seen in seconds. One run of tap each: it would sort them by name.
-const ROOMS = ['scripts', 'lib', 'appliance', 'checks', 'crashes', 'renders', 'binary/smoke'];
-const runs = process.argv.length > 2 ? [process.argv.slice(2)] : ROOMS.map((name) => [join('test', name)]);
+const ROOMS = [['scripts'], ['lib'], ['appliance'], ['checks', 'crashes'], ['renders'], ['binary/smoke']];
+const runs =
+  process.argv.length > 2
+    ? [process.argv.slice(2)]
+    : ROOMS.map((names) => names.map((name) => join('test', name)));
 const results: Counts = { passed: 0, failed: 0, skipped: 0 };
 for (const paths of runs) {
   const files = paths.flatMap(testFiles);
