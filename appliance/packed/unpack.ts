@@ -1,27 +1,23 @@
-import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, mkdir, open, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
 import { createZstdDecompress } from 'node:zlib';
 import { UserError } from '../user-error.ts';
 import type { Archive, Segment } from './archive.ts';
+import { LOADER } from './flush.ts';
 
 const READ_BYTES = 1024 * 1024;
-const LOADER = 'ld-linux-x86-64.so.2';
-const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
-
-const run = promisify(execFile);
 
 /** The program's file doesn't hold what was built. */
 class Damaged extends Error {}
 
 /**
- * Unpacks all segments into an empty folder and has them on the disk. The machine needs no tar of its own, and none in
+ * Unpacks all segments into an empty folder. The machine needs no tar of its own, and none in
  * JavaScript would be quick enough: the root's is used. `onProgress`: the part that is done, 0 to 1.
  */
 export async function unpack(
@@ -48,7 +44,6 @@ export async function unpack(
     );
   }
   await rm(tools, { recursive: true });
-  await flush(folder);
 }
 
 async function copyTools(archive: Archive, folder: string): Promise<void> {
@@ -126,21 +121,4 @@ function readSegment(file: string, { offset, sizeBytes, sha256 }: Segment, onRea
   });
   const end = offset + sizeBytes - 1;
   return { stream: createReadStream(file, { start: offset, end, highWaterMark: READ_BYTES }), check };
-}
-
-/** Puts everything on the disk before the folder gets the name that says so. Node has no syncfs; the root's `sync` has. */
-async function flush(folder: string): Promise<void> {
-  const libraries = join(folder, LIBRARIES);
-  const sync = [join(folder, 'usr/bin/sync'), '--file-system', folder];
-  await run(join(libraries, LOADER), ['--library-path', libraries, ...sync], { env: {} });
-}
-
-/** Puts a folder's own entries on the disk. */
-export async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '../user-error.ts';
 import type { Archive } from './archive.ts';
-import { flushFolder, unpack } from './unpack.ts';
+import { flush, flushFileSystem } from './flush.ts';
+import { RootMark } from './root-mark.ts';
+import { unpack } from './unpack.ts';
 
 export interface UnpackEvents {
   /** `part` of it is done, from 0 to 1. */
@@ -19,12 +21,14 @@ const RETRY_MS = 200;
 /** Beside what is unpacked, other things grow on the same disk. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 const PREFIX = 'root-';
+const ROOT = /^root-\w+$/;
 const UNFINISHED = 'unfinished-';
 
 /**
  * The renderer root in a folder, unpacked once for each version.
  *
- * It gets its name when all of it is on the disk, so one that has its name is whole, whatever happened. Locks are SQLite
+ * It gets its name when all of it is written, and is used from then on; putting it on the disk takes longer than
+ * unpacking it, and goes on meanwhile. A mark beside it tells one that is whole from one that a power cut left. Locks are SQLite
  * transactions on files beside it, which the kernel ends with the process: one process unpacks at a time, and versions
  * that no process uses any more are removed.
  */
@@ -32,28 +36,42 @@ export class UnpackedRoot {
   readonly path: string;
   readonly #archive: Archive;
   readonly #folder: string;
+  readonly #mark: RootMark;
   #use: DatabaseSync | undefined;
+  /** Resolves when it is on the disk, or could not be put there: then the next start tries again. */
+  flushed: Promise<void> = Promise.resolve();
 
   constructor({ archive, folder }: { archive: Archive; folder: string }) {
     this.#archive = archive;
     this.#folder = folder;
     this.path = join(folder, `${PREFIX}${archive.name}`);
+    this.#mark = new RootMark(this.path);
   }
 
   /** Unpacks it where it isn't yet, and keeps it from being removed until `stop`. */
   async start(events: UnpackEvents): Promise<void> {
     do {
-      if (!existsSync(this.path)) await this.#unpack(events);
+      if (!(await this.#isWhole())) await this.#unpack(events);
       this.#use?.close();
       this.#use = lock(this.#useFile(this.path), 'shared');
       // A process of another version may have removed it in between.
-    } while (!existsSync(this.path));
+    } while (!(await this.#isWhole()));
+    if (!(await this.#mark.isFlushed())) this.flushed = this.#flush().catch(() => {});
     await this.#removeOthers();
   }
 
   stop(): void {
     this.#use?.close();
     this.#use = undefined;
+  }
+
+  async #isWhole(): Promise<boolean> {
+    return existsSync(this.path) && (await this.#mark.isThere());
+  }
+
+  async #flush(): Promise<void> {
+    await flushFileSystem(this.path);
+    await this.#mark.setFlushed();
   }
 
   async #unpack({ onProgress, onWait }: UnpackEvents): Promise<void> {
@@ -65,15 +83,21 @@ export class UnpackedRoot {
       unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
     }
     try {
-      if (existsSync(this.path)) return;
+      if (await this.#isWhole()) return;
+      await this.#mark.remove();
       await this.#removeUnfinished();
+      if (existsSync(this.path)) await this.#remove(this.path);
       await this.#assertRoom();
       const unfinished = join(this.#folder, `${UNFINISHED}${this.#archive.name}`);
       await mkdir(unfinished);
       await chmod(unfinished, 0o755);
       await unpack(this.#archive, unfinished, onProgress);
+      if (!(await this.#mark.setWritten())) {
+        await flushFileSystem(unfinished);
+        await this.#mark.setFlushed();
+      }
       await rename(unfinished, this.path);
-      await flushFolder(this.#folder);
+      await flush(this.#folder);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
@@ -122,14 +146,12 @@ export class UnpackedRoot {
   async #removeOthers(): Promise<void> {
     for (const name of await readdir(this.#folder)) {
       const path = join(this.#folder, name);
-      if (!name.startsWith(PREFIX) || name.endsWith('.lock') || path === this.path) continue;
+      if (!ROOT.test(name) || path === this.path) continue;
       const unused = lock(this.#useFile(path), 'exclusive');
       if (!unused) continue;
-      // Under another name first: half of a root must never have a root's name.
-      const doomed = join(this.#folder, `${UNFINISHED}${name}`);
       try {
-        await rename(path, doomed);
-        await rm(doomed, { recursive: true, force: true });
+        await this.#remove(path);
+        await new RootMark(path).remove();
         await rm(this.#useFile(path), { force: true });
       } catch {
         // Another user's.
@@ -137,6 +159,13 @@ export class UnpackedRoot {
         unused.close();
       }
     }
+  }
+
+  /** Under another name first: half of a root must never have a root's name. */
+  async #remove(path: string): Promise<void> {
+    const doomed = join(this.#folder, `${UNFINISHED}${basename(path)}`);
+    await rename(path, doomed);
+    await rm(doomed, { recursive: true, force: true });
   }
 
   #useFile(path: string): string {

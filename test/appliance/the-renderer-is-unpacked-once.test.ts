@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -34,6 +44,13 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** Flushing keeps no process running: this does. */
+async function flushed(root: UnpackedRoot): Promise<void> {
+  const alive = setInterval(() => {}, 1000);
+  await root.flushed;
+  clearInterval(alive);
+}
+
 t.test('a root is unpacked, readable to everyone, and not a second time', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
@@ -46,6 +63,7 @@ t.test('a root is unpacked, readable to everyone, and not a second time', { skip
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello');
   t.equal(statSync(join(root.path, 'etc/hello')).mode & 0o777, 0o644);
   t.notOk(existsSync(join(root.path, '.tools')));
+  await flushed(root);
   root.stop();
   const again = new UnpackedRoot({ archive, folder });
   await again.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
@@ -76,7 +94,54 @@ t.test('a start that was killed while it unpacked is repaired by the next one', 
   await root.start(SILENT);
   t.equal(statSync(join(root.path, 'etc/large')).size, LARGE['etc/large'].length);
   t.strictSame(unfinished(folder), [], 'nothing of the first one is left');
+  await flushed(root);
   root.stop();
+});
+
+t.test('one that a power cut may have left in pieces is unpacked again', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
+  const root = new UnpackedRoot({ archive, folder });
+  const start = async () => {
+    let unpacked = false;
+    await root.start({
+      ...SILENT,
+      onProgress: () => {
+        unpacked = true;
+      },
+    });
+    const text = readFileSync(join(root.path, 'etc/hello'), 'utf8');
+    root.stop();
+    return { unpacked, text };
+  };
+  await start();
+  const mark = `${root.path}.whole`;
+  await flushed(root);
+  t.equal(readFileSync(mark, 'utf8'), 'flushed');
+  t.equal(statSync(mark).mode & 0o777, 0o644);
+
+  writeFileSync(mark, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  t.strictSame(
+    await start(),
+    { unpacked: false, text: 'hello' },
+    'since this start of the machine it is whole',
+  );
+  await flushed(root);
+  t.equal(
+    readFileSync(mark, 'utf8'),
+    'flushed',
+    'what a killed process had not put on the disk is put there',
+  );
+
+  for (const text of ['6e7a3d9c-0d1c-4c5f-9a35-0f3f4d1e8b77', '']) {
+    writeFileSync(join(root.path, 'etc/hello'), '');
+    writeFileSync(mark, text);
+    t.strictSame(await start(), { unpacked: true, text: 'hello' }, `marked with "${text}"`);
+    await flushed(root);
+  }
+  rmSync(mark);
+  t.strictSame(await start(), { unpacked: true, text: 'hello' }, 'not marked');
+  await flushed(root);
 });
 
 t.test('a damaged program is refused, and leaves no root', { skip }, async (t) => {
@@ -114,6 +179,7 @@ t.test('other versions are removed once nobody uses them', { skip }, async (t) =
   await end(child);
   await root.start(SILENT);
   t.strictSame(roots(folder), [`root-${archive.name}`]);
+  await flushed(root);
   root.stop();
 });
 

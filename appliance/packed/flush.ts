@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The loader of programs in a renderer root. */
+export const LOADER = 'ld-linux-x86-64.so.2';
+const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
+
+/**
+ * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has. Doesn't
+ * keep this process from ending, nor ends with it.
+ */
+export async function flushFileSystem(root: string): Promise<void> {
+  const libraries = join(root, LIBRARIES);
+  const sync = [join(root, 'usr/bin/sync'), '--file-system', root];
+  const child = spawn(join(libraries, LOADER), ['--library-path', libraries, ...sync], {
+    stdio: 'ignore',
+    env: {},
+  });
+  child.unref();
+  const [status] = (await once(child, 'exit')) as [number | null];
+  if (status !== 0) throw new Error(`${root} could not be put on the disk.`);
+}
+
+/** Puts a file's content on the disk, or a folder's own entries. */
+export async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
