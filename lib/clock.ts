@@ -13,5 +13,6 @@ export function isoTime(epochMs: number): string {
 
 /** The month (UTC) that a moment belongs to, as `2026-11`: the period of a free grant. */
 export function monthOf(epochMs: number): string {
-  return isoTime(epochMs).slice(0, 7);
+  const date = new Date(epochMs);
+  return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, '0')}`;
 }

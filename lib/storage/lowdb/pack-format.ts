@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /**
  * A pack is a file of rows that are finished. It is written once and never changed.
@@ -52,10 +53,14 @@ const BLOCK_LENGTH = 8 * 1024;
 /** Of text that isn't compressed. */
 const READABLE_BLOCK_LENGTH = 4 * 1024;
 const COMPRESSION = { level: 3 };
+/** Longer blocks are compressed in another thread: while many jobs come, that is a good part of all there is to do. */
+const WORTH_A_THREAD_LENGTH = 4 * 1024;
 /** Deflate's own way of holding text as it is. */
 const NO_COMPRESSION = { level: 0 };
 /** Written in one go: each write waits for its turn on a busy event loop, and nothing else runs while it is made. */
 const PIECE_BYTES = 64 * 1024;
+
+const deflate = promisify<string, { level: number }, Buffer>(deflateRaw);
 
 /** Behind every id there is. */
 const ANY_ID = '\uffff'.repeat(8);
@@ -70,11 +75,11 @@ export async function* packPieces(
 ): AsyncGenerator<Buffer> {
   const builder = new PackBuilder(readable);
   for await (const row of rows) {
-    if ('blocks' in row) builder.addRun(row);
-    else builder.addRow(row);
+    const wait = 'blocks' in row ? builder.addRun(row) : builder.addRow(row);
+    if (wait !== undefined) await wait;
     if (builder.pieceBytes >= PIECE_BYTES) yield builder.takePiece();
   }
-  builder.end();
+  await builder.end();
   yield builder.takePiece();
 }
 
@@ -93,9 +98,14 @@ class PackBuilder {
     this.#readable = readable;
   }
 
-  addRow({ table, id, json }: PackedRow): void {
-    const limit = this.#readable(table) ? READABLE_BLOCK_LENGTH : BLOCK_LENGTH;
-    if (this.#index.at(-1)?.table !== table || this.#length >= limit) this.#endBlock();
+  /** A promise only where a block is at its end: most rows need no turn of the event loop. */
+  addRow(row: PackedRow): Promise<void> | undefined {
+    const limit = this.#readable(row.table) ? READABLE_BLOCK_LENGTH : BLOCK_LENGTH;
+    if (this.#index.at(-1)?.table === row.table && this.#length < limit) return this.#add(row);
+    return this.#endBlock().then(() => this.#add(row));
+  }
+
+  #add({ table, id, json }: PackedRow): undefined {
     this.#table(table).lastId = id;
     if (this.#lines.length === 0) this.#firstId = id;
     const line = json === undefined ? `${JSON.stringify(id)}\n` : `${JSON.stringify(id)}\t${json}\n`;
@@ -103,8 +113,8 @@ class PackBuilder {
     this.#length += line.length;
   }
 
-  addRun({ table, blocks, bytes, before }: PackedRun): void {
-    this.#endBlock();
+  async addRun({ table, blocks, bytes, before }: PackedRun): Promise<void> {
+    await this.#endBlock();
     const shift = this.#at - (blocks[0] as Block).at;
     const own = this.#table(table);
     own.lastId = before;
@@ -113,8 +123,8 @@ class PackBuilder {
   }
 
   /** Writes the index. */
-  end(): void {
-    this.#endBlock();
+  async end(): Promise<void> {
+    await this.#endBlock();
     const bytes = encodeIndex(this.#index);
     const trailer = `${digits(this.#at)} ${digits(bytes.length)} ${indexChecksum(bytes)}\n`;
     this.#put(bytes);
@@ -133,11 +143,15 @@ class PackBuilder {
     return this.#index.at(-1) as TableIndex;
   }
 
-  #endBlock(): void {
+  async #endBlock(): Promise<void> {
     const index = this.#index.at(-1);
     if (!index || this.#lines.length === 0) return;
-    const compression = this.#readable(index.table) ? NO_COMPRESSION : COMPRESSION;
-    const bytes = deflateRawSync(this.#lines.join(''), compression);
+    const lines = this.#lines.join('');
+    const bytes = this.#readable(index.table)
+      ? deflateRawSync(lines, NO_COMPRESSION)
+      : lines.length < WORTH_A_THREAD_LENGTH
+        ? deflateRawSync(lines, COMPRESSION)
+        : await deflate(lines, COMPRESSION);
     index.blocks.push({
       firstId: this.#firstId,
       at: this.#at,
