@@ -8,17 +8,20 @@ export const LOADER = 'ld-linux-x86-64.so.2';
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 
 /**
- * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has. Doesn't
- * keep this process from ending, nor ends with it.
+ * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has.
+ * `background`: doesn't keep this process from ending, nor ends with it.
  */
-export async function flushFileSystem(root: string): Promise<void> {
+export async function flushFileSystem(
+  root: string,
+  { background = false }: { background?: boolean } = {},
+): Promise<void> {
   const libraries = join(root, LIBRARIES);
   const sync = [join(root, 'usr/bin/sync'), '--file-system', root];
   const child = spawn(join(libraries, LOADER), ['--library-path', libraries, ...sync], {
     stdio: 'ignore',
     env: {},
   });
-  child.unref();
+  if (background) child.unref();
   const [status] = (await once(child, 'exit')) as [number | null];
   if (status !== 0) throw new Error(`${root} could not be put on the disk.`);
 }

@@ -70,7 +70,7 @@ export class UnpackedRoot {
   }
 
   async #flush(): Promise<void> {
-    await flushFileSystem(this.path);
+    await flushFileSystem(this.path, { background: true });
     await this.#mark.setFlushed();
   }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -142,6 +142,33 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
   rmSync(mark);
   t.strictSame(await start(), { unpacked: true, text: 'hello' }, 'not marked');
   await flushed(root);
+});
+
+t.test('where boots have no id, it is on the disk before it is used', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
+  const withoutId = `
+    import { promises } from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { readFile } = promises;
+    promises.readFile = async (path, ...others) => {
+      if (String(path).endsWith('/boot_id')) throw new Error('ENOENT');
+      return readFile(path, ...others);
+    };
+    syncBuiltinESMExports();`;
+  const options = ['--import', `data:text/javascript,${encodeURIComponent(withoutId)}`];
+  // Nothing else keeps the program running meanwhile.
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [...options, PROGRAM, archive.file, folder],
+    {
+      input: '',
+      encoding: 'utf8',
+    },
+  );
+  t.equal(stdout, 'unpacking\nready\n', stderr);
+  t.equal(status, 0);
+  t.equal(readFileSync(join(folder, `root-${archive.name}.whole`), 'utf8'), 'flushed');
 });
 
 t.test('a damaged program is refused, and leaves no root', { skip }, async (t) => {
