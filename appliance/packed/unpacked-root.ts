@@ -50,13 +50,14 @@ export class UnpackedRoot {
 
   /** Unpacks it where it isn't yet, and keeps it from being removed until `stop`. */
   async start(events: UnpackEvents): Promise<void> {
+    let isUsed: boolean;
     do {
-      if (!(await this.#isWhole())) await this.#unpack(events);
+      isUsed = !(await this.#isWhole()) && (await this.#unpack(events)) === 'used';
       this.#use?.close();
       this.#use = lock(this.#useFile(this.path), 'shared');
       // A process of another version may have removed it in between.
-    } while (!(await this.#isWhole()));
-    if (!(await this.#mark.isFlushed())) this.flushed = this.#flush().catch(() => {});
+    } while (isUsed ? !this.#use || !existsSync(this.path) : !(await this.#isWhole()));
+    if (!isUsed && !(await this.#mark.isFlushed())) this.flushed = this.#flush().catch(() => {});
     await this.#removeOthers();
   }
 
@@ -74,8 +75,10 @@ export class UnpackedRoot {
     await this.#mark.setFlushed();
   }
 
-  async #unpack({ onProgress, onWait }: UnpackEvents): Promise<void> {
+  /** Answers `used` when another process uses one that has no mark: then it found it whole, and goes on using it. */
+  async #unpack({ onProgress, onWait }: UnpackEvents): Promise<'unpacked' | 'used'> {
     await this.#makeFolder();
+    this.stop(); // A lock of our own would look like another's.
     let unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
     if (!unpacking) onWait();
     while (!unpacking) {
@@ -83,10 +86,10 @@ export class UnpackedRoot {
       unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
     }
     try {
-      if (await this.#isWhole()) return;
-      await this.#mark.remove();
+      if (await this.#isWhole()) return 'unpacked';
       await this.#removeUnfinished();
-      if (existsSync(this.path)) await this.#remove(this.path);
+      if (existsSync(this.path) && !(await this.#removeUnlessUsed())) return 'used';
+      await this.#mark.remove();
       await this.#assertRoom();
       const unfinished = join(this.#folder, `${UNFINISHED}${this.#archive.name}`);
       await mkdir(unfinished);
@@ -98,6 +101,7 @@ export class UnpackedRoot {
       }
       await rename(unfinished, this.path);
       await flush(this.#folder);
+      return 'unpacked';
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
@@ -158,6 +162,21 @@ export class UnpackedRoot {
       } finally {
         unused.close();
       }
+    }
+  }
+
+  /**
+   * Versions without marks use what has none; one of these also takes ours for a root that nobody uses. And other machines
+   * on a network file system, or containers, have another name for this start of theirs.
+   */
+  async #removeUnlessUsed(): Promise<boolean> {
+    const unused = lock(this.#useFile(this.path), 'exclusive');
+    if (!unused) return false;
+    try {
+      await this.#remove(this.path);
+      return true;
+    } finally {
+      unused.close();
     }
   }
 

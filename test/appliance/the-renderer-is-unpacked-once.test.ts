@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { findArchive } from '../../appliance/packed/archive.ts';
 import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
@@ -142,6 +143,33 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
   rmSync(mark);
   t.strictSame(await start(), { unpacked: true, text: 'hello' }, 'not marked');
   await flushed(root);
+});
+
+t.test('one without a mark is left to the process that uses it', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
+  const { child, said } = start(t, archive.file, folder);
+  t.equal((await said.next()).value, 'unpacking');
+  t.equal((await said.next()).value, 'ready');
+  const root = new UnpackedRoot({ archive, folder });
+  const mark = `${root.path}.whole`;
+  while (readFileSync(mark, 'utf8') !== 'flushed') await setTimeout(10);
+  for (const i of [1, 2]) {
+    // Gone, because a version without marks took it away; or of another boot, on a machine with the same home.
+    rmSync(mark, { force: true });
+    if (i === 2) writeFileSync(mark, '6e7a3d9c-0d1c-4c5f-9a35-0f3f4d1e8b77');
+    writeFileSync(join(root.path, 'etc/hello'), 'in use');
+    await root.start(SILENT);
+    await flushed(root);
+    t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'in use');
+    t.not(existsSync(mark) && readFileSync(mark, 'utf8'), 'flushed', 'nobody says that it is whole');
+    root.stop();
+  }
+  await end(child);
+  await root.start(SILENT);
+  t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello', 'and unpacked once it is free');
+  await flushed(root);
+  root.stop();
 });
 
 t.test('where boots have no id, it is on the disk before it is used', { skip }, async (t) => {
