@@ -7,6 +7,9 @@ import { join } from 'node:path';
 export const LOADER = 'ld-linux-x86-64.so.2';
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 
+/** Some of it may be lost: it is neither on the disk, nor will it be. */
+export class NotFlushed extends Error {}
+
 /**
  * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has.
  * `background`: doesn't keep this process from ending, nor ends with it.
@@ -23,7 +26,8 @@ export async function flushFileSystem(
   });
   if (background) child.unref();
   const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new Error(`${root} could not be put on the disk.`);
+  if (status === null) throw new Error(`${root} is not put on the disk yet: that was ended.`);
+  if (status !== 0) throw new NotFlushed(`${root} could not be put on the disk.`);
 }
 
 /** Puts a file's content on the disk, or a folder's own entries. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '../user-error.ts';
 import type { Archive } from './archive.ts';
-import { flush, flushFileSystem } from './flush.ts';
+import { flush, flushFileSystem, NotFlushed } from './flush.ts';
 import { RootMark } from './root-mark.ts';
 import { unpack } from './unpack.ts';
 
@@ -38,7 +38,7 @@ export class UnpackedRoot {
   readonly #folder: string;
   readonly #mark: RootMark;
   #use: DatabaseSync | undefined;
-  /** Resolves when it is on the disk, or could not be put there: then the next start tries again. */
+  /** Resolves when it is on the disk, or was not: then the next start tries again, or unpacks it anew. */
   flushed: Promise<void> = Promise.resolve();
 
   constructor({ archive, folder }: { archive: Archive; folder: string }) {
@@ -71,7 +71,13 @@ export class UnpackedRoot {
   }
 
   async #flush(): Promise<void> {
-    await flushFileSystem(this.path, { background: true });
+    try {
+      await flushFileSystem(this.path, { background: true });
+    } catch (error) {
+      // Linux tells once that data was lost, so another flush would succeed.
+      if (error instanceof NotFlushed) await this.#mark.remove();
+      throw error;
+    }
     await this.#mark.setFlushed();
   }
 

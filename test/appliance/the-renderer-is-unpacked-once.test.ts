@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -168,6 +169,29 @@ t.test('one without a mark is left to the process that uses it', { skip }, async
   await end(child);
   await root.start(SILENT);
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello', 'and unpacked once it is free');
+  await flushed(root);
+  root.stop();
+});
+
+t.test('one that could not be put on the disk is unpacked again', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
+  const root = new UnpackedRoot({ archive, folder });
+  await root.start(SILENT);
+  await flushed(root);
+  root.stop();
+
+  writeFileSync(`${root.path}.whole`, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  copyFileSync('/usr/bin/false', join(root.path, 'usr/bin/sync'));
+  await root.start(SILENT);
+  await flushed(root);
+  root.stop();
+  let unpacked = false;
+  const onProgress = () => {
+    unpacked = true;
+  };
+  await root.start({ ...SILENT, onProgress });
+  t.ok(unpacked);
   await flushed(root);
   root.stop();
 });
