@@ -5,9 +5,9 @@ import type { Server } from '@hapi/hapi';
  * for a key. Below the prefix such paths are taken as they are written instead: like any other that names nothing.
  */
 export function takeBrokenEscapesLiterally(server: Server, prefix: string): void {
-  const taken = takenPrefixes.get(server.listener) ?? [];
+  const taken = takenPrefixes.get(server.events) ?? [];
   if (taken.some((other) => prefix.startsWith(other))) return;
-  takenPrefixes.set(server.listener, [...taken, prefix]);
+  takenPrefixes.set(server.events, [...taken, prefix]);
   server.ext('onRequest', (request, h) => {
     if (request.path.startsWith(prefix) && !canDecode(request.path)) {
       // A host of our own, because setUrl would build a URL with the client's Host header, which may be broken too.
@@ -17,8 +17,8 @@ export function takeBrokenEscapesLiterally(server: Server, prefix: string): void
   });
 }
 
-/** What is looked after already, by what is the same for a server and all its plugins. */
-const takenPrefixes = new WeakMap<Server['listener'], string[]>();
+/** What is looked after already, by what is the same for a server and all its plugins, and for no other server. */
+const takenPrefixes = new WeakMap<Server['events'], string[]>();
 
 function canDecode(path: string): boolean {
   if (!path.includes('%')) return true;
