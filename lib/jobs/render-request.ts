@@ -87,6 +87,9 @@ const LONGEST_NAME_SHOWN = 80;
  */
 function plainlyValid(value: unknown): ValidRenderRequest | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
+  // What others inherit would be left out.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
   const request = { quality: 'medium', aspectRatio: '16:9', ...value } as ValidRenderRequest;
   for (const name in request) if (!FIELDS.has(name)) return undefined;
   const { code, className, quality, aspectRatio, fps, webhookUrl } = request;

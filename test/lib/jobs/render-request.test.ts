@@ -63,6 +63,16 @@ t.test('the first field of the contract’s table that is wrong is named, unknow
   t.throws(() => parseRenderRequest(request), { message: 'nonsense is not allowed' });
 });
 
+t.test('what a request inherits counts', async (t) => {
+  const inherits = (from: object) => Object.assign(Object.create(from), valid);
+  const { quality, aspectRatio, fps, webhookUrl } = parseRenderRequest(
+    inherits({ quality: 'high', aspectRatio: '9:16', fps: 24, webhookUrl: null }),
+  );
+  t.strictSame([quality, aspectRatio, fps, webhookUrl], ['high', '9:16', 24, null]);
+  t.throws(() => parseRenderRequest(inherits({ fps: 0 })), { message: 'fps must be a positive integer' });
+  t.throws(() => parseRenderRequest(Object.assign([], valid)), { code: 'invalid_request' });
+});
+
 t.test('takes any positive integer as fps, however large', async (t) => {
   t.equal(parseRenderRequest({ ...valid, fps: 1e21 }).fps, 1e21);
 });
