@@ -11,20 +11,16 @@ const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 export class NotFlushed extends Error {}
 
 /**
- * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has.
- * `background`: doesn't keep this process from ending, nor ends with it.
+ * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has. Keeps this
+ * process from ending: else a short one would leave the same to be done by each that follows.
  */
-export async function flushFileSystem(
-  root: string,
-  { background = false }: { background?: boolean } = {},
-): Promise<void> {
+export async function flushFileSystem(root: string): Promise<void> {
   const libraries = join(root, LIBRARIES);
   const sync = [join(root, 'usr/bin/sync'), '--file-system', root];
   const child = spawn(join(libraries, LOADER), ['--library-path', libraries, ...sync], {
     stdio: 'ignore',
     env: {},
   });
-  if (background) child.unref();
   const [status] = (await once(child, 'exit')) as [number | null];
   if (status === null) throw new Error(`${root} is not put on the disk yet: that was ended.`);
   if (status !== 0) throw new NotFlushed(`${root} could not be put on the disk.`);

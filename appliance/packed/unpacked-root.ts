@@ -72,7 +72,7 @@ export class UnpackedRoot {
 
   async #flush(): Promise<void> {
     try {
-      await flushFileSystem(this.path, { background: true });
+      await flushFileSystem(this.path);
     } catch (error) {
       // Linux tells once that data was lost, so another flush would succeed.
       if (error instanceof NotFlushed) await this.#mark.remove();

@@ -46,13 +46,6 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Flushing keeps no process running: this does. */
-async function flushed(root: UnpackedRoot): Promise<void> {
-  const alive = setInterval(() => {}, 1000);
-  await root.flushed;
-  clearInterval(alive);
-}
-
 t.test('a root is unpacked, readable to everyone, and not a second time', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
@@ -65,7 +58,7 @@ t.test('a root is unpacked, readable to everyone, and not a second time', { skip
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello');
   t.equal(statSync(join(root.path, 'etc/hello')).mode & 0o777, 0o644);
   t.notOk(existsSync(join(root.path, '.tools')));
-  await flushed(root);
+  await root.flushed;
   root.stop();
   const again = new UnpackedRoot({ archive, folder });
   await again.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
@@ -96,7 +89,7 @@ t.test('a start that was killed while it unpacked is repaired by the next one', 
   await root.start(SILENT);
   t.equal(statSync(join(root.path, 'etc/large')).size, LARGE['etc/large'].length);
   t.strictSame(unfinished(folder), [], 'nothing of the first one is left');
-  await flushed(root);
+  await root.flushed;
   root.stop();
 });
 
@@ -118,7 +111,7 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
   };
   await start();
   const mark = `${root.path}.whole`;
-  await flushed(root);
+  await root.flushed;
   t.equal(readFileSync(mark, 'utf8'), 'flushed');
   t.equal(statSync(mark).mode & 0o777, 0o644);
 
@@ -128,7 +121,7 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
     { unpacked: false, text: 'hello' },
     'since this start of the machine it is whole',
   );
-  await flushed(root);
+  await root.flushed;
   t.equal(
     readFileSync(mark, 'utf8'),
     'flushed',
@@ -139,11 +132,11 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
     writeFileSync(join(root.path, 'etc/hello'), '');
     writeFileSync(mark, text);
     t.strictSame(await start(), { unpacked: true, text: 'hello' }, `marked with "${text}"`);
-    await flushed(root);
+    await root.flushed;
   }
   rmSync(mark);
   t.strictSame(await start(), { unpacked: true, text: 'hello' }, 'not marked');
-  await flushed(root);
+  await root.flushed;
 });
 
 t.test('one without a mark is left to the process that uses it', { skip }, async (t) => {
@@ -161,7 +154,7 @@ t.test('one without a mark is left to the process that uses it', { skip }, async
     if (i === 2) writeFileSync(mark, '6e7a3d9c-0d1c-4c5f-9a35-0f3f4d1e8b77');
     writeFileSync(join(root.path, 'etc/hello'), 'in use');
     await root.start(SILENT);
-    await flushed(root);
+    await root.flushed;
     t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'in use');
     t.not(existsSync(mark) && readFileSync(mark, 'utf8'), 'flushed', 'nobody says that it is whole');
     root.stop();
@@ -169,7 +162,7 @@ t.test('one without a mark is left to the process that uses it', { skip }, async
   await end(child);
   await root.start(SILENT);
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello', 'and unpacked once it is free');
-  await flushed(root);
+  await root.flushed;
   root.stop();
 });
 
@@ -178,13 +171,13 @@ t.test('one that could not be put on the disk is unpacked again', { skip }, asyn
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const root = new UnpackedRoot({ archive, folder });
   await root.start(SILENT);
-  await flushed(root);
+  await root.flushed;
   root.stop();
 
   writeFileSync(`${root.path}.whole`, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   copyFileSync('/usr/bin/false', join(root.path, 'usr/bin/sync'));
   await root.start(SILENT);
-  await flushed(root);
+  await root.flushed;
   root.stop();
   let unpacked = false;
   const onProgress = () => {
@@ -192,7 +185,7 @@ t.test('one that could not be put on the disk is unpacked again', { skip }, asyn
   };
   await root.start({ ...SILENT, onProgress });
   t.ok(unpacked);
-  await flushed(root);
+  await root.flushed;
   root.stop();
 });
 
@@ -258,7 +251,7 @@ t.test('other versions are removed once nobody uses them', { skip }, async (t) =
   await end(child);
   await root.start(SILENT);
   t.strictSame(roots(folder), [`root-${archive.name}`]);
-  await flushed(root);
+  await root.flushed;
   root.stop();
 });
 
