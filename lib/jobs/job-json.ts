@@ -15,8 +15,8 @@ export function jobJson(job: Job, assetUrl: string): string {
   const { jobId, status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
   const result = status === 'completed' ? resultJson(job, assetUrl) : 'null';
   return (
-    `{"jobId":${JSON.stringify(jobId)},"endpoint":"render","status":"${status}","creditsCost":${creditsCost},` +
-    `"durationMs":${durationMs},"result":${result},"error":${JSON.stringify(error)},` +
+    `{"jobId":${JSON.stringify(jobId)},"endpoint":"render","status":"${status}","creditsCost":${JSON.stringify(creditsCost)},` +
+    `"durationMs":${JSON.stringify(durationMs)},"result":${result},"error":${JSON.stringify(error)},` +
     `"metadata":${metadataJson ?? 'null'},"createdAt":"${createdAt}",` +
     `"completedAt":${completedAt === null ? 'null' : `"${completedAt}"`}}`
   );

@@ -35,6 +35,8 @@ export function put(table: string, id: string, row: unknown): Operation {
 
 /** A copy of JSON data that nobody can change. By hand, because it is made of every row that is written. */
 function frozenCopy(value: unknown): unknown {
+  // Here, in its own transaction, and not when it is written together with others.
+  if (typeof value === 'bigint') throw new TypeError('JSON has no bigint');
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   const copy = { ...(value as Record<string, unknown>) };
