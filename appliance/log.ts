@@ -71,6 +71,7 @@ export function logRequests(server: Server, logger: Logger, trustProxy: boolean)
   server.events.on('response', (request) => {
     const { method, path, info, raw } = request;
     const level = path.startsWith('/health/') || path === '/metrics' ? 'debug' : 'info';
+    if (!logger.isLevelEnabled(level)) return;
     logger[level](
       {
         requestId: requestIdOf(request),
