@@ -30,6 +30,7 @@ import {
   trialSceneCode,
 } from './sandbox.ts';
 import { openToReaders, studioState } from './studio.ts';
+import { inTurn, type ThreadCounters, TRIED_TOGETHER } from './thread-counters.ts';
 import { Zygote, ZygoteDied } from './zygote.ts';
 
 export interface WorkerSettings {
@@ -37,6 +38,8 @@ export interface WorkerSettings {
   index: number;
   /** How many there are. */
   workers: number;
+  /** What it shares with the others. */
+  threads: ThreadCounters;
   launcher: Launcher;
   limits: RenderLimits;
   /** Below it, each worker has a folder of its own. */
@@ -401,7 +404,11 @@ export class RenderWorker {
 
   /** Attacks a new zygote's sandbox. A zygote whose sandbox doesn't hold is ended, unless that is accepted. */
   async #trySandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<void> {
-    const refusal = await this.#refusalOf(zygote, sandbox).catch(async (error: unknown) => {
+    const tried = () => this.#refusalOf(zygote, sandbox);
+    const refusal = await (this.#countsWithOthers(sandbox)
+      ? inTurn(this.#settings.threads, tried)
+      : tried()
+    ).catch(async (error: unknown) => {
       await zygote.stop();
       throw error;
     });
@@ -414,6 +421,15 @@ export class RenderWorker {
     throw refusal;
   }
 
+  /**
+   * Without namespaces and without user ids of their own, the kernel counts the processes of all workers together: a
+   * worker that tries how many there may be takes them from the others.
+   */
+  #countsWithOthers({ layers }: SandboxStatus): boolean {
+    const { launcher, workers } = this.#settings;
+    return workers > 1 && launcher.firstUid === undefined && !layers.includes('namespaces');
+  }
+
   async #refusalOf(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
     if (sandbox.level === 'none') return noSandbox(sandbox);
     const problem = await this.#attackSandbox(zygote, sandbox);
@@ -424,21 +440,29 @@ export class RenderWorker {
   }
 
   /** An ordinary job, with something to find for it. */
-  async #attackSandbox(zygote: Zygote, { layers }: SandboxStatus): Promise<SandboxRefused | undefined> {
-    const { launcher, limits, workers, workFolder } = this.#settings;
+  async #attackSandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
+    const { launcher, workFolder } = this.#settings;
     const folders = [workFolder, this.#folder];
     const secrets = folders.map((folder) => join(folder, 'secret'));
     const marks = folders.map((folder) => join(folder, 'mark'));
     // For everyone to read: it is the sandbox that must hide them, not their mode.
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
     const inside = [...SYSTEM_FOLDERS, ...studioMounts(launcher).map(({ to }) => to)];
-    // Without namespaces the kernel counts the processes of a user, and those of the others may just be ending.
-    const together = layers.includes('namespaces') || launcher.firstUid !== undefined ? 1 : workers;
-    const targets = { secrets, marks, folders: inside, processes: limits.processes * together };
+    const targets = { secrets, marks, folders: inside, processes: this.#processesToTry(sandbox) };
     const error = await this.#errorOf(zygote, selfAttackCode(launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));
     for (const file of [...secrets, ...marks]) await rm(file, { force: true });
-    return selfAttackProblem(error, left);
+    const problem = selfAttackProblem(error, left);
+    if (!problem) Atomics.store(this.#settings.threads, TRIED_TOGETHER, 1);
+    return problem;
+  }
+
+  /** How many processes the self-attack tries to go beyond; 0: none, because others render that they would be taken from. */
+  #processesToTry(sandbox: SandboxStatus): number {
+    const { limits, workers, threads } = this.#settings;
+    if (!this.#countsWithOthers(sandbox)) return limits.processes;
+    // Those of the others may just be ending.
+    return Atomics.load(threads, TRIED_TOGETHER) === 0 ? limits.processes * workers : 0;
   }
 
   /** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */

@@ -2,11 +2,10 @@ import { BroadcastChannel, parentPort, threadId, workerData } from 'node:worker_
 import type { ListResult, ListTask, RenderResult, RenderTask } from './render-task.ts';
 import { RenderWorker, type WorkerSettings } from './render-worker.ts';
 import type { SandboxStatus } from './sandbox.ts';
-import { STARTED, STOPPING, type ThreadCounters } from './thread-counters.ts';
+import { STARTED, STOPPING } from './thread-counters.ts';
 
 /** What the pool gives every thread. */
 export interface WorkerData extends Omit<WorkerSettings, 'index'> {
-  threads: ThreadCounters;
   /** Over this channel the pool asks all threads to end what they run. */
   shutdownChannel: string;
 }

@@ -3,7 +3,8 @@
 The service puts a line ``TARGETS = {…}`` in front: `secrets`, files outside the job's folder;
 `folders`, where nothing may be written; `marks`, files that the service looks for afterwards, because
 the job may have folders of the same names to itself; `service`, its process id; `processes`, how many
-the job may start. Ends with SandboxHolds, or with SandboxLeaks and the names of what got through.
+the job may start, or 0 where that isn't to be tried. Ends with SandboxHolds, or with SandboxLeaks and
+the names of what got through.
 """
 
 import ctypes
@@ -148,7 +149,7 @@ ATTACKS = {
     "mounted a file system": [mounts],
     "made a user namespace": [becomes_root_of_a_namespace],
     "traced a process": [is_traced],
-    "started more processes than it may": [starts_too_many_processes],
+    "started more processes than it may": [starts_too_many_processes] if TARGETS["processes"] else [],
 }
 
 

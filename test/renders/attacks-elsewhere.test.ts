@@ -54,7 +54,7 @@ const places: Record<string, Place> = {
     level: 'reduced',
     command: [...asUser, ...withoutNamespaces],
     attacks: REDUCED,
-    tests: ['lib/killed-service.test.ts', 'lib/dying-renderers.test.ts'],
+    tests: ['lib/killed-service.test.ts', 'lib/dying-renderers.test.ts', 'lib/many-workers.test.ts'],
   },
   ...(isRoot && {
     'root, reduced': {
