@@ -49,8 +49,11 @@ export async function* newestFirst<Row>(
     ...packs.map((pack) => new PrefixCursor(pack, name, prefix, range)),
   ]);
   for await (const entry of entriesOf(new MergedCursor(cursors, range))) {
-    // A place in an index isn't taken back when its row changes or goes: the row itself tells.
+    // A place in an index isn't taken back when its row changes or goes: the row itself tells. Nor is the place of
+    // another bucket one of this, whose name it begins with.
     const row = await find(rowOf(entry) as string);
-    if (row !== undefined && keyOf && prefixes.includes(bucketPrefix(keyOf(row).bucket))) yield row as Row;
+    if (row === undefined || !keyOf) continue;
+    const { bucket, order } = keyOf(row);
+    if (order === entry.id && prefixes.includes(bucketPrefix(bucket))) yield row as Row;
   }
 }
