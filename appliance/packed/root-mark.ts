@@ -20,7 +20,8 @@ export class RootMark {
   }
 
   async isThere(): Promise<boolean> {
-    return (await this.isFlushed()) || (await this.#read()) === (await thisBoot());
+    const mark = await this.#read();
+    return mark !== undefined && (mark === FLUSHED || mark === (await thisBoot()));
   }
 
   async isFlushed(): Promise<boolean> {

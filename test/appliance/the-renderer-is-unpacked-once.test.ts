@@ -202,18 +202,19 @@ t.test('where boots have no id, it is on the disk before it is used', { skip }, 
     };
     syncBuiltinESMExports();`;
   const options = ['--import', `data:text/javascript,${encodeURIComponent(withoutId)}`];
-  // Nothing else keeps the program running meanwhile.
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [...options, PROGRAM, archive.file, folder],
-    {
-      input: '',
-      encoding: 'utf8',
-    },
-  );
-  t.equal(stdout, 'unpacking\nready\n', stderr);
-  t.equal(status, 0);
-  t.equal(readFileSync(join(folder, `root-${archive.name}.whole`), 'utf8'), 'flushed');
+  const mark = join(folder, `root-${archive.name}.whole`);
+  for (const expected of ['unpacking\nready\n', 'ready\n', 'unpacking\nready\n']) {
+    // Nothing else keeps the program running meanwhile.
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [...options, PROGRAM, archive.file, folder],
+      { input: '', encoding: 'utf8' },
+    );
+    t.equal(stdout, expected, stderr);
+    t.equal(status, 0);
+    t.equal(readFileSync(mark, 'utf8'), 'flushed');
+    if (expected === 'ready\n') rmSync(mark); // And without a mark nothing says that it is whole.
+  }
 });
 
 t.test('a damaged program is refused, and leaves no root', { skip }, async (t) => {
