@@ -27,8 +27,8 @@ const UNFINISHED = 'unfinished-';
 /**
  * The renderer root in a folder, unpacked once for each version.
  *
- * It gets its name when all of it is written, and is used from then on; putting it on the disk takes longer than
- * unpacking it, and goes on meanwhile. A mark beside it tells one that is whole from one that a power cut left. Locks are SQLite
+ * It gets its name when all of it is written, and is used from then on; putting it on the disk, which a slow one takes
+ * long for, goes on meanwhile. A mark beside it tells one that is whole from one that a power cut left. Locks are SQLite
  * transactions on files beside it, which the kernel ends with the process: one process unpacks at a time, and versions
  * that no process uses any more are removed.
  */
