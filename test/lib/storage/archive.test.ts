@@ -41,13 +41,21 @@ function packsIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith('pack-'));
 }
 
-/** A database whose rows 0 to 99 are in packs, closed. */
+/** A database whose rows 0 to 99 are in two packs, closed. */
 async function closedFolder(t: Test): Promise<string> {
   const folder = t.testdir();
-  const database = openDatabase(folder);
-  await database.start();
-  for (let id = 0; id < 100; id++) await put(database, String(id), { text: 'x'.repeat(1000) });
-  await database.stop();
+  for (const from of [0, 50]) {
+    const database = openDatabase(folder);
+    await database.start();
+    // In one transaction: how many snapshots come amid several, and so how many packs, is chance.
+    await database.transaction(async (tx) => {
+      for (let id = from; id < from + 50; id++) {
+        tx.put('rows', String(id), { id: String(id), owner: 'a', over: true, text: 'x'.repeat(1000) });
+      }
+    });
+    await database.stop();
+  }
+  t.equal(packsIn(folder).length, 2);
   return folder;
 }
 
@@ -364,7 +372,7 @@ t.test('a pack that is missing or was altered stops the start with a clear messa
 t.test('a start that fails leaves no file open, and can be tried again', async (t) => {
   const folder = await closedFolder(t);
   const database = openDatabase(folder);
-  const [, second = ''] = packsIn(folder).sort();
+  const second = packsIn(folder).sort()[1] as string;
   const bytes = readFileSync(join(folder, second));
   rmSync(join(folder, second));
   await t.rejects(database.start(), { code: 'storage_damaged' });
