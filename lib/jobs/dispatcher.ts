@@ -13,7 +13,7 @@ import type { RenderProgress, RenderResult, StopReason } from '../render/render-
 import { isNoRoom } from '../storage/spare-room.ts';
 import type { Storage } from '../storage/storage.ts';
 import { FairQueue } from './fair-queue.ts';
-import type { Artifact, ArtifactName, JobOutcome, JobRecord } from './job.ts';
+import { type Artifact, type ArtifactName, assetKeyOf, type JobOutcome, type JobRecord } from './job.ts';
 import { CREDITS_RAN_OUT, type JobBook, MOST_ATTEMPTS, NO_ROOM, RENDERER_FAILED } from './job-book.ts';
 import { sizeOf } from './qualities.ts';
 
@@ -199,9 +199,9 @@ export class Dispatcher {
     if (ended) this.#options.onChange(ended);
   }
 
-  /** Removes artifacts that nothing refers to. */
-  async discard(artifacts: Artifact[]): Promise<void> {
-    for (const { assetKey } of artifacts) {
+  /** Removes artifacts that no job refers to, where they are. */
+  async discard(assetKeys: string[]): Promise<void> {
+    for (const assetKey of assetKeys) {
       await this.#assets.delete(assetKey).catch((error: unknown) => {
         this.#logger.warn(
           { err: error, assetKey },
@@ -398,13 +398,13 @@ export class Dispatcher {
     const artifacts: Artifact[] = [];
     try {
       for (const { name, path } of files) {
-        const assetKey = `${jobId}/${name}`;
+        const assetKey = assetKeyOf(jobId, name);
         const { sizeBytes } = await this.#assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
         artifacts.push({ name, assetKey, sizeBytes });
       }
       return artifacts;
     } catch (error) {
-      await this.discard(artifacts);
+      await this.discard(artifacts.map(({ assetKey }) => assetKey));
       throw error;
     } finally {
       await discardFolder(folder, (problem) => this.#logger.warn({ jobId }, problem));

@@ -2,7 +2,7 @@ import type { AssetStore } from '../assets/asset-store.ts';
 import type { Clock } from '../clock.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
-import type { JobRecord } from './job.ts';
+import { type JobRecord, orphanKeysOf } from './job.ts';
 
 /** What the error of a forgotten job says: its own may quote the code. */
 export const FORGOTTEN: string = 'The render failed. Why was removed together with its code.';
@@ -30,6 +30,7 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
   };
   // The files first: forgotten but not removed, they would stay for ever.
   for (const { assetKey } of job.artifacts) await assets.delete(assetKey);
+  for (const assetKey of orphanKeysOf(job)) await assets.delete(assetKey);
   const known = await storage.transaction(async (tx) => {
     await storage.forgetJob(tx, forgotten);
     if (job.artifacts.length > 0) await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());

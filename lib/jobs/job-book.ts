@@ -5,7 +5,7 @@ import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
-import { type Artifact, isTerminal, type JobOutcome, type JobRecord } from './job.ts';
+import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
@@ -38,8 +38,14 @@ export interface JobBookOptions {
   sealSecret?: (secret: string) => string;
   /** A job stands between two steps, because ledger or disk failed: call {@link JobBook.resume} until it succeeds. */
   onStuck?: (jobId: string) => void;
-  /** Artifacts of a job that failed because nobody covers its cost: nothing refers to them. */
-  onUnpaid?: (artifacts: Artifact[]) => Promise<void>;
+  /** Told of each place where an attempt may have stored an artifact that no job refers to. Must not throw. */
+  onOrphans?: (assetKeys: string[]) => Promise<void>;
+}
+
+interface FinishOptions {
+  /** Of the render, in milliseconds. */
+  durationMs: number;
+  only?: 'queued' | 'running';
 }
 
 /** For how long a request may be repeated under its key. */
@@ -62,14 +68,14 @@ export class JobBook {
   readonly #onEnd: OnEnd;
   readonly #sealSecret: (secret: string) => string;
   readonly #onStuck: (jobId: string) => void;
-  readonly #onUnpaid: (artifacts: Artifact[]) => Promise<void>;
+  readonly #onOrphans: (assetKeys: string[]) => Promise<void>;
 
   constructor(options: JobBookOptions) {
     this.#onEnd = options.onEnd ?? (async () => {});
     this.#sealSecret =
       options.sealSecret ?? (() => assert.fail('`sealSecret` is given where jobs have secrets'));
     this.#onStuck = options.onStuck ?? (() => {});
-    this.#onUnpaid = options.onUnpaid ?? (async () => {});
+    this.#onOrphans = options.onOrphans ?? (async () => {});
     this.#storage = options.storage;
     this.#ledger = options.ledger;
     this.#pricing = options.pricing;
@@ -184,23 +190,27 @@ export class JobBook {
    * May be repeated until it succeeds; the outcome of the first call that was written down counts. `only` limits it
    * to jobs in that phase; undefined when the job is in another, or terminal.
    */
-  async finish(
+  async finish(jobId: string, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
+    const ended = await this.#finish(jobId, outcome, options);
+    if (ended && mayHaveOrphans(ended)) await this.#onOrphans(orphanKeysOf(ended));
+    return ended;
+  }
+
+  async #finish(
     jobId: string,
     outcome: JobOutcome,
-    { durationMs, only }: { durationMs: number; only?: 'queued' | 'running' },
+    { durationMs, only }: FinishOptions,
   ): Promise<JobRecord | undefined> {
     const settling = (job: JobRecord): JobRecord => ({ ...job, phase: 'settling', outcome, durationMs });
     const mayEnd = (job: JobRecord) => !isTerminal(job.phase) && (only === undefined || job.phase === only);
     if (this.#joined) {
-      const ended = await this.#storage.transaction(async (tx) => {
+      return this.#storage.transaction(async (tx) => {
         const job = await this.#storage.getJob(jobId, tx);
         if (!job || !mayEnd(job)) return undefined;
         const ended = await this.#settle(settling(job), tx);
         await this.#end(tx, ended);
         return ended;
       });
-      if (ended) await this.#discardUnpaid({ outcome }, ended);
-      return ended;
     }
     const intent = await this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
@@ -211,7 +221,7 @@ export class JobBook {
     });
     if (!intent) return undefined;
     const settled = await this.#settle(intent);
-    const ended = await this.#storage.transaction(async (tx) => {
+    return this.#storage.transaction(async (tx) => {
       // Two who settle at once get the same answer from the ledger; the second finds the job ended.
       const job = await this.#storage.getJob(jobId, tx);
       if (job && isTerminal(job.phase)) return job;
@@ -219,8 +229,6 @@ export class JobBook {
       await this.#end(tx, ended);
       return ended;
     });
-    await this.#discardUnpaid(intent, ended);
-    return ended;
   }
 
   /**
@@ -307,10 +315,6 @@ export class JobBook {
     }
   }
 
-  async #discardUnpaid({ outcome }: Pick<JobRecord, 'outcome'>, ended: JobRecord): Promise<void> {
-    if (outcome?.kind === 'completed' && ended.phase === 'failed') await this.#onUnpaid(outcome.artifacts);
-  }
-
   /** Tells the ledger how a settling job ended and gives the record as it will be. */
   async #settle(job: JobRecord, tx?: Transaction): Promise<JobRecord> {
     const { jobId, owner, outcome } = job;
@@ -382,4 +386,9 @@ function insufficientCredits({ amountCredits }: { amountCredits: number }): Scen
     `This render needs a reserve of ${amountCredits} credits, more than the balance. Top up, or wait for the ` +
       "month's free credits.",
   );
+}
+
+/** Only the one attempt at a job that completed is sure to have left nothing but what the job refers to. */
+function mayHaveOrphans({ phase, attempts }: JobRecord): boolean {
+  return attempts > 1 || (attempts === 1 && phase === 'failed');
 }

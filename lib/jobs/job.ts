@@ -51,6 +51,17 @@ export interface Artifact {
   sizeBytes: number;
 }
 
+/** Where the asset store keeps an artifact: at the same place for each attempt at a job. */
+export function assetKeyOf(jobId: string, name: ArtifactName): string {
+  return `${jobId}/${name}`;
+}
+
+/** Where artifacts may lie that a job which is over doesn't refer to: an attempt stored them, and was then cut off. */
+export function orphanKeysOf({ jobId, artifacts }: JobRecord): string[] {
+  const referred = new Set(artifacts.map(({ assetKey }) => assetKey));
+  return ARTIFACT_NAMES.map((name) => assetKeyOf(jobId, name)).filter((key) => !referred.has(key));
+}
+
 /** How a render ended, fixed before the ledger is told. */
 export type JobOutcome =
   | { kind: 'completed'; artifacts: Artifact[]; costCredits: number }

@@ -1,4 +1,6 @@
-import t from 'tap';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import { DataFolder } from '../../../lib/index.ts';
 import { DEFAULT_QUEUE, Dispatcher } from '../../../lib/jobs/dispatcher.ts';
@@ -9,12 +11,17 @@ import { silentLogger } from '../../../lib/logger.ts';
 import type { RenderPool } from '../../../lib/render/render-pool.ts';
 import type { RenderResult } from '../../../lib/render/render-task.ts';
 
-t.test('an attempt that begins before the one before it is put away counts, and can be ended', async (t) => {
-  const { storage, assets } = new DataFolder(t.testdir());
+const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+
+/** A dispatcher with two workers whose renders end when the test says so, and a job of owner `a`. */
+async function setUp(t: Test) {
+  const path = t.testdir({ work: {} });
+  const { storage, assets } = new DataFolder(join(path, 'data'));
   await storage.start();
+  await assets.start();
   t.teardown(() => storage.stop());
   const world = { storage, ledger: new UnmeteredLedger(), pricing: new Pricing(), clock: systemClock };
-  const book = new JobBook(world);
+  const book = new JobBook({ ...world, onOrphans: (assetKeys) => dispatcher.discard(assetKeys) });
   const ends: ((result: RenderResult) => void)[] = [];
   const pool = {
     size: 2,
@@ -25,7 +32,7 @@ t.test('an attempt that begins before the one before it is put away counts, and 
     },
   } as unknown as RenderPool;
   const statuses: string[] = [];
-  const dispatcher = new Dispatcher({
+  const dispatcher: Dispatcher = new Dispatcher({
     ...world,
     book,
     assets,
@@ -42,13 +49,32 @@ t.test('an attempt that begins before the one before it is put away counts, and 
     onProgress: () => {},
     onPreview: () => {},
   });
-  const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
-  const { job } = await book.open({ owner: 'a', request, metadataJson: null, webhookUrl: null, keyId: null });
+  const { job } = await book.open({
+    owner: 'a',
+    request: REQUEST,
+    metadataJson: null,
+    webhookUrl: null,
+    keyId: null,
+  });
   dispatcher.start(pool, [job], { paused: false });
   const until = async (done: () => boolean) => {
     while (!done()) await new Promise(setImmediate);
   };
   await until(() => ends.length === 1);
+  /** What a render leaves that went well. */
+  const rendered = (): RenderResult => {
+    const folder = join(path, 'work', String(ends.length));
+    mkdirSync(folder);
+    const file = join(folder, 'video.mp4');
+    writeFileSync(file, 'a video');
+    const files = [{ name: 'video.mp4' as const, path: file }];
+    return { kind: 'rendered', durationMs: 1, seconds: 1, frames: 1, files, folder };
+  };
+  return { storage, assets, dispatcher, job, ends, until, statuses, rendered };
+}
+
+t.test('an attempt that begins before the one before it is put away counts, and can be ended', async (t) => {
+  const { storage, dispatcher, job, ends, until, statuses } = await setUp(t);
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
   await until(() => ends.length === 2);
   t.equal(dispatcher.running, 1);
@@ -56,5 +82,34 @@ t.test('an attempt that begins before the one before it is put away counts, and 
   await until(() => dispatcher.running === 0);
   t.same(statuses, ['running', 'queued', 'running', 'failed']);
   t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', durationMs: 1 });
+  await dispatcher.stop(0);
+});
+
+t.test('what an attempt stored that was then cut off, goes when the job fails', async (t) => {
+  const { assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const first = rendered();
+  // As a service does that is killed between storing and writing it down.
+  for (const { name, path } of first.kind === 'rendered' ? first.files : []) {
+    await assets.put(`${job.jobId}/${name}`, { path });
+  }
+  ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
+  await until(() => ends.length === 2);
+  t.ok(existsSync(assets.path(`${job.jobId}/video.mp4`)));
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  await until(() => dispatcher.running === 0);
+  t.notOk(existsSync(assets.path(`${job.jobId}/video.mp4`)));
+  await dispatcher.stop(0);
+});
+
+t.test('a job that completes keeps what it refers to, and nothing of an earlier attempt', async (t) => {
+  const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const [file] = (rendered() as Extract<RenderResult, { kind: 'rendered' }>).files;
+  await assets.put(`${job.jobId}/captions.vtt`, { path: file?.path ?? '' });
+  ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
+  await until(() => ends.length === 2);
+  ends[1]?.(rendered());
+  await until(() => dispatcher.running === 0);
+  t.match(await storage.getJob(job.jobId), { phase: 'completed', artifacts: [{ name: 'video.mp4' }] });
+  t.same(readdirSync(join(assets.path(`${job.jobId}/video.mp4`), '..')), ['video.mp4']);
   await dispatcher.stop(0);
 });

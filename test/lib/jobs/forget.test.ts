@@ -25,6 +25,8 @@ async function usedFolder(t: Test, snapshotAfterBytes: number) {
     const assetKey = `${jobId}/video.mp4`;
     const failed = number === 3;
     if (!failed) await folder.assets.put(assetKey, { path: join(root, owner) });
+    // Of an attempt that was cut off: no job refers to it.
+    await folder.assets.put(`${jobId}/captions.vtt`, { path: join(root, owner) });
     await storage.transaction(async (tx) => {
       await ledger.reserve({ jobId, owner, amountCredits: 5 }, tx);
       if (failed) await ledger.void({ jobId, owner }, tx);
