@@ -24,10 +24,10 @@ export function jobJson(job: Job, assetUrl: string): string {
 
 /** Links to the artifacts that are there: a job without captions has no `captions`. */
 function resultJson({ jobId, artifacts }: Job, assetUrl: string): string {
+  const start = JSON.stringify(`${assetUrl}/artifacts/${jobId}/`).slice(0, -1);
   const links: string[] = [];
   for (const [field, name] of RESULT_FIELDS) {
-    if (artifacts.some((artifact) => artifact.name === name))
-      links.push(`"${field}":${JSON.stringify(`${assetUrl}/artifacts/${jobId}/${name}`)}`);
+    if (artifacts.some((artifact) => artifact.name === name)) links.push(`"${field}":${start}${name}"`);
   }
   return `{${links.join(',')}}`;
 }

@@ -50,8 +50,8 @@ type StoredIndex = { table: string; lastId: string; blocks: [string, number, num
 
 /** Of text, before compression. Small, because a look-up reads a whole one. */
 const BLOCK_LENGTH = 8 * 1024;
-/** Of text that isn't compressed. */
-const READABLE_BLOCK_LENGTH = 4 * 1024;
+/** Of text that isn't compressed: two jobs or three. What is read beside the one that is sought costs as much. */
+const READABLE_BLOCK_LENGTH = 3 * 512;
 const COMPRESSION = { level: 3 };
 /** Longer blocks are compressed in another thread: while many jobs come, that is a good part of all there is to do. */
 const WORTH_A_THREAD_LENGTH = 4 * 1024;
@@ -228,11 +228,11 @@ function storedText(bytes: Buffer): Buffer | undefined {
 
 /** The row of an id in the lines of a block: its JSON, null when it was removed, undefined when it isn't there. */
 export function findLine(lines: Buffer, id: string): string | null | undefined {
-  const name = Buffer.from(JSON.stringify(id));
+  const name = JSON.stringify(id);
   // An id's JSON ends with a quote, so nothing longer begins with it.
   for (let at = lines.indexOf(name); at >= 0; at = lines.indexOf(name, at + 1)) {
     if (at > 0 && lines[at - 1] !== NEWLINE) continue;
-    const end = at + name.length;
+    const end = at + Buffer.byteLength(name);
     return lines[end] === TAB ? lines.toString('utf8', end + 1, lines.indexOf(NEWLINE, end)) : null;
   }
   return undefined;

@@ -1,5 +1,6 @@
 import { ScenepressError } from '../../errors.ts';
 import type { Disk, FileReader } from '../disk.ts';
+import { BlockSearch } from './block-search.ts';
 import { type Cursor, type Entry, isWithin, type Range } from './cursor.ts';
 import {
   type Block,
@@ -28,6 +29,10 @@ const RUN_BYTES = 32 * 1024;
 /** What look-ups read into, one after the other: buffers of their own would be garbage at once. */
 const ROOM = Buffer.allocUnsafeSlow(16 * 1024);
 
+type SearchedIndex = Pick<TableIndex, 'blocks' | 'lastId'> & { search: BlockSearch };
+
+const NO_BLOCKS: SearchedIndex = { blocks: [], lastId: '', search: new BlockSearch([]) };
+
 /** One open pack: a sparse index in memory, the rows on the disk. */
 export class Pack {
   readonly name: string;
@@ -35,7 +40,7 @@ export class Pack {
   readonly checksum: string;
   readonly #file: FileReader;
   readonly #path: string;
-  readonly #tables: Map<string, TableIndex>;
+  readonly #tables: Map<string, SearchedIndex>;
   outdatedRows: number;
   /** It is closed when nobody reads it any more. */
   #readers = 1;
@@ -52,7 +57,9 @@ export class Pack {
     this.outdatedRows = outdatedRows;
     this.#file = file;
     this.#path = path;
-    this.#tables = new Map(tables.map((index) => [index.table, index]));
+    this.#tables = new Map(
+      tables.map(({ table, blocks, lastId }) => [table, { blocks, lastId, search: new BlockSearch(blocks) }]),
+    );
   }
 
   /** Opens a pack; `storage_damaged` when it is missing, not whole, or not the one that `expected` describes. */
@@ -112,7 +119,7 @@ export class Pack {
   find(table: string, id: string): string | null | undefined {
     const index = this.#tables.get(table);
     if (!index || id > index.lastId) return undefined;
-    const block = index.blocks[lastNotAfter(index.blocks, id)];
+    const block = index.blocks[index.search.lastNotAfter(id)];
     if (!block) return undefined;
     const room = block.sizeBytes <= ROOM.length ? ROOM : Buffer.allocUnsafe(block.sizeBytes);
     const bytes = this.#file.readNow(block.at, room.subarray(0, block.sizeBytes));
@@ -131,7 +138,7 @@ export class Pack {
     at: number;
     rows: { id: string; json: string | undefined }[] | undefined;
   }> {
-    for (const { table, blocks } of this.#tables.values()) {
+    for (const [table, { blocks }] of this.#tables) {
       for (const block of blocks) {
         const { firstId, at } = block;
         const lines = decodeBlock(await this.#file.read(at, Buffer.allocUnsafe(block.sizeBytes)), block);
@@ -148,7 +155,7 @@ export class Pack {
   }
 
   cursor(table: string, range: Range): Cursor {
-    return new PackCursor(this, this.blocksOf(table), range);
+    return new PackCursor(this, this.#tables.get(table), range);
   }
 
   /** The bytes of blocks that lie one after the other; in `room`, if that is large enough. */
@@ -189,15 +196,15 @@ class PackCursor implements Cursor {
   #room: Buffer | undefined;
   current: Entry | undefined;
 
-  constructor(pack: Pack, blocks: Block[], range: Range) {
+  constructor(pack: Pack, { blocks, search }: SearchedIndex = NO_BLOCKS, range: Range) {
     this.#pack = pack;
     this.#blocks = blocks;
     this.#range = range;
     this.#nextBlock = range.backwards
       ? range.before === undefined
         ? blocks.length - 1
-        : lastNotAfter(blocks, range.before)
-      : Math.max(0, range.from === undefined ? 0 : lastNotAfter(blocks, range.from));
+        : search.lastNotAfter(range.before)
+      : Math.max(0, range.from === undefined ? 0 : search.lastNotAfter(range.from));
   }
 
   next(): Promise<void> | undefined {
@@ -249,18 +256,6 @@ class PackCursor implements Cursor {
     } while (sizeBytes < RUN_BYTES && this.#hasMore());
     return run;
   }
-}
-
-/** The place of the last block that begins with this id or an earlier one; -1 when all begin later. */
-function lastNotAfter(blocks: Block[], id: string): number {
-  let low = 0;
-  let high = blocks.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((blocks[middle] as Block).firstId <= id) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 function damaged(path: string, what: string): ScenepressError {
