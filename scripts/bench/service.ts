@@ -19,6 +19,8 @@ interface How {
   rounds: number;
 }
 
+const FIGURES = ['per second', 'p50 ms', 'p99 ms', 'CPU µs'];
+
 /** A report with what a request costs the server's processor. */
 type Report = LoadReport & { cpuUs?: number };
 
@@ -30,8 +32,8 @@ export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      seconds: { type: 'string', default: '4' },
-      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '64' },
       jobs: { type: 'string', multiple: true, default: ['0', '10000', '100000'] },
       only: { type: 'string' },
@@ -43,92 +45,83 @@ export async function bench(args: string[]): Promise<void> {
     rounds: Number(values.rounds),
   };
   console.log(
-    `${how.connections} connections; medians of ${how.rounds} rounds of ${how.seconds} s, in turns.\n`,
+    `${how.connections} connections; figures and ratios are medians of ${how.rounds} rounds of ${how.seconds} s, in turns.\n`,
   );
   if (values.only === undefined || values.only === 'stored') await benchStored(values.jobs.map(Number), how);
   if (values.only === undefined || values.only === 'peers') await benchPeers(how);
   if (values.only === undefined || values.only === 'renders') await benchBesideRenders(how);
 }
 
+/** All at the same time, because what else the machine does changes within minutes. */
 async function benchStored(counts: number[], how: How): Promise<void> {
-  console.log(
-    row(
-      'stored jobs',
-      'request',
-      'per second',
-      'ratio',
-      'p50 ms',
-      'p99 ms',
-      'CPU µs',
-      'ceiling',
-      'p99 ms',
-      'CPU µs',
-    ),
-  );
+  await using servers = new AsyncDisposableStack();
+  const begun = async (...args: string[]) => servers.adopt(await begin(...args), (server) => server.stop());
+  const stores: Store[] = [];
   for (const jobs of counts) {
-    await withFolder(async (folder) => {
-      const { key, jobIds, bytes } = await fill(folder, jobs);
-      const [ours, ceiling] = [await begin('appliance', folder), await begin('ceiling')];
-      try {
-        const { rssBytes } = await ours.usage();
-        const recent = jobIds.slice(-500);
-        const at = { headers: { authorization: `Bearer ${key}` } };
-        const kinds: [name: string, next: () => LoadRequest][] = [
-          ['GET a recent one', () => get(recent.length > 0 ? any(recent) : 'none', at.headers)],
-          ['GET any', () => get(any(jobIds), at.headers)],
-          ['POST', () => post(at.headers)],
-        ];
-        for (const [name, next] of kinds) {
-          if (jobs === 0 && name !== 'POST') continue;
-          const [report, limit] = await inTurns(how, [ours, next], [ceiling, next]);
-          console.log(line(String(jobs), name, report, limit));
-        }
-        const after = (await ours.usage()).rssBytes;
-        const perJob = jobs > 0 ? `${Math.round(bytes / jobs)} bytes on disk per job, ` : '';
-        console.log(
-          `${' '.repeat(14)}${perJob}start ${Math.round(ours.startMs)} ms, ` +
-            `memory ${mib(rssBytes)}, after the load ${mib(after)}\n`,
-        );
-      } finally {
-        await ours.stop();
-        await ceiling.stop();
-      }
-    });
+    const folder = servers.adopt(await newFolder(), removeFolder);
+    const { key, jobIds, bytes } = await fill(folder, jobs);
+    const server = await begun('appliance', folder);
+    stores.push({ jobs, jobIds, bytes, key, server, rssBytes: (await server.usage()).rssBytes });
+  }
+  const ceiling = await begun('ceiling');
+
+  console.log(row('stored jobs', 'request', ...FIGURES, 'to ceiling', 'to fewest', 'its p99'));
+  const kinds: [name: string, next: (store: Store) => LoadRequest][] = [
+    ['GET a recent one', ({ jobIds, key }) => get(any(jobIds.slice(-500)), bearer(key))],
+    ['GET any', ({ jobIds, key }) => get(any(jobIds), bearer(key))],
+    ['POST', ({ key }) => post(bearer(key))],
+  ];
+  for (const [name, next] of kinds) {
+    const asked = name === 'POST' ? stores : stores.filter(({ jobs }) => jobs > 0);
+    const [first] = asked;
+    if (!first) continue;
+    const loads = asked.map((store) => [store.server, () => next(store)] as const);
+    const reports = await inTurns(how, ...loads, [ceiling, () => next(first)]);
+    const limit = reports.pop() ?? [];
+    for (const [i, { jobs }] of asked.entries()) {
+      const [own, least] = [reports[i] ?? [], reports[0] ?? []];
+      console.log(line(String(jobs), name, own, [rateTo(own, limit), rateTo(own, least), p99To(own, least)]));
+    }
+    console.log(`${line('the ceiling', name, limit, [])}\n`);
+  }
+  for (const { jobs, bytes, server, rssBytes } of stores) {
+    const after = (await server.usage()).rssBytes;
+    const perJob = jobs > 0 ? `, ${Math.round(bytes / jobs)} bytes on disk per job` : '';
+    console.log(
+      `${String(jobs).padEnd(18)}start ${Math.round(server.startMs)} ms, ` +
+        `memory ${mib(rssBytes)}, after the load ${mib(after)}${perJob}`,
+    );
   }
 }
 
 /** The same jobs into queues that such services are often built on, durable too: behind the same HTTP, and without. */
 async function benchPeers(how: How): Promise<void> {
-  console.log(
-    row('', 'durable', 'per second', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'ours', 'p99 ms', 'CPU µs'),
-  );
+  console.log(`\n${row('durable', 'request', ...FIGURES, 'to ours', '', '')}`);
   for (const kind of ['bullmq', 'pg-boss'] satisfies PeerKind[]) {
-    const server = await startPeerServer(kind);
-    if (typeof server === 'string') {
-      console.log(row(kind, server));
+    const peerServer = await startPeerServer(kind);
+    if (typeof peerServer === 'string') {
+      console.log(row(kind, peerServer));
       continue;
     }
-    try {
-      await withFolder(async (folder) => {
-        const { key, owner } = await fill(folder, 0);
-        const [ours, peer] = [await begin('appliance', folder, owner), await begin(kind, server.place)];
-        try {
-          const next = () => post({ authorization: `Bearer ${key}` });
-          const [mine, theirs] = await inTurns(how, [ours, next], [peer, next]);
-          console.log(line(kind, 'POST', theirs, mine));
-          const calls: [LoadReport[], LoadReport[]] = [[], []];
-          for (let round = 0; round < how.rounds; round++) {
-            calls[0].push(await ours.call(how));
-            calls[1].push(await peer.call(how));
-          }
-          console.log(line(kind, 'in the process', middle(calls[1]), middle(calls[0])));
-        } finally {
-          await ours.stop();
-          await peer.stop();
-        }
-      });
-    } finally {
-      await server.stop();
+    await using servers = new AsyncDisposableStack();
+    servers.adopt(peerServer, (server) => server.stop());
+    const folder = servers.adopt(await newFolder(), removeFolder);
+    const { key, owner } = await fill(folder, 0);
+    const begun = async (...args: string[]) => servers.adopt(await begin(...args), (server) => server.stop());
+    const [ours, peer] = [await begun('appliance', folder, owner), await begun(kind, peerServer.place)];
+    const next = () => post(bearer(key));
+    const posts = await inTurns(how, [ours, next], [peer, next]);
+    const calls: Report[][] = [[], []];
+    for (let round = 0; round < how.rounds; round++) {
+      calls[0]?.push(await ours.call(how));
+      calls[1]?.push(await peer.call(how));
+    }
+    for (const [name, [mine = [], theirs = []]] of [
+      ['POST', posts],
+      ['in the process', calls],
+    ] as const) {
+      console.log(line('ours', name, mine, []));
+      console.log(line(kind, name, theirs, [rateTo(theirs, mine)]));
     }
   }
 }
@@ -139,35 +132,31 @@ async function benchBesideRenders(how: How): Promise<void> {
     console.log('\nbeside renders: skipped, because the renderer is not set up (node scripts/setup.mjs)');
     return;
   }
-  console.log(`\n${row('four renders', 'request', 'per second', '', 'p50 ms', 'p99 ms')}`);
-  await withFolder(async (folder) => {
-    const { key, owner, jobIds } = await fill(folder, 1000);
-    const ours = await begin('appliance', folder, owner, PYTHON);
-    const headers = { authorization: `Bearer ${key}` };
-    try {
-      const code =
-        'from manim import *\nclass Long(Scene):\n    def construct(self):\n        self.play(Rotate(Square(), 9), run_time=600)\n';
-      const body = JSON.stringify({ code, className: 'Long', quality: 'high' });
-      for (let i = 0; i < 4; i++)
-        await fetch(`http://127.0.0.1:${ours.port}/api/v2/render`, { method: 'POST', headers, body });
-      await delay(5000); // All four draw.
-      for (const connections of [1, how.connections]) {
-        const name = connections === 1 ? 'one after the other' : `${connections} at once`;
-        for (const [kind, next] of [
-          ['GET', () => get(any(jobIds), headers)],
-          ['POST', () => post(headers)],
-        ] as const) {
-          const { perSecond, p50Ms, p99Ms } = await load(ours.port, { ...how, connections }, next);
-          console.log(row(name, kind, perSecond.toFixed(0), '', p50Ms.toFixed(1), p99Ms.toFixed(1)));
-        }
-      }
-    } finally {
-      await ours.stop();
+  console.log(`\n${row('four renders', 'request', ...FIGURES)}`);
+  await using servers = new AsyncDisposableStack();
+  const folder = servers.adopt(await newFolder(), removeFolder);
+  const { key, owner, jobIds } = await fill(folder, 1000);
+  const ours = servers.adopt(await begin('appliance', folder, owner, PYTHON), (server) => server.stop());
+  const headers = bearer(key);
+  const code =
+    'from manim import *\nclass Long(Scene):\n    def construct(self):\n        self.play(Rotate(Square(), 9), run_time=600)\n';
+  const body = JSON.stringify({ code, className: 'Long', quality: 'high' });
+  for (let i = 0; i < 4; i++)
+    await fetch(`http://127.0.0.1:${ours.port}/api/v2/render`, { method: 'POST', headers, body });
+  await delay(5000); // All four draw.
+  for (const connections of [1, how.connections]) {
+    const name = connections === 1 ? 'one at a time' : `${connections} at once`;
+    for (const [kind, next] of [
+      ['GET', () => get(any(jobIds), headers)],
+      ['POST', () => post(headers)],
+    ] as const) {
+      console.log(line(name, kind, [await load(ours.port, { ...how, connections }, next)], []));
     }
-  });
+  }
 }
 
-async function inTurns(how: How, ...loads: [Server, () => LoadRequest][]): Promise<[Report, Report]> {
+/** The reports of each load, round by round. */
+async function inTurns(how: How, ...loads: (readonly [Server, () => LoadRequest])[]): Promise<Report[][]> {
   const reports = loads.map((): Report[] => []);
   for (let round = 0; round < how.rounds; round++) {
     for (const [i, [server, next]] of loads.entries()) {
@@ -181,16 +170,22 @@ async function inTurns(how: How, ...loads: [Server, () => LoadRequest][]): Promi
       reports[i]?.push({ ...report, cpuUs });
     }
   }
-  return reports.map(middle) as [Report, Report];
+  return reports;
 }
 
-/** The median of each figure. */
-function middle(reports: Report[]): Report {
-  const of = (figure: keyof Report) => {
-    const sorted = reports.map((report) => report[figure] ?? Number.NaN).sort((a, b) => a - b);
-    return sorted[sorted.length >> 1] as number;
-  };
-  return { perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), cpuUs: of('cpuUs') };
+/** How one does beside another: the median of the rounds, since what else the machine does is alike within one. */
+function rateTo(reports: Report[], others: Report[]): string {
+  return median(reports.map(({ perSecond }, i) => perSecond / (others[i]?.perSecond ?? Number.NaN))).toFixed(
+    2,
+  );
+}
+
+function p99To(reports: Report[], others: Report[]): string {
+  return median(reports.map(({ p99Ms }, i) => p99Ms / (others[i]?.p99Ms ?? Number.NaN))).toFixed(2);
+}
+
+function median(figures: number[]): number {
+  return figures.sort((a, b) => a - b)[figures.length >> 1] as number;
 }
 
 function get(jobId: string, headers: Record<string, string>): LoadRequest {
@@ -207,13 +202,26 @@ function any<T>(list: T[]): T {
   return list[Math.floor(Math.random() * list.length)] as T;
 }
 
-async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'scenepress-bench-'));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}
+
+function newFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'scenepress-bench-'));
+}
+
+function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
+
+/** A service with jobs in its store. */
+interface Store {
+  jobs: number;
+  jobIds: string[];
+  bytes: number;
+  key: string;
+  server: Server;
+  rssBytes: number;
 }
 
 interface Server {
@@ -251,14 +259,16 @@ function mib(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 
-function line(first: string, name: string, report: Report, beside: Report): string {
-  const ratio = (report.perSecond / beside.perSecond).toFixed(2);
-  const [p50, p99] = [report.p50Ms.toFixed(1), report.p99Ms.toFixed(1)];
-  const cpu = ({ cpuUs }: Report) => (Number.isNaN(cpuUs) ? '' : Math.round(cpuUs ?? 0).toString());
-  const theirs = [beside.perSecond.toFixed(0), beside.p99Ms.toFixed(1), cpu(beside)];
-  return row(first, name, report.perSecond.toFixed(0), ratio, p50, p99, cpu(report), ...theirs);
+function line(first: string, name: string, reports: Report[], ratios: string[]): string {
+  const of = (figure: keyof Report) => median(reports.map((report) => report[figure] ?? Number.NaN));
+  const [perSecond, cpuUs] = [of('perSecond').toFixed(0), Math.round(of('cpuUs'))];
+  const times = [of('p50Ms').toFixed(1), of('p99Ms').toFixed(1)];
+  return row(first, name, perSecond, ...times, Number.isNaN(cpuUs) ? '' : String(cpuUs), ...ratios);
 }
 
 function row(...cells: string[]): string {
-  return cells.map((cell, column) => (column < 2 ? cell.padEnd(18) : cell.padStart(11))).join('');
+  return cells
+    .map((cell, column) => (column < 2 ? cell.padEnd(18) : cell.padStart(11)))
+    .join('')
+    .trimEnd();
 }
