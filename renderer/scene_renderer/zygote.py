@@ -39,16 +39,17 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grou
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
     kernel.adopt_orphans()
+    # Each layer is tried in a fork: before the imports, which make forks slow.
     entrance = cgroup.entrance() if grouped else None
-    _import_manim(portrait)
-    _await_single_thread()
-    # A job is of the same user: it must not be able to read or trace the zygote.
-    kernel.set_readable(False)
     found, problems = sandbox.find(readable, without)
     if not found.isolated:
         kernel.outlive_parent()  # long enough to kill, when stdin ends, what no namespace ends with it
     if entrance is not None and (problem := cgroup.problem(entrance)):
         problems["cgroup"], entrance = problem, None
+    _import_manim(portrait)
+    _await_single_thread()
+    # A job is of the same user: it must not be able to read or trace the zygote.
+    kernel.set_readable(False)
     zygote = _Zygote(found, entrance)
     gc.collect()
     gc.freeze()
