@@ -3,7 +3,7 @@ import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { server as createHapi, type Server } from '@hapi/hapi';
+import type { Server } from '@hapi/hapi';
 import { type ErrorCode, isScenepressError, ScenepressError } from '../lib/index.ts';
 import { type Administration, OPERATIONS } from './administration.ts';
 import type { Logger } from './log.ts';
@@ -41,6 +41,8 @@ export class AdminSocket {
     await rm(join(this.#folder, NAME), { force: true });
     this.#directory = await openDirectory(this.#folder);
     const path = shortPath(this.#directory);
+    // Most commands only call.
+    const { server: createHapi } = await import('@hapi/hapi');
     this.#hapi = createHapi({ port: path, debug: false });
     this.#hapi.route({
       method: 'POST',

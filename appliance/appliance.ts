@@ -7,7 +7,7 @@ import { Certificate } from './certificate.ts';
 import type { Config } from './config.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { Logger } from './log.ts';
-import { createServer, type HttpServer } from './server.ts';
+import type { HttpServer } from './server.ts';
 import { UserError } from './user-error.ts';
 
 const REQUESTS_GRACE_MS = 10_000;
@@ -46,6 +46,8 @@ export class Appliance {
       const authenticate = authenticator(installation, this.#house);
       await this.#openCertificate();
       const certificate = this.#certificate;
+      // Takes its time to load, and commands other than `serve` do without.
+      const { createServer } = await import('./server.ts');
       const http = await createServer({
         config: this.#config,
         service,

@@ -11,12 +11,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-try {
+run().catch((error: unknown) => {
+  process.exitCode = report(error);
+});
+
+async function run(): Promise<void> {
   const program = createProgram();
   throwInsteadOfExiting(program);
   await program.parseAsync();
-} catch (error) {
-  process.exitCode = report(error);
 }
 
 /** By itself commander ends the process, with 1 for wrong usage. Its subcommands don't inherit how it is told. */

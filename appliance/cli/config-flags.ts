@@ -21,9 +21,9 @@ const GROUP = 'Configuration (a flag wins over its variable, that over the file)
 export function addConfigFlags(command: Command, names: (keyof Config)[]): Command {
   for (const name of names) {
     const { description, value, schema, defaultText } = OPTIONS[name];
-    const { default: fallback } = (schema.describe().flags ?? {}) as { default?: unknown };
     const notes = [variableOf(name)];
-    const shown = defaultText ?? (fallback === undefined ? undefined : String(fallback));
+    // Not of Joi's description of the schema, which takes its time: these are hundreds of flags at every start.
+    const shown = defaultText ?? schema.validate(undefined).value;
     if (shown !== undefined) notes.push(`default: ${shown}`);
     const flag = value ? `${flagOf(name)} <${value}>` : flagOf(name);
     command.addOption(new Option(flag, `${description} (${notes.join('; ')})`).helpGroup(GROUP));

@@ -21,13 +21,13 @@ import type {
 } from './render-task.ts';
 import { onMachine } from './renderer-root.ts';
 import type { SandboxStatus } from './sandbox.ts';
+import type { WorkerData, WorkerMessage } from './thread.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
-import type { WorkerData, WorkerMessage } from './worker.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 60_000;
 // From source the worker is TypeScript too.
-const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
   .href;
 
 /** A render under way in the pool. */

@@ -12,7 +12,6 @@ import {
   closeSync,
   copyFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -24,14 +23,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { buildSync } from 'esbuild';
 import { type Segment, type Tool, trailerOf } from '../../appliance/packed/archive.ts';
 import { buildRoot } from '../root/build.ts';
 import { BuildError } from '../root/build-error.ts';
 import { commandLine, type RootOptions } from '../root/command-line.ts';
 import { EPOCH_SECONDS } from '../root/epoch.ts';
+import { packagesOf, writeLists } from './lists.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
+/** The program's files: the first finds the others by these names beside it. */
+const [MAIN, THREAD, PISCINA_THREAD] = ['main', 'thread', 'worker'];
 /** What unpacking needs, out of the root. */
 const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
 const COPY_BYTES = 8 * 1024 * 1024;
@@ -44,7 +47,7 @@ export function buildBinary(options: RootOptions): string {
     const tree = join(work, 'tree');
     unpackPart(root.archive, tree);
     const program = join(work, 'scenepress');
-    packProgram(join(work, 'app'), program, join(output, 'cache'));
+    const packages = packProgram(join(work, 'app'), program, join(output, 'cache'));
     const renderer = packRenderer(join(work, 'renderer'), tree);
     const archive = {
       unpackedBytes: root.unpackedBytes,
@@ -59,8 +62,7 @@ export function buildBinary(options: RootOptions): string {
     const made = join(output, 'scenepress');
     renameSync(program, made);
     writeFileSync(`${made}.sha256`, `${hashOf(made)}  scenepress\n`);
-    copyFileSync(root.manifest, join(output, 'manifest.json'));
-    copyFileSync(root.notices, join(output, 'THIRD-PARTY.txt'));
+    writeLists(root, packages, { project: PROJECT, output });
     return made;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -74,27 +76,19 @@ function unpackPart(archive: string, tree: string): void {
   execFileSync('tar', ['--extract', '--no-same-owner', '--directory', tree, '--file', archive, ...parts]);
 }
 
-/** Node with the built JavaScript in it. */
-function packProgram(app: string, program: string, cache: string): void {
+/** Node with the program in it; of which npm packages. */
+function packProgram(app: string, program: string, cache: string): string[] {
   const node = join(PROJECT, 'node_modules/node/bin/node');
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
-  const bin = join(PROJECT, 'node_modules/.bin');
-  execFileSync(node, [join(bin, 'tsc'), '--project', 'tsconfig.build.json', '--outDir', join(app, 'dist')], {
-    cwd: PROJECT,
-    stdio: 'inherit',
-  });
+  const packages = bundle(app);
   const { name, version: own } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
   const description = {
     name,
     version: own,
-    type: 'module',
-    bin: 'dist/appliance/main.js',
-    // Threads are started by the names of these files.
-    pkg: {
-      scripts: ['dist/lib/render/worker.js', 'node_modules/piscina/dist/worker.js'],
-    },
+    bin: `${MAIN}.js`,
+    // pkg doesn't see that threads start these; what they can go without it would find in the checkout's node_modules.
+    pkg: { scripts: [`${THREAD}.js`, `${PISCINA_THREAD}.js`], ignore: ['**/node_modules/**'] },
   };
-  copyPackages(app);
   writeFileSync(join(app, 'package.json'), JSON.stringify(description));
   // pkg would fetch the Node that it puts the program into: this is where it keeps those that it has fetched.
   const home = join(cache, 'pkg');
@@ -104,22 +98,41 @@ function packProgram(app: string, program: string, cache: string): void {
   for (const file of [`${fetched}/bin/node.ok`, `${fetched}.tar.gz`, `${fetched}.tar.gz.ok`])
     writeFileSync(file, '');
   const target = `node${version.slice(1)}-linux-x64`;
-  execFileSync(node, [join(bin, 'pkg'), '--sea', app, '--targets', target, '--output', program], {
+  const pkg = join(PROJECT, 'node_modules/.bin/pkg');
+  execFileSync(node, [pkg, '--sea', app, '--targets', target, '--output', program], {
     env: { ...process.env, HOME: home, TMPDIR: '/tmp' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   nameTemporaryFolder(program);
+  return packages;
 }
 
-/** What the program needs of `node_modules`: beside it, because pkg writes down where things lie to each other. */
-function copyPackages(app: string): void {
-  const { packages } = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
-  };
-  for (const [path, { dev, devOptional }] of Object.entries(packages)) {
-    if (!path || dev || devOptional || !existsSync(join(PROJECT, path))) continue;
-    cpSync(join(PROJECT, path), join(app, path), { recursive: true });
-  }
+/**
+ * The program's files, made of many hundreds, each of which would take its time to be found and read at every start.
+ * As CommonJS: to import `node:http` as ESM evaluates all of it, with fetch and WebSocket, which nothing here needs.
+ * Returns what npm packages are in them.
+ */
+function bundle(app: string): string[] {
+  const { metafile } = buildSync({
+    absWorkingDir: PROJECT,
+    entryPoints: [
+      { in: 'appliance/main.ts', out: MAIN },
+      { in: 'lib/render/thread.ts', out: THREAD },
+      { in: 'node_modules/piscina/dist/worker.js', out: PISCINA_THREAD },
+    ],
+    outdir: app,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': 'moduleUrl', 'import.meta.dirname': '__dirname' },
+    // Native, for an option that is not used: Piscina goes without.
+    external: ['@napi-rs/nice'],
+    logLevel: 'warning',
+    metafile: true,
+  });
+  return packagesOf(metafile);
 }
 
 /** pkg works in a folder with a name of chance, and the program tells which: the same bytes are to come of the same. */

@@ -92,7 +92,8 @@ export class Machine {
     const who = user === 'root' ? [] : ['--reuid', this.#uid, '--regid', this.#uid, '--clear-groups'];
     const rights = userNamespaces ? [] : ['--bounding-set', '-sys_admin', '--inh-caps', '-sys_admin'];
     const line = ['--target', String(this.#pid), ...namespaces, '--root', 'setpriv', ...who, ...rights];
-    return spawn('nsenter', [...line, ...command], {
+    // tap loads itself into every Node that a test starts, and is not on this machine.
+    return spawn('nsenter', [...line, 'env', '-u', 'NODE_OPTIONS', ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
       env: { PATH, HOME: '/srv/scenepress', ...env },
