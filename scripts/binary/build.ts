@@ -15,6 +15,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -33,6 +34,8 @@ import { packagesOf, writeLists } from './lists.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
+/** Where the root has the list of what is in it; here with what is in the program, too. */
+const LISTS = 'usr/share/scenepress';
 /** The program's files: the first finds the others by these names beside it. */
 const [MAIN, THREAD, PISCINA_THREAD] = ['main', 'thread', 'worker'];
 /** What unpacking needs, out of the root. */
@@ -47,8 +50,11 @@ export function buildBinary(options: RootOptions): string {
     const tree = join(work, 'tree');
     unpackPart(root.archive, tree);
     const program = join(work, 'scenepress');
-    const packages = packProgram(join(work, 'app'), program, join(output, 'cache'));
-    const renderer = packRenderer(join(work, 'renderer'), tree);
+    const cache = join(output, 'cache');
+    const packages = packProgram(join(work, 'app'), program, cache);
+    const [parts, lists] = [join(work, 'renderer'), join(work, 'renderer', LISTS)];
+    writeLists(root, packages, { project: PROJECT, cache, folder: lists });
+    const renderer = packRenderer(parts, tree);
     const archive = {
       unpackedBytes: root.unpackedBytes,
       tools: [...TOOLS.map((name) => join(tree, LIBRARIES, name)), join(tree, 'usr/bin/tar')].map((path) => ({
@@ -62,7 +68,7 @@ export function buildBinary(options: RootOptions): string {
     const made = join(output, 'scenepress');
     renameSync(program, made);
     writeFileSync(`${made}.sha256`, `${hashOf(made)}  scenepress\n`);
-    writeLists(root, packages, { project: PROJECT, output });
+    for (const name of readdirSync(lists)) copyFileSync(join(lists, name), join(output, name));
     return made;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -145,7 +151,7 @@ function nameTemporaryFolder(program: string): void {
   writeFileSync(program, bytes);
 }
 
-/** The Python package of the renderer, compiled by the Python that runs it, as a compressed tar. */
+/** The folder as a compressed tar, with the Python package of the renderer, compiled by the Python that runs it. */
 function packRenderer(folder: string, tree: string): string {
   const place = 'usr/lib/scenepress';
   const made = join(folder, place);
@@ -189,7 +195,7 @@ function packRenderer(folder: string, tree: string): string {
   ];
   execFileSync('tar', [
     ...['--directory', folder, ...normal, `--mtime=@${EPOCH_SECONDS}`],
-    ...['--use-compress-program', 'zstd -19', '--create', '--file', tar, place],
+    ...['--use-compress-program', 'zstd -19', '--create', '--file', tar, 'usr'],
   ]);
   return tar;
 }

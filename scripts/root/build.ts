@@ -25,6 +25,7 @@ import { Apt, type Deb, fileName } from './apt.ts';
 import { BuildError } from './build-error.ts';
 import { commandLine, type RootOptions } from './command-line.ts';
 import { EPOCH_SECONDS } from './epoch.ts';
+import { copyrightOf } from './licences.ts';
 import { newestPackages } from './lock.ts';
 import { type LockedDeb, readLock } from './lock-file.ts';
 import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
@@ -88,7 +89,9 @@ function pythonHash(debs: LockedDeb[]): string {
     ...['requirements-build.lock', 'requirements.lock'].map((name) => join(RENDERER, name)),
     join(import.meta.dirname, 'build-python.sh'),
   ];
-  const versions = debs.map(({ name, version, sha256 }) => `${name} ${version} ${sha256}`);
+  const versions = debs
+    .filter(({ stage }) => stage !== 'notices')
+    .map(({ name, version, sha256 }) => `${name} ${version} ${sha256}`);
   return hashOf([...versions, ...inputs.map((path) => readFileSync(path, 'utf8'))].join('\n')).slice(0, 16);
 }
 
@@ -133,10 +136,13 @@ function build(job: {
       step('Building the Python packages', () => buildPython(repository, made, job.cache));
       renameSync(made, python);
     }
-    writeFileSync(
-      join(work, 'packages.json'),
-      JSON.stringify(job.debs.filter(({ stage }) => stage === 'root')),
-    );
+    const staged = (stage: LockedDeb['stage']) => job.debs.filter((deb) => deb.stage === stage);
+    writeFileSync(join(work, 'packages.json'), JSON.stringify(staged('root')));
+    const notices = staged('notices').map((deb) => ({
+      ...deb,
+      text: copyrightOf(paths[job.debs.indexOf(deb)] as string, join(work, 'notices')),
+    }));
+    writeFileSync(join(work, 'notices.json'), JSON.stringify(notices));
     const made = join(work, `${job.name}.tar.zst`);
     step('Building the root', () => {
       const finish = [process.execPath, join(import.meta.dirname, 'finish.ts')].map(quoted).join(' ');

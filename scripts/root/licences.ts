@@ -59,7 +59,7 @@ const SPDX: Record<string, string> = {
 };
 
 const X_LIBRARIES = /^(libx|libsm6|libice6|libfontenc1|libpixman|x11-|xfonts)/;
-const GCC_LIBRARIES = /^(gcc-14-base|libatomic1|libgcc-s1|libstdc\+\+6)/;
+const GCC_LIBRARIES = /^(gcc-14-base|libatomic1|libgcc-s1|libgfortran5|libstdc\+\+6)/;
 
 /** Licences of packages whose `copyright` is prose; what they say in it, in short. */
 function licenceInProse(name: string): string | undefined {
@@ -79,6 +79,10 @@ function licenceInProse(name: string): string | undefined {
     'libavahi-client3': 'LGPL-2.1-or-later',
     'libavahi-common3': 'LGPL-2.1-or-later',
     'libavahi-common-data': 'LGPL-2.1-or-later',
+    libdrm2: 'MIT',
+    'libopencore-amrnb0': 'Apache-2.0',
+    'libopencore-amrwb0': 'Apache-2.0',
+    libquadmath0: 'LGPL-2.1-or-later',
     'fonts-lmodern': 'LicenseRef-GUST-Font-License',
     'fonts-wqy-zenhei': 'GPL-2.0-only WITH Font-exception-2.0',
   }[name];
@@ -120,7 +124,8 @@ function spdxOf(name: string): string {
   return SPDX[plain] ?? `LicenseRef-${name.trim().replaceAll(/[^\w.]+/g, '-')}`;
 }
 
-function copyrightOf(deb: string, work: string): string | undefined {
+/** The `copyright` file of a package; undefined without one. `work`: a folder of its own. */
+export function copyrightOf(deb: string, work: string): string | undefined {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
   const data = execFileSync('dpkg-deb', ['--fsys-tarfile', deb], { maxBuffer: 4 * 1024 ** 3 });

@@ -6,9 +6,12 @@ import type { Deb } from './apt.ts';
 export interface LockedDeb extends Deb {
   /** SPDX expression; `NOASSERTION` where the package's own words are not a known licence's. */
   licence: string;
-  /** Whether it is in the root itself, or only where Python packages are built. */
-  stage: 'root' | 'build';
+  /** Whether it is in the root itself, only where Python packages are built, or is there for its notices only. */
+  stage: Stage;
 }
+
+const STAGES = ['root', 'build', 'notices'] as const;
+type Stage = (typeof STAGES)[number];
 
 /** The lock: what is in the renderer root, to the byte. */
 export const LOCK_FILE: string = join(import.meta.dirname, '../../renderer/debian.lock');
@@ -27,14 +30,12 @@ export function readLock(): LockedDeb[] {
 }
 
 export function writeLock(debs: LockedDeb[]): void {
-  const lines = debs.map((deb) =>
-    [deb.stage, deb.name, deb.version, deb.architecture, deb.sha256, deb.licence].join('\t'),
+  // Names in order, whatever the locale is.
+  const lines = STAGES.flatMap((stage) =>
+    debs
+      .filter((deb) => deb.stage === stage)
+      .map((deb) => [stage, deb.name, deb.version, deb.architecture, deb.sha256, deb.licence].join('\t'))
+      .sort(),
   );
-  // Root before build, names in order, whatever the locale is.
-  writeFileSync(LOCK_FILE, `${HEADER}${lines.sort().reverse().sort(byStage).join('\n')}\n`);
-}
-
-function byStage(one: string, other: string): number {
-  const key = (line: string) => (line.startsWith('root') ? `0${line}` : `1${line}`);
-  return key(one) < key(other) ? -1 : 1;
+  writeFileSync(LOCK_FILE, `${HEADER}${lines.join('\n')}\n`);
 }

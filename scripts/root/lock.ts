@@ -6,6 +6,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Apt, type Deb } from './apt.ts';
+import { NOTICE_PACKAGES } from './bundled.ts';
 import { commandLine } from './command-line.ts';
 import { licenceOfDeb } from './licences.ts';
 import { type LockedDeb, writeLock } from './lock-file.ts';
@@ -15,12 +16,23 @@ import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
 export function newestPackages(apt: Apt, cache: string): LockedDeb[] {
   const root = apt.resolve(ROOT_PACKAGES);
   const build = apt.resolve(BUILD_PACKAGES);
-  const inRoot = new Set(root.map(({ name }) => name));
-  const both = [...root, ...build.filter(({ name }) => !inRoot.has(name))];
-  const paths = apt.download(both, join(cache, 'debs'));
-  return both.map((deb: Deb, index) => ({
+  const notices = apt.resolve(NOTICE_PACKAGES).filter(({ name }) => NOTICE_PACKAGES.includes(name));
+  const stages = new Map<string, [Deb, LockedDeb['stage']]>();
+  for (const [debs, stage] of [
+    [root, 'root'],
+    [notices, 'notices'],
+    [build, 'build'],
+  ] as const) {
+    for (const deb of debs) if (!stages.has(deb.name)) stages.set(deb.name, [deb, stage]);
+  }
+  const all = [...stages.values()];
+  const paths = apt.download(
+    all.map(([deb]) => deb),
+    join(cache, 'debs'),
+  );
+  return all.map(([deb, stage], index) => ({
     ...deb,
-    stage: index < root.length ? 'root' : 'build',
+    stage,
     licence: licenceOfDeb(
       deb.name,
       paths[index] as string,

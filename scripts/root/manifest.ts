@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BuildError } from './build-error.ts';
+import { bundledLibraries } from './bundled.ts';
 import type { LockedDeb } from './lock-file.ts';
 
 /** A package in the root, as the manifest has it. */
 interface Part {
-  kind: 'debian' | 'python';
+  /** `library`: one that a Python package brings along. */
+  kind: 'debian' | 'python' | 'library';
   name: string;
   version: string;
   /** SPDX expression, or `NOASSERTION`: see the notices. */
@@ -29,11 +32,22 @@ export function writeManifest({
     .filter((name) => name.endsWith('.dist-info'))
     .sort()
     .map((name) => pythonPart(join(pythonPackages, name)));
-  const parts = [...debian, ...python.map(({ part }) => part)];
+  const texts = JSON.parse(readFileSync(join(work, 'notices.json'), 'utf8')) as (LockedDeb & {
+    text?: string;
+  })[];
+  const libraries = bundledLibraries(pythonPackages).map(({ name, wheel, noticesOf }): Part => {
+    const deb = [...debs, ...texts].find((deb) => deb.name === noticesOf);
+    if (!deb) throw new BuildError(`The lock has no ${noticesOf}: run \`npm run lock:root\`.`);
+    return { kind: 'library', name, version: `of ${wheel}`, licence: deb.licence };
+  });
+  const parts = [...debian, ...python.map(({ part }) => part), ...libraries];
   const notices = [
     'Notices of the programs, libraries and fonts in the renderer of Scenepress, in their own words.\n',
     ...debs.map(({ name, version }) => notice(`${name} ${version} (Debian)`, debianTexts(tree, name))),
     ...python.map(({ part, texts }) => notice(`${part.name} ${part.version} (Python)`, texts)),
+    ...texts.map(({ name, text }) =>
+      notice(`Libraries in Python packages, as in ${name} (Debian)`, text ? [text] : []),
+    ),
     ...commonLicences(tree),
   ].join('\n');
   mkdirSync(join(tree, FOLDER), { recursive: true });

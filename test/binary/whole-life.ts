@@ -85,6 +85,7 @@ async function makeSite(t: Test, kind: MachineKind): Promise<Site> {
 export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   const { machine, folder, receiver } = await makeSite(t, kind);
   const { serving } = await startAndRender(t, { kind, machine, folder, receiver });
+  await checkNotices(t, machine);
   await stop(t, serving);
 }
 
@@ -220,6 +221,28 @@ async function checkVideo(t: Test, serving: Serving, jobId: string, folder: stri
   const { codec, frames } = await inspectVideo(path);
   t.equal(codec, 'h264', 'the video decodes');
   t.ok(frames >= 15, 'all of it');
+}
+
+/** Who has only the program has the licences of all that is in it. */
+async function checkNotices(t: Test, machine: Machine): Promise<void> {
+  const [root = ''] = await unpacked(machine);
+  const read = async (name: string) =>
+    (await machine.run(['cat', `${DATA}/renderer/${root}/usr/share/scenepress/${name}`])).stdout;
+  const { parts } = JSON.parse(await read('manifest.json')) as { parts: { kind: string; name: string }[] };
+  const notices = await read('THIRD-PARTY.txt');
+  for (const [kind, name, notice] of [
+    ['debian', 'libgs10', /GNU AFFERO GENERAL PUBLIC LICENSE/i],
+    ['library', 'libx264', /as in libx264-164 \(Debian\)\n\nFormat/],
+    ['python', 'manim', /Manim Community/],
+    ['npm', '@hapi/hapi', /Sideway Inc/],
+    ['program', 'node', /Copyright Node\.js contributors/],
+  ] as const) {
+    t.ok(
+      parts.some((part) => part.kind === kind && part.name.replace(/\.so.*/, '') === name),
+      `${name} is listed`,
+    );
+    t.match(notices, notice, `and the notices of ${name} are there`);
+  }
 }
 
 async function unpacked(machine: Machine): Promise<string[]> {

@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { BuildError } from './build-error.ts';
+
+/**
+ * The libraries that wheels bring along, most of them without their notices, and for each a Debian package of the same
+ * library, which has them.
+ */
+const NOTICES_OF: Record<string, string> = {
+  libasound: 'libasound2t64',
+  libavcodec: 'libavcodec61',
+  libavdevice: 'libavcodec61',
+  libavfilter: 'libavcodec61',
+  libavformat: 'libavcodec61',
+  libavif: 'libavif16',
+  libavutil: 'libavcodec61',
+  libbrotlicommon: 'libbrotli1',
+  libbrotlidec: 'libbrotli1',
+  libdav1d: 'libdav1d7',
+  libdrm: 'libdrm2',
+  libfreetype: 'libfreetype6',
+  libgfortran: 'libgfortran5',
+  libgmp: 'libgmp10',
+  libgnutls: 'libgnutls30t64',
+  libharfbuzz: 'libharfbuzz0b',
+  libhogweed: 'libhogweed6t64',
+  libjpeg: 'libjpeg62-turbo',
+  liblcms2: 'liblcms2-2',
+  liblzma: 'liblzma5',
+  libmp3lame: 'libmp3lame0',
+  libnettle: 'libnettle8t64',
+  'libopencore-amrnb': 'libopencore-amrnb0',
+  'libopencore-amrwb': 'libopencore-amrwb0',
+  libopenjp2: 'libopenjp2-7',
+  libopus: 'libopus0',
+  libpng16: 'libpng16-16t64',
+  libquadmath: 'libquadmath0',
+  libscipy_openblas: 'libopenblas0-pthread',
+  libscipy_openblas64_: 'libopenblas0-pthread',
+  libsharpyuv: 'libwebp7',
+  libSvtAv1Enc: 'libsvtav1enc2',
+  libswresample: 'libavcodec61',
+  libswscale: 'libavcodec61',
+  libtiff: 'libtiff6',
+  libunistring: 'libunistring5',
+  libvpl: 'libvpl2',
+  libvpx: 'libvpx9',
+  libwebp: 'libwebp7',
+  libwebpdemux: 'libwebp7',
+  libwebpmux: 'libwebp7',
+  libx264: 'libx264-164',
+  libx265: 'libx265-215',
+  libXau: 'libxau6',
+  libxcb: 'libxcb1',
+  'libxcb-shape': 'libxcb1',
+  'libxcb-shm': 'libxcb1',
+  'libxcb-xfixes': 'libxcb1',
+  libzstd: 'libzstd1',
+};
+
+/** All packages that notices may be taken from. */
+export const NOTICE_PACKAGES: string[] = [...new Set(Object.values(NOTICES_OF))];
+
+/** A library in a wheel. */
+export interface Bundled {
+  /** As its file is called, without the wheel's own addition: `libx264.so.165`. */
+  name: string;
+  /** The wheel, as its folder is called: `av`. */
+  wheel: string;
+  /** Where its notices are. */
+  noticesOf: string;
+}
+
+/** What wheels have brought along, by name; an error when nobody has said yet where its notices are. */
+export function bundledLibraries(pythonPackages: string): Bundled[] {
+  return readdirSync(pythonPackages)
+    .filter((folder) => folder.endsWith('.libs'))
+    .flatMap((folder) => readdirSync(join(pythonPackages, folder)).map((file) => libraryOf(file, folder)))
+    .sort((a, b) => (a.name + a.wheel < b.name + b.wheel ? -1 : 1));
+}
+
+function libraryOf(file: string, folder: string): Bundled {
+  const name = file.replace(/(-[0-9a-f]{8})+(?=\.so)/, '');
+  const noticesOf = NOTICES_OF[name.slice(0, name.indexOf('.so'))];
+  if (noticesOf === undefined) {
+    throw new BuildError(
+      `${folder}/${file} came with a wheel, and nothing says where its notices are: add it to scripts/root/bundled.ts.`,
+    );
+  }
+  return { name, wheel: folder.slice(0, -'.libs'.length), noticesOf };
+}
