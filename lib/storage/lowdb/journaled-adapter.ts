@@ -160,7 +160,7 @@ export class JournaledAdapter implements Adapter<Tables> {
     if (this.#untidy) await this.#cutBack(journal);
     const { bytes, mark } = this.#encoder.encode(this.#mark, operations);
     try {
-      await journal.file.write(bytes, journal.sizeBytes);
+      journal.file.writeNow(bytes, journal.sizeBytes);
     } catch (error) {
       this.#untidy = true;
       await this.#cutBack(journal).catch((cause: unknown) => {

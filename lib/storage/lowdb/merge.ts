@@ -1,5 +1,6 @@
+import type { Block, BlockList } from './block-list.ts';
 import type { Pack } from './pack.ts';
-import { type Block, linesOf, type PackedRow, type PackedRun } from './pack-format.ts';
+import { linesOf, type PackedRow, type PackedRun } from './pack-format.ts';
 
 /** Copied in one go. */
 const RUN_BYTES = 64 * 1024;
@@ -54,7 +55,7 @@ function smallestTwo(sources: Source[]): [first: Source | undefined, limit: stri
 /** One pack's part in a merge of a table: stands before a block, or at a row of one that was opened. */
 class Source {
   readonly #pack: Pack;
-  readonly #blocks: Block[];
+  readonly #blocks: BlockList;
   #next = 0;
   #rows: { id: string; json: string | undefined }[] = [];
   #at = 0;
@@ -66,7 +67,7 @@ class Source {
 
   /** Where it stands; undefined at the end. */
   get id(): string | undefined {
-    return this.#rows[this.#at]?.id ?? this.#blocks[this.#next]?.firstId;
+    return this.#rows[this.#at]?.id ?? this.#blocks.firstId(this.#next);
   }
 
   get row(): { id: string; json: string | undefined } {
@@ -75,7 +76,7 @@ class Source {
 
   async open(): Promise<void> {
     if (this.#rows[this.#at]) return;
-    this.#rows = [...linesOf(await this.#pack.readBlock(this.#blocks[this.#next] as Block))];
+    this.#rows = [...linesOf(await this.#pack.readBlock(this.#blocks.at(this.#next) as Block))];
     this.#next += 1;
     this.#at = 0;
   }
@@ -90,13 +91,15 @@ class Source {
    */
   blocksBelow(limit: string | undefined): Block[] {
     if (this.#rows[this.#at]) return [];
-    let end = this.#next;
-    for (let sizeBytes = 0; sizeBytes < RUN_BYTES; end += 1) {
-      const following = this.#blocks[end + 1];
-      if (!following || (limit !== undefined && following.firstId > limit)) break;
-      sizeBytes += (this.#blocks[end] as Block).sizeBytes;
+    const run: Block[] = [];
+    for (let sizeBytes = 0; sizeBytes < RUN_BYTES; ) {
+      const following = this.#blocks.firstId(this.#next + run.length + 1);
+      if (following === undefined || (limit !== undefined && following > limit)) break;
+      const block = this.#blocks.at(this.#next + run.length) as Block;
+      run.push(block);
+      sizeBytes += block.sizeBytes;
     }
-    return this.#blocks.slice(this.#next, end);
+    return run;
   }
 
   take(blocks: Block[]): Promise<Buffer> {

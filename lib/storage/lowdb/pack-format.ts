@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type Block, BlockList, type StoredBlock } from './block-list.ts';
 
 /**
  * A pack is a file of rows that are finished. It is written once and never changed.
@@ -30,23 +31,16 @@ export interface PackedRun {
   before: string;
 }
 
-/** A block as it stands in a file. */
-export interface Block {
-  firstId: string;
-  at: number;
-  sizeBytes: number;
-  checksum: number;
-}
-
 /** The blocks of one table, in the order of their ids. */
-export interface TableIndex {
+interface StoredTable {
   table: string;
   /** No id is behind this one; it need not be there itself. */
   lastId: string;
-  blocks: Block[];
+  blocks: StoredBlock[];
 }
 
-type StoredIndex = { table: string; lastId: string; blocks: [string, number, number, number][] }[];
+/** The same, as it is kept in memory. */
+export type TableIndex = Omit<StoredTable, 'blocks'> & { blocks: BlockList };
 
 /** Of text, before compression. Small, because a look-up reads a whole one. */
 const BLOCK_LENGTH = 8 * 1024;
@@ -85,7 +79,7 @@ export async function* packPieces(
 
 class PackBuilder {
   readonly #readable: (table: string) => boolean;
-  readonly #index: TableIndex[] = [];
+  readonly #index: StoredTable[] = [];
   /** Where the next block begins. */
   #at = 0;
   #firstId = '';
@@ -118,7 +112,8 @@ class PackBuilder {
     const shift = this.#at - (blocks[0] as Block).at;
     const own = this.#table(table);
     own.lastId = before;
-    for (const block of blocks) own.blocks.push({ ...block, at: block.at + shift });
+    for (const { firstId, at, sizeBytes, checksum } of blocks)
+      own.blocks.push([firstId, at + shift, sizeBytes, checksum]);
     this.#put(bytes);
   }
 
@@ -138,9 +133,9 @@ class PackBuilder {
     return piece;
   }
 
-  #table(table: string): TableIndex {
+  #table(table: string): StoredTable {
     if (this.#index.at(-1)?.table !== table) this.#index.push({ table, lastId: '', blocks: [] });
-    return this.#index.at(-1) as TableIndex;
+    return this.#index.at(-1) as StoredTable;
   }
 
   async #endBlock(): Promise<void> {
@@ -152,12 +147,7 @@ class PackBuilder {
       : lines.length < WORTH_A_THREAD_LENGTH
         ? deflateRawSync(lines, COMPRESSION)
         : await deflate(lines, COMPRESSION);
-    index.blocks.push({
-      firstId: this.#firstId,
-      at: this.#at,
-      sizeBytes: bytes.length,
-      checksum: crc32(bytes),
-    });
+    index.blocks.push([this.#firstId, this.#at, bytes.length, crc32(bytes)]);
     this.#put(bytes);
     this.#lines = [];
     this.#length = 0;
@@ -178,13 +168,8 @@ function indexChecksum(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 31);
 }
 
-function encodeIndex(index: TableIndex[]): Buffer {
-  const stored: StoredIndex = index.map(({ table, lastId, blocks }) => ({
-    table,
-    lastId,
-    blocks: blocks.map(({ firstId, at, sizeBytes, checksum }) => [firstId, at, sizeBytes, checksum]),
-  }));
-  return deflateRawSync(JSON.stringify(stored), COMPRESSION);
+function encodeIndex(index: StoredTable[]): Buffer {
+  return deflateRawSync(JSON.stringify(index), COMPRESSION);
 }
 
 /** Where a pack's index is; undefined when these are not the last bytes of a pack. */
@@ -198,17 +183,17 @@ export function decodeTrailer(
 /** Undefined when it was altered. */
 export function decodeIndex(bytes: Buffer, checksum: string): TableIndex[] | undefined {
   if (indexChecksum(bytes) !== checksum) return undefined;
-  const stored = JSON.parse(inflateRawSync(bytes).toString()) as StoredIndex;
+  const stored = JSON.parse(inflateRawSync(bytes).toString()) as StoredTable[];
   return stored.map(({ table, lastId, blocks }) => ({
     table,
     // Packs were written that end with a run whose last id nobody had noted.
     lastId: lastId < (blocks.at(-1)?.[0] ?? '') ? ANY_ID : lastId,
-    blocks: blocks.map(([firstId, at, sizeBytes, checksum]) => ({ firstId, at, sizeBytes, checksum })),
+    blocks: new BlockList(blocks),
   }));
 }
 
 /** The lines of a block, maybe a part of `bytes`; undefined when it was altered. */
-export function decodeBlock(bytes: Buffer, { checksum }: Block): Buffer | undefined {
+export function decodeBlock(bytes: Buffer, { checksum }: Pick<Block, 'checksum'>): Buffer | undefined {
   if (crc32(bytes) !== checksum) return undefined;
   return storedText(bytes) ?? inflateRawSync(bytes);
 }

@@ -1,9 +1,8 @@
 import { ScenepressError } from '../../errors.ts';
 import type { Disk, FileReader } from '../disk.ts';
-import { BlockSearch } from './block-search.ts';
+import { type Block, BlockList } from './block-list.ts';
 import { type Cursor, type Entry, isWithin, type Range } from './cursor.ts';
 import {
-  type Block,
   decodeBlock,
   decodeIndex,
   decodeTrailer,
@@ -29,10 +28,6 @@ const RUN_BYTES = 32 * 1024;
 /** What look-ups read into, one after the other: buffers of their own would be garbage at once. */
 const ROOM = Buffer.allocUnsafeSlow(16 * 1024);
 
-type SearchedIndex = Pick<TableIndex, 'blocks' | 'lastId'> & { search: BlockSearch };
-
-const NO_BLOCKS: SearchedIndex = { blocks: [], lastId: '', search: new BlockSearch([]) };
-
 /** One open pack: a sparse index in memory, the rows on the disk. */
 export class Pack {
   readonly name: string;
@@ -40,7 +35,7 @@ export class Pack {
   readonly checksum: string;
   readonly #file: FileReader;
   readonly #path: string;
-  readonly #tables: Map<string, SearchedIndex>;
+  readonly #tables: Map<string, TableIndex>;
   outdatedRows: number;
   /** It is closed when nobody reads it any more. */
   #readers = 1;
@@ -57,9 +52,7 @@ export class Pack {
     this.outdatedRows = outdatedRows;
     this.#file = file;
     this.#path = path;
-    this.#tables = new Map(
-      tables.map(({ table, blocks, lastId }) => [table, { blocks, lastId, search: new BlockSearch(blocks) }]),
-    );
+    this.#tables = new Map(tables.map((index) => [index.table, index]));
   }
 
   /** Opens a pack; `storage_damaged` when it is missing, not whole, or not the one that `expected` describes. */
@@ -111,15 +104,15 @@ export class Pack {
     if (this.#readers === 0) await this.#file.close();
   }
 
-  blocksOf(table: string): Block[] {
-    return this.#tables.get(table)?.blocks ?? [];
+  blocksOf(table: string): BlockList {
+    return this.#tables.get(table)?.blocks ?? BlockList.empty;
   }
 
   /** The row's JSON, null when this pack says that it was removed, undefined when it says nothing of it. */
   find(table: string, id: string): string | null | undefined {
     const index = this.#tables.get(table);
     if (!index || id > index.lastId) return undefined;
-    const block = index.blocks[index.search.lastNotAfter(id)];
+    const block = index.blocks.at(index.blocks.lastNotAfter(id));
     if (!block) return undefined;
     const room = block.sizeBytes <= ROOM.length ? ROOM : Buffer.allocUnsafe(block.sizeBytes);
     const bytes = this.#file.readNow(block.at, room.subarray(0, block.sizeBytes));
@@ -155,7 +148,7 @@ export class Pack {
   }
 
   cursor(table: string, range: Range): Cursor {
-    return new PackCursor(this, this.#tables.get(table), range);
+    return new PackCursor(this, this.blocksOf(table), range);
   }
 
   /** The bytes of blocks that lie one after the other; in `room`, if that is large enough. */
@@ -187,7 +180,7 @@ const PIECE_BYTES = 1024 * 1024;
 
 class PackCursor implements Cursor {
   readonly #pack: Pack;
-  readonly #blocks: Block[];
+  readonly #blocks: BlockList;
   readonly #range: Range;
   #nextBlock: number;
   #entries: Entry[] = [];
@@ -196,15 +189,15 @@ class PackCursor implements Cursor {
   #room: Buffer | undefined;
   current: Entry | undefined;
 
-  constructor(pack: Pack, { blocks, search }: SearchedIndex = NO_BLOCKS, range: Range) {
+  constructor(pack: Pack, blocks: BlockList, range: Range) {
     this.#pack = pack;
     this.#blocks = blocks;
     this.#range = range;
     this.#nextBlock = range.backwards
       ? range.before === undefined
         ? blocks.length - 1
-        : search.lastNotAfter(range.before)
-      : Math.max(0, range.from === undefined ? 0 : search.lastNotAfter(range.from));
+        : blocks.lastNotAfter(range.before)
+      : Math.max(0, range.from === undefined ? 0 : blocks.lastNotAfter(range.from));
   }
 
   next(): Promise<void> | undefined {
@@ -215,13 +208,13 @@ class PackCursor implements Cursor {
   }
 
   #hasMore(): boolean {
-    const block = this.#blocks[this.#nextBlock];
-    if (!block) return false;
+    const next = this.#nextBlock;
+    if (next < 0 || next >= this.#blocks.length) return false;
     const { backwards, from, before } = this.#range;
-    if (!backwards) return before === undefined || block.firstId < before;
+    if (!backwards) return before === undefined || (this.#blocks.firstId(next) as string) < before;
     // Blocks in front of the one that `from` lies in have nothing for it.
-    const after = this.#blocks[this.#nextBlock + 1];
-    return from === undefined || after === undefined || after.firstId > from;
+    const after = this.#blocks.firstId(next + 1);
+    return from === undefined || after === undefined || after > from;
   }
 
   async #read(): Promise<void> {
@@ -241,7 +234,7 @@ class PackCursor implements Cursor {
 
   /** Backwards one block, because who goes backwards wants the first few; forwards several. */
   #nextRun(): Block[] {
-    const first = this.#blocks[this.#nextBlock] as Block;
+    const first = this.#blocks.at(this.#nextBlock) as Block;
     if (this.#range.backwards) {
       this.#nextBlock -= 1;
       return [first];
@@ -249,7 +242,7 @@ class PackCursor implements Cursor {
     const run: Block[] = [];
     let sizeBytes = 0;
     do {
-      const block = this.#blocks[this.#nextBlock] as Block;
+      const block = this.#blocks.at(this.#nextBlock) as Block;
       run.push(block);
       sizeBytes += block.sizeBytes;
       this.#nextBlock += 1;
