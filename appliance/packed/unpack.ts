@@ -94,14 +94,16 @@ async function unpackSegment(
 }
 
 /** Where tar reads. It stops at the mark of the archive's end, before the last block ends: what it leaves is dropped. */
-function inputOf({ stdin }: ChildProcessByStdio<Writable, null, Readable>): Writable {
+export function inputOf({ stdin }: ChildProcessByStdio<Writable, null, Readable>): Writable {
   stdin.on('error', () => {}); // How tar ends says more.
   return new Writable({
     write(chunk: Buffer, _encoding, callback) {
       stdin.write(chunk, () => callback());
     },
     final(callback) {
-      stdin.end(() => callback());
+      // Without waiting: a stream that was closed because tar has ended never says that it is at its end.
+      stdin.end();
+      callback();
     },
   });
 }

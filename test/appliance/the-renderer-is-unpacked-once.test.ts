@@ -14,10 +14,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { findArchive } from '../../appliance/packed/archive.ts';
+import { inputOf } from '../../appliance/packed/unpack.ts';
 import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
 import { packSmallRoot } from '../fixtures/packed-root.ts';
 
@@ -63,6 +65,14 @@ t.test('a root is unpacked, readable to everyone, and not a second time', { skip
   const again = new UnpackedRoot({ archive, folder });
   await again.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
   again.stop();
+});
+
+t.test('what tar leaves unread, because it has ended, keeps nobody waiting', async (t) => {
+  const ended = spawn('true', { stdio: ['pipe', 'ignore', 'pipe'] });
+  await once(ended, 'close');
+  const input = inputOf(ended);
+  await pipeline(Readable.from([Buffer.from('rest')]), input);
+  t.ok(input.writableFinished);
 });
 
 t.test('of two starts at once, one unpacks and the other waits', { skip }, async (t) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -117,12 +118,14 @@ export class Machine {
 }
 
 /** Tells a program of a machine to end: what was started here only waits for it. */
-export function endInMachine({ pid }: ChildProcess): void {
-  process.kill(childOf(pid), 'SIGTERM');
+export function endInMachine({ pid }: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): void {
+  process.kill(childOf(pid), signal);
 }
 
 function childOf(pid: number | undefined): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+  const child = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+  assert(child > 0, 'it runs');
+  return child;
 }
 
 /** The folder of a minimal Debian, made once. */

@@ -156,7 +156,7 @@ async function serve(machine: Machine, dataDir: string, more: string[] = []): Pr
     '/opt/scenepress/ca.pem',
     ...more,
   ]);
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  const timer = setTimeout(() => endInMachine(child, 'SIGKILL'), START_TIMEOUT_MS);
   let printed = '';
   (child.stdout as Readable).setEncoding('utf8').on('data', (text: string) => {
     printed += text;
