@@ -14,7 +14,14 @@ import { isNoRoom } from '../storage/spare-room.ts';
 import type { Storage } from '../storage/storage.ts';
 import { FairQueue } from './fair-queue.ts';
 import { type Artifact, type ArtifactName, assetKeyOf, type JobOutcome, type JobRecord } from './job.ts';
-import { CREDITS_RAN_OUT, type JobBook, MOST_ATTEMPTS, NO_ROOM, RENDERER_FAILED } from './job-book.ts';
+import {
+  CREDITS_RAN_OUT,
+  type FinishOptions,
+  type JobBook,
+  MOST_ATTEMPTS,
+  NO_ROOM,
+  RENDERER_FAILED,
+} from './job-book.ts';
 import { sizeOf } from './qualities.ts';
 
 /** How many jobs may wait and run. */
@@ -329,10 +336,14 @@ export class Dispatcher {
           return this.#attemptWithRoom(job, durationMs, sizeBytes);
         }
         const costCredits = this.#pricing.costCredits(job.quality, durationMs);
-        return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, durationMs);
+        return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, { durationMs });
       }
       case 'failed':
-        return this.#finish(jobId, { kind: 'failed', error: result.error }, durationMs);
+        return this.#finish(
+          jobId,
+          { kind: 'failed', error: result.error },
+          { durationMs, storedNothing: true },
+        );
       case 'no_room':
         this.#logger.error({ jobId, attempt: job.attempts }, 'The disk was full while rendering.');
         return this.#attemptWithRoom(job, durationMs, LEAST_MISSING_BYTES);
@@ -354,14 +365,14 @@ export class Dispatcher {
         return this.#finish(
           jobId,
           { kind: 'failed', error: result.reason === 'funds' ? CREDITS_RAN_OUT : 'Canceled' },
-          durationMs,
+          { durationMs, storedNothing: true },
         );
     }
   }
 
   async #attemptAgain(job: JobRecord, durationMs: number, error: string = RENDERER_FAILED): Promise<void> {
     if (job.attempts >= MOST_ATTEMPTS) {
-      return this.#finish(job.jobId, { kind: 'failed', error }, durationMs);
+      return this.#finish(job.jobId, { kind: 'failed', error }, { durationMs });
     }
     await this.#waitAgain(job, { counted: true });
   }
@@ -385,8 +396,8 @@ export class Dispatcher {
     this.#holdMs = Math.min(2 * this.#holdMs, HOLD_LONGEST_MS);
   }
 
-  async #finish(jobId: string, outcome: JobOutcome, durationMs: number): Promise<void> {
-    const job = await this.#persistently(() => this.#book.finish(jobId, outcome, { durationMs }));
+  async #finish(jobId: string, outcome: JobOutcome, options: FinishOptions): Promise<void> {
+    const job = await this.#persistently(() => this.#book.finish(jobId, outcome, options));
     if (job) this.#options.onChange(job);
   }
 

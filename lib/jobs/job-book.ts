@@ -42,10 +42,12 @@ export interface JobBookOptions {
   onOrphans?: (assetKeys: string[]) => Promise<void>;
 }
 
-interface FinishOptions {
+export interface FinishOptions {
   /** Of the render, in milliseconds. */
   durationMs: number;
   only?: 'queued' | 'running';
+  /** The last attempt stored no artifact: when it was the only one, there is none to look for. */
+  storedNothing?: boolean;
 }
 
 /** For how long a request may be repeated under its key. */
@@ -192,7 +194,7 @@ export class JobBook {
    */
   async finish(jobId: string, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
     const ended = await this.#finish(jobId, outcome, options);
-    if (ended && mayHaveOrphans(ended)) await this.#onOrphans(orphanKeysOf(ended));
+    if (ended && mayHaveOrphans(ended, options)) await this.#onOrphans(orphanKeysOf(ended));
     return ended;
   }
 
@@ -388,7 +390,7 @@ function insufficientCredits({ amountCredits }: { amountCredits: number }): Scen
   );
 }
 
-/** Only the one attempt at a job that completed is sure to have left nothing but what the job refers to. */
-function mayHaveOrphans({ phase, attempts }: JobRecord): boolean {
-  return attempts > 1 || (attempts === 1 && phase === 'failed');
+/** An only attempt left nothing but what the job refers to, when that completed or nothing was stored. */
+function mayHaveOrphans({ phase, attempts }: JobRecord, { storedNothing = false }: FinishOptions): boolean {
+  return attempts > 1 || (attempts === 1 && phase === 'failed' && !storedNothing);
 }

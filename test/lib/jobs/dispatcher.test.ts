@@ -101,6 +101,17 @@ t.test('what an attempt stored that was then cut off, goes when the job fails', 
   await dispatcher.stop(0);
 });
 
+t.test('a scene that fails at its first attempt is told at once, the asset store unasked', async (t) => {
+  const { storage, assets, dispatcher, job, ends, until } = await setUp(t);
+  t.intercept(assets, 'delete', {
+    value: async (assetKey: string) => t.fail(`nothing was stored at ${assetKey}`),
+  });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  await until(() => dispatcher.running === 0);
+  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'NameError' });
+  await dispatcher.stop(0);
+});
+
 t.test('a job that completes keeps what it refers to, and nothing of an earlier attempt', async (t) => {
   const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
   const [file] = (rendered() as Extract<RenderResult, { kind: 'rendered' }>).files;
