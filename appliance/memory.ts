@@ -19,8 +19,8 @@ export function keepMemorySmall(): void {
   let mayGrow: boolean | undefined;
   const look = () => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-    const may =
-      beginning.size > 0 || (performance.now() > SETTLED_MS && (young?.space_size ?? 0) < YOUNG_BYTES);
+    const isSmall = (young?.space_size ?? 0) < YOUNG_BYTES;
+    const may = isSmall && (beginning.size > 0 || performance.now() > SETTLED_MS);
     // It grows after a collection that left much, by this factor; 1: not.
     if (may !== mayGrow) setFlagsFromString(`--semi-space-growth-factor=${may ? 2 : 1}`);
     mayGrow = may;

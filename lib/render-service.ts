@@ -137,7 +137,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
       sealSecret: (secret) => this.#webhookSecrets.seal(secret),
       onStuck: (jobId) => void this.#dispatcher.resume(jobId),
-      onOrphans: (assetKeys) => this.#dispatcher.discard(assetKeys),
+      onOrphans: (assetKeys) => this.#dispatcher.discardLater(assetKeys),
     });
     this.#dispatcher = new Dispatcher({
       book: this.#book,

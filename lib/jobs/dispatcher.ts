@@ -56,6 +56,8 @@ const HOLD_FIRST_MS = 1_000;
 const HOLD_LONGEST_MS = 30_000;
 /** What a scene needs that found no room is known to nobody; a short video takes this much. */
 const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
+/** A stop waits so long for what is still to be removed. */
+const DISCARD_GRACE_MS = 5_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
 
@@ -100,6 +102,7 @@ export class Dispatcher {
   #hold: NodeJS.Timeout | undefined;
   #holdMs = HOLD_FIRST_MS;
   readonly #running = new Map<string, RunningRender>();
+  readonly #discards = new Set<Promise<void>>();
   #stopSignal = new AbortController();
 
   constructor(options: DispatcherOptions) {
@@ -144,14 +147,11 @@ export class Dispatcher {
     clearTimeout(this.#hold);
     this.#hold = undefined;
     const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
-    if (graceMs > 0) {
-      const timer = new AbortController();
-      await Promise.race([ended(), delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
-      timer.abort();
-    }
+    if (graceMs > 0) await within(graceMs, ended());
     this.#stopSignal.abort();
     for (const running of this.#running.values()) stopRender(running, 'shutdown');
     await ended();
+    await within(DISCARD_GRACE_MS, Promise.all(this.#discards));
     this.#stopSignal = new AbortController();
   }
 
@@ -206,15 +206,22 @@ export class Dispatcher {
     if (ended) this.#options.onChange(ended);
   }
 
-  /** Removes artifacts that no job refers to, where they are. */
-  async discard(assetKeys: string[]): Promise<void> {
+  /** Removes artifacts that no job refers to, where they are. No job's end waits for it. */
+  discardLater(assetKeys: string[]): void {
+    const discard = this.#discard(assetKeys).finally(() => this.#discards.delete(discard));
+    this.#discards.add(discard);
+  }
+
+  async #discard(assetKeys: string[]): Promise<void> {
     for (const assetKey of assetKeys) {
-      await this.#assets.delete(assetKey).catch((error: unknown) => {
+      try {
+        await this.#assets.delete(assetKey);
+      } catch (error) {
         this.#logger.warn(
           { err: error, assetKey },
           'An artifact that no job refers to could not be removed.',
         );
-      });
+      }
     }
   }
 
@@ -415,7 +422,7 @@ export class Dispatcher {
       }
       return artifacts;
     } catch (error) {
-      await this.discard(artifacts.map(({ assetKey }) => assetKey));
+      await this.#discard(artifacts.map(({ assetKey }) => assetKey));
       throw error;
     } finally {
       await discardFolder(folder, (problem) => this.#logger.warn({ jobId }, problem));
@@ -441,6 +448,13 @@ export class Dispatcher {
       }
     }
   }
+}
+
+/** Waits for something, but no longer than that. */
+async function within(ms: number, something: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([something, delay(ms, undefined, { signal: timer.signal }).catch(() => {})]);
+  timer.abort();
 }
 
 async function totalSize(files: { path: string }[]): Promise<number> {

@@ -38,8 +38,8 @@ export interface JobBookOptions {
   sealSecret?: (secret: string) => string;
   /** A job stands between two steps, because ledger or disk failed: call {@link JobBook.resume} until it succeeds. */
   onStuck?: (jobId: string) => void;
-  /** Told of each place where an attempt may have stored an artifact that no job refers to. Must not throw. */
-  onOrphans?: (assetKeys: string[]) => Promise<void>;
+  /** Told of each place where an attempt may have stored an artifact that no job refers to. Nobody waits for it. */
+  onOrphans?: (assetKeys: string[]) => void;
 }
 
 export interface FinishOptions {
@@ -70,14 +70,14 @@ export class JobBook {
   readonly #onEnd: OnEnd;
   readonly #sealSecret: (secret: string) => string;
   readonly #onStuck: (jobId: string) => void;
-  readonly #onOrphans: (assetKeys: string[]) => Promise<void>;
+  readonly #onOrphans: (assetKeys: string[]) => void;
 
   constructor(options: JobBookOptions) {
     this.#onEnd = options.onEnd ?? (async () => {});
     this.#sealSecret =
       options.sealSecret ?? (() => assert.fail('`sealSecret` is given where jobs have secrets'));
     this.#onStuck = options.onStuck ?? (() => {});
-    this.#onOrphans = options.onOrphans ?? (async () => {});
+    this.#onOrphans = options.onOrphans ?? (() => {});
     this.#storage = options.storage;
     this.#ledger = options.ledger;
     this.#pricing = options.pricing;
@@ -194,7 +194,7 @@ export class JobBook {
    */
   async finish(jobId: string, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
     const ended = await this.#finish(jobId, outcome, options);
-    if (ended && mayHaveOrphans(ended, options)) await this.#onOrphans(orphanKeysOf(ended));
+    if (ended && mayHaveOrphans(ended, options)) this.#onOrphans(orphanKeysOf(ended));
     return ended;
   }
 

@@ -118,8 +118,18 @@ export class Machine {
 }
 
 /** Tells a program of a machine to end: what was started here only waits for it. */
-export function endInMachine({ pid }: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): void {
-  process.kill(childOf(pid), signal);
+export function endInMachine({ pid }: ChildProcess): void {
+  process.kill(childOf(pid), 'SIGTERM');
+}
+
+/** Ends it where it stands, whatever it is. */
+export function killInMachine(child: ChildProcess): void {
+  try {
+    process.kill(childOf(child.pid), 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL'); // It hasn't begun yet, or is over.
+    child.stderr?.destroy();
+  }
 }
 
 function childOf(pid: number | undefined): number {

@@ -20,7 +20,7 @@ import { findArchive, trailerOf } from '../../appliance/packed/archive.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { inspectVideo } from '../fixtures/video.ts';
 import { type WebhookReceiver, webhookReceiver } from '../fixtures/webhook-receiver.ts';
-import { endInMachine, Machine, type MachineKind } from './machine.ts';
+import { endInMachine, killInMachine, Machine, type MachineKind } from './machine.ts';
 
 const BUILD = join(import.meta.dirname, '../../build');
 const DATA = '/srv/scenepress/data';
@@ -156,7 +156,7 @@ async function serve(machine: Machine, dataDir: string, more: string[] = []): Pr
     '/opt/scenepress/ca.pem',
     ...more,
   ]);
-  const timer = setTimeout(() => endInMachine(child, 'SIGKILL'), START_TIMEOUT_MS);
+  const timer = setTimeout(() => killInMachine(child), START_TIMEOUT_MS);
   let printed = '';
   (child.stdout as Readable).setEncoding('utf8').on('data', (text: string) => {
     printed += text;

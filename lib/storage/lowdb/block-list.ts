@@ -36,19 +36,27 @@ export class BlockList {
   readonly #keys: Float64Array;
 
   constructor(blocks: StoredBlock[]) {
-    this.length = blocks.length;
-    this.#ids = blocks.map(([firstId]) => firstId).join('');
-    this.#ends = new Uint32Array(blocks.length);
-    this.#places = Float64Array.from(blocks, ([, at]) => at);
-    this.#sizes = Uint32Array.from(blocks, ([, , sizeBytes]) => sizeBytes);
-    this.#checksums = Uint32Array.from(blocks, ([, , , checksum]) => checksum);
+    const { length } = blocks;
+    this.length = length;
+    this.#ends = new Uint32Array(length);
+    this.#places = new Float64Array(length);
+    this.#sizes = new Uint32Array(length);
+    this.#checksums = new Uint32Array(length);
     this.#prefix = commonPrefix(blocks[0]?.[0] ?? '', blocks.at(-1)?.[0] ?? '');
-    this.#keys = Float64Array.from(blocks, ([firstId]) => keyOf(firstId, this.#prefix.length));
+    this.#keys = new Float64Array(length);
+    const ids: string[] = [];
     let end = 0;
-    for (const [place, [firstId]] of blocks.entries()) {
+    for (let place = 0; place < length; place += 1) {
+      const [firstId, at, sizeBytes, checksum] = blocks[place] as StoredBlock;
+      ids.push(firstId);
       end += firstId.length;
       this.#ends[place] = end;
+      this.#places[place] = at;
+      this.#sizes[place] = sizeBytes;
+      this.#checksums[place] = checksum;
+      this.#keys[place] = keyOf(firstId, this.#prefix.length);
     }
+    this.#ids = ids.join('');
   }
 
   /** Undefined behind the last one. */
@@ -76,9 +84,10 @@ export class BlockList {
   lastNotAfter(id: string): number {
     if (!id.startsWith(this.#prefix)) return id < this.#prefix ? -1 : this.length - 1;
     const key = keyOf(id, this.#prefix.length);
-    const from = firstIn(0, this.length, (place) => (this.#keys[place] as number) >= key);
-    const to = firstIn(from, this.length, (place) => (this.#keys[place] as number) > key);
-    return firstIn(from, to, (place) => (this.firstId(place) as string) > id) - 1;
+    const end = firstIn(0, this.length, (place) => (this.#keys[place] as number) > key);
+    if (end === 0 || this.#keys[end - 1] !== key) return end - 1;
+    const start = firstIn(0, end, (place) => this.#keys[place] === key);
+    return firstIn(start, end, (place) => (this.firstId(place) as string) > id) - 1;
   }
 }
 

@@ -13,6 +13,8 @@ export const SNAPSHOT = 'database.jsonl';
 export const JOURNAL: RegExp = /^journal-(\d{16})$/;
 
 /** A snapshot of an earlier one is written anew at the start. */
+/** Of a busy service; longer ones, as when all keys change, may take a disk's time. */
+const WRITTEN_AT_ONCE_BYTES = 256 * 1024;
 const READABLE_FORMATS = [1, FORMAT];
 
 /** What the names of files begin with that an upgrade kept, before the number of their format. */
@@ -160,7 +162,8 @@ export class JournaledAdapter implements Adapter<Tables> {
     if (this.#untidy) await this.#cutBack(journal);
     const { bytes, mark } = this.#encoder.encode(this.#mark, operations);
     try {
-      journal.file.writeNow(bytes, journal.sizeBytes);
+      if (bytes.length <= WRITTEN_AT_ONCE_BYTES) journal.file.writeNow(bytes, journal.sizeBytes);
+      else await journal.file.write(bytes, journal.sizeBytes);
     } catch (error) {
       this.#untidy = true;
       await this.#cutBack(journal).catch((cause: unknown) => {

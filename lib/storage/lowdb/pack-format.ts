@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { crc32, deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { type Block, BlockList, type StoredBlock } from './block-list.ts';
 
 /**
@@ -55,6 +55,7 @@ const NO_COMPRESSION = { level: 0 };
 const PIECE_BYTES = 64 * 1024;
 
 const deflate = promisify<string, { level: number }, Buffer>(deflateRaw);
+const inflate = promisify<Buffer, Buffer>(inflateRaw);
 
 /** Behind every id there is. */
 const ANY_ID = '\uffff'.repeat(8);
@@ -120,7 +121,7 @@ class PackBuilder {
   /** Writes the index. */
   async end(): Promise<void> {
     await this.#endBlock();
-    const bytes = encodeIndex(this.#index);
+    const bytes = await deflate(JSON.stringify(this.#index), COMPRESSION);
     const trailer = `${digits(this.#at)} ${digits(bytes.length)} ${indexChecksum(bytes)}\n`;
     this.#put(bytes);
     this.#put(Buffer.from(trailer));
@@ -168,10 +169,6 @@ function indexChecksum(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 31);
 }
 
-function encodeIndex(index: StoredTable[]): Buffer {
-  return deflateRawSync(JSON.stringify(index), COMPRESSION);
-}
-
 /** Where a pack's index is; undefined when these are not the last bytes of a pack. */
 export function decodeTrailer(
   bytes: Buffer,
@@ -181,9 +178,9 @@ export function decodeTrailer(
 }
 
 /** Undefined when it was altered. */
-export function decodeIndex(bytes: Buffer, checksum: string): TableIndex[] | undefined {
+export async function decodeIndex(bytes: Buffer, checksum: string): Promise<TableIndex[] | undefined> {
   if (indexChecksum(bytes) !== checksum) return undefined;
-  const stored = JSON.parse(inflateRawSync(bytes).toString()) as StoredTable[];
+  const stored = JSON.parse((await inflate(bytes)).toString()) as StoredTable[];
   return stored.map(({ table, lastId, blocks }) => ({
     table,
     // Packs were written that end with a run whose last id nobody had noted.

@@ -69,7 +69,7 @@ export class Pack {
       const index =
         trailer &&
         whole &&
-        decodeIndex(await file.read(trailer.at, Buffer.alloc(trailer.sizeBytes)), trailer.checksum);
+        (await decodeIndex(await file.read(trailer.at, Buffer.alloc(trailer.sizeBytes)), trailer.checksum));
       if (!index) throw damaged(path, 'it is not whole');
       const { sizeBytes } = file;
       const { checksum } = trailer;

@@ -21,7 +21,7 @@ async function setUp(t: Test) {
   await assets.start();
   t.teardown(() => storage.stop());
   const world = { storage, ledger: new UnmeteredLedger(), pricing: new Pricing(), clock: systemClock };
-  const book = new JobBook({ ...world, onOrphans: (assetKeys) => dispatcher.discard(assetKeys) });
+  const book = new JobBook({ ...world, onOrphans: (assetKeys) => dispatcher.discardLater(assetKeys) });
   const ends: ((result: RenderResult) => void)[] = [];
   const pool = {
     size: 2,
@@ -97,9 +97,29 @@ t.test('what an attempt stored that was then cut off, goes when the job fails', 
   t.ok(existsSync(assets.path(`${job.jobId}/video.mp4`)));
   ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
   await until(() => dispatcher.running === 0);
-  t.notOk(existsSync(assets.path(`${job.jobId}/video.mp4`)));
   await dispatcher.stop(0);
+  t.notOk(existsSync(assets.path(`${job.jobId}/video.mp4`)));
 });
+
+for (const [how, deletion] of [
+  ['never answers', () => new Promise<void>(() => {})],
+  [
+    'throws',
+    () => {
+      throw new Error('not connected');
+    },
+  ],
+] as const) {
+  t.test(`an asset store that ${how} when told to remove keeps no job from ending`, async (t) => {
+    const { assets, dispatcher, ends, until, statuses } = await setUp(t);
+    t.intercept(assets, 'delete', { value: deletion });
+    ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
+    await until(() => ends.length === 2);
+    ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+    await until(() => dispatcher.running === 0);
+    t.equal(statuses.at(-1), 'failed');
+  });
+}
 
 t.test('a scene that fails at its first attempt is told at once, the asset store unasked', async (t) => {
   const { storage, assets, dispatcher, job, ends, until } = await setUp(t);
@@ -121,6 +141,6 @@ t.test('a job that completes keeps what it refers to, and nothing of an earlier 
   ends[1]?.(rendered());
   await until(() => dispatcher.running === 0);
   t.match(await storage.getJob(job.jobId), { phase: 'completed', artifacts: [{ name: 'video.mp4' }] });
-  t.same(readdirSync(join(assets.path(`${job.jobId}/video.mp4`), '..')), ['video.mp4']);
   await dispatcher.stop(0);
+  t.same(readdirSync(join(assets.path(`${job.jobId}/video.mp4`), '..')), ['video.mp4']);
 });
