@@ -25,9 +25,8 @@ import { Apt, type Deb, fileName } from './apt.ts';
 import { BuildError } from './build-error.ts';
 import { commandLine, type RootOptions } from './command-line.ts';
 import { EPOCH_SECONDS } from './epoch.ts';
-import { copyrightOf } from './licences.ts';
 import { newestPackages } from './lock.ts';
-import { type LockedDeb, readLock } from './lock-file.ts';
+import { type FetchedDeb, type LockedDeb, readLock } from './lock-file.ts';
 import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
 
 /** A built root: the archive, and what is in it. */
@@ -136,13 +135,8 @@ function build(job: {
       step('Building the Python packages', () => buildPython(repository, made, job.cache));
       renameSync(made, python);
     }
-    const staged = (stage: LockedDeb['stage']) => job.debs.filter((deb) => deb.stage === stage);
-    writeFileSync(join(work, 'packages.json'), JSON.stringify(staged('root')));
-    const notices = staged('notices').map((deb) => ({
-      ...deb,
-      text: copyrightOf(paths[job.debs.indexOf(deb)] as string, join(work, 'notices')),
-    }));
-    writeFileSync(join(work, 'notices.json'), JSON.stringify(notices));
+    const fetched = job.debs.map((deb, index): FetchedDeb => ({ ...deb, path: paths[index] as string }));
+    writeFileSync(join(work, 'packages.json'), JSON.stringify(fetched));
     const made = join(work, `${job.name}.tar.zst`);
     step('Building the root', () => {
       const finish = [process.execPath, join(import.meta.dirname, 'finish.ts')].map(quoted).join(' ');

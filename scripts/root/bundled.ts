@@ -58,8 +58,19 @@ const NOTICES_OF: Record<string, string> = {
   libzstd: 'libzstd1',
 };
 
+/** Python packages that come without their notices, and Debian's of the same. */
+export const PYTHON_NOTICES_OF: Record<string, string> = { pycairo: 'python3-cairo' };
+
+/** Packages that refer to the notices of another one. */
+export const NOTICES_ELSEWHERE: Record<string, string> = {
+  libgfortran5: 'gcc-14-base',
+  libquadmath0: 'gcc-14-base',
+};
+
 /** All packages that notices may be taken from. */
-export const NOTICE_PACKAGES: string[] = [...new Set(Object.values(NOTICES_OF))];
+export const NOTICE_PACKAGES: string[] = [
+  ...new Set([...Object.values(NOTICES_OF), ...Object.values(PYTHON_NOTICES_OF)]),
+];
 
 /** A library in a wheel. */
 export interface Bundled {

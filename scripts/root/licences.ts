@@ -63,6 +63,7 @@ const GCC_LIBRARIES = /^(gcc-14-base|libatomic1|libgcc-s1|libgfortran5|libstdc\+
 
 /** Licences of packages whose `copyright` is prose; what they say in it, in short. */
 function licenceInProse(name: string): string | undefined {
+  if (name === 'python3-cairo') return 'LGPL-2.1-only OR MPL-1.1';
   if (/^(lib)?python3/.test(name)) return 'PSF-2.0';
   if (/^texlive-/.test(name)) return 'LPPL-1.3c AND LicenseRef-TeX-Live';
   if (GCC_LIBRARIES.test(name)) return 'GPL-3.0-or-later WITH GCC-exception-3.1';

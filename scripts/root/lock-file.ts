@@ -10,6 +10,11 @@ export interface LockedDeb extends Deb {
   stage: Stage;
 }
 
+export interface FetchedDeb extends LockedDeb {
+  /** Where its file is. */
+  path: string;
+}
+
 const STAGES = ['root', 'build', 'notices'] as const;
 type Stage = (typeof STAGES)[number];
 

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BuildError } from './build-error.ts';
-import { bundledLibraries } from './bundled.ts';
-import type { LockedDeb } from './lock-file.ts';
+import { bundledLibraries, NOTICES_ELSEWHERE, PYTHON_NOTICES_OF } from './bundled.ts';
+import { copyrightOf } from './licences.ts';
+import type { FetchedDeb } from './lock-file.ts';
 
 /** A package in the root, as the manifest has it. */
 interface Part {
@@ -26,28 +27,35 @@ export function writeManifest({
   work: string;
   pythonPackages: string;
 }): void {
-  const debs = JSON.parse(readFileSync(join(work, 'packages.json'), 'utf8')) as LockedDeb[];
+  const all = JSON.parse(readFileSync(join(work, 'packages.json'), 'utf8')) as FetchedDeb[];
+  const [debs, others] = (['root', 'notices'] as const).map((stage) =>
+    all.filter((deb) => deb.stage === stage),
+  ) as [FetchedDeb[], FetchedDeb[]];
+  const debNamed = (name: string): FetchedDeb => {
+    const deb = [...debs, ...others].find((deb) => deb.name === name);
+    if (!deb) throw new BuildError(`The lock has no ${name}: run \`npm run lock:root\`.`);
+    return deb;
+  };
+  const textOf = (deb: FetchedDeb) => debianText(deb, tree, join(work, 'notices'));
   const debian = debs.map(({ name, version, licence }): Part => ({ kind: 'debian', name, version, licence }));
   const python = readdirSync(pythonPackages)
     .filter((name) => name.endsWith('.dist-info'))
     .sort()
     .map((name) => pythonPart(join(pythonPackages, name)));
-  const texts = JSON.parse(readFileSync(join(work, 'notices.json'), 'utf8')) as (LockedDeb & {
-    text?: string;
-  })[];
   const libraries = bundledLibraries(pythonPackages).map(({ name, wheel, noticesOf }): Part => {
-    const deb = [...debs, ...texts].find((deb) => deb.name === noticesOf);
-    if (!deb) throw new BuildError(`The lock has no ${noticesOf}: run \`npm run lock:root\`.`);
-    return { kind: 'library', name, version: `of ${wheel}`, licence: deb.licence };
+    const { licence } = debNamed(noticesOf);
+    return { kind: 'library', name, version: `of ${wheel}`, licence };
   });
   const parts = [...debian, ...python.map(({ part }) => part), ...libraries];
+  const pythonTexts = ({ part, texts }: (typeof python)[number]) => {
+    const elsewhere = PYTHON_NOTICES_OF[part.name];
+    return texts.length === 0 && elsewhere ? [textOf(debNamed(elsewhere))] : texts;
+  };
   const notices = [
     'Notices of the programs, libraries and fonts in the renderer of Scenepress, in their own words.\n',
-    ...debs.map(({ name, version }) => notice(`${name} ${version} (Debian)`, debianTexts(tree, name))),
-    ...python.map(({ part, texts }) => notice(`${part.name} ${part.version} (Python)`, texts)),
-    ...texts.map(({ name, text }) =>
-      notice(`Libraries in Python packages, as in ${name} (Debian)`, text ? [text] : []),
-    ),
+    ...debs.map((deb) => notice(`${deb.name} ${deb.version} (Debian)`, [textOf(deb)])),
+    ...python.map((it) => notice(`${it.part.name} ${it.part.version} (Python)`, pythonTexts(it))),
+    ...others.map((deb) => notice(`Of Python packages, as in ${deb.name} (Debian)`, [textOf(deb)])),
     ...commonLicences(tree),
   ].join('\n');
   mkdirSync(join(tree, FOLDER), { recursive: true });
@@ -91,8 +99,14 @@ function classified(metadata: string): string | undefined {
   return known.length > 0 && !known.includes(undefined) ? known.join(' AND ') : undefined;
 }
 
-function debianTexts(tree: string, name: string): string[] {
-  return readIfFile(join(tree, 'usr/share/doc', name, 'copyright'));
+/** What the tree has may be a link to another package's; what was installed first is there without. */
+function debianText({ name, path }: FetchedDeb, tree: string, work: string): string {
+  const elsewhere = NOTICES_ELSEWHERE[name];
+  if (elsewhere !== undefined) return `See ${elsewhere}.`;
+  const [text = copyrightOf(path, work)] = readIfFile(join(tree, 'usr/share/doc', name, 'copyright'));
+  if (text === undefined)
+    throw new BuildError(`Where are the notices of ${name}? Say it in scripts/root/bundled.ts.`);
+  return text;
 }
 
 function commonLicences(tree: string): string[] {
@@ -112,5 +126,7 @@ function readIfFile(path: string): string[] {
 }
 
 function notice(title: string, texts: string[]): string {
-  return `${'='.repeat(100)}\n${title}\n\n${texts.join('\n') || '(no text of its own)'}\n`;
+  if (texts.length === 0)
+    throw new BuildError(`Where are the notices of ${title}? Say it in scripts/root/bundled.ts.`);
+  return `${'='.repeat(100)}\n${title}\n\n${texts.join('\n')}\n`;
 }
