@@ -96,8 +96,20 @@ t.test('a finished render that cannot be paid fails, and its video is not kept',
   const owner = 'short';
   // 1,000 credits are spent after 1.11 s; the running cost is looked at every second.
   const code = afterOneFrame('time.sleep(1.15)');
+  // Nobody waits for the removal of what it may have left: three artifacts.
+  const { assets } = dataFolder;
+  const remove = assets.delete.bind(assets);
+  const removal = Promise.withResolvers<void>();
+  const removed: string[] = [];
+  t.intercept(assets, 'delete', {
+    value: async (assetKey: string) => {
+      await remove(assetKey);
+      if (removed.push(assetKey) === 3) removal.resolve();
+    },
+  });
   const job = await render(service, { owner, code, quality: 'high', fps: 1 });
   t.match(job, { status: 'failed', error: RAN_OUT, creditsCost: 0, artifacts: [] });
+  await removal.promise;
   t.notOk(existsSync(join(dataFolder.path, 'artifacts', job.jobId)));
   t.equal((await service.balance(owner)).total, 1000);
 });
