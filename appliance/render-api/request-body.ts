@@ -47,7 +47,7 @@ export function idempotencyKeyOf(message: IncomingMessage): string | undefined {
 export async function receiveRenderRequest(message: IncomingMessage): Promise<ReceivedRequest> {
   const json = decodeUtf8(await readBody(message));
   const body = parseObject(json);
-  const metadataJson = Object.hasOwn(body, 'metadata') ? (rawMember(json, 'metadata') ?? null) : null;
+  const metadataJson = Object.hasOwn(body, 'metadata') ? ownText(rawMember(json, 'metadata')) : null;
   // Metadata is any value, thousands of levels deep perhaps: checking fields needs to know only that it is there.
   if (Object.hasOwn(body, 'metadata')) body['metadata'] = true;
   const { metadata: _, ...request } = parseRenderRequest(body);
@@ -107,6 +107,11 @@ function decodeUtf8(bytes: Buffer): string {
   } catch (cause) {
     throw bodyRequired(cause);
   }
+}
+
+/** A copy: V8 keeps a part of a text as a place in the whole, which would stay in memory for as long as the job. */
+function ownText(part: string | undefined): string | null {
+  return part === undefined ? null : Buffer.from(part).toString();
 }
 
 function parseObject(json: string): Record<string, unknown> {
