@@ -87,7 +87,18 @@ export class BlockList {
     const end = firstIn(0, this.length, (place) => (this.#keys[place] as number) > key);
     if (end === 0 || this.#keys[end - 1] !== key) return end - 1;
     const start = firstIn(0, end, (place) => this.#keys[place] === key);
-    return firstIn(start, end, (place) => (this.firstId(place) as string) > id) - 1;
+    return firstIn(start, end, (place) => this.#beginsBehind(place, id)) - 1;
+  }
+
+  /** Of an id with the common prefix. In place, because a text that is cut out for it is slow to make and to compare. */
+  #beginsBehind(place: number, id: string): boolean {
+    const start = place === 0 ? 0 : (this.#ends[place - 1] as number);
+    const length = (this.#ends[place] as number) - start;
+    for (let at = this.#prefix.length; at < length && at < id.length; at += 1) {
+      const difference = this.#ids.charCodeAt(start + at) - id.charCodeAt(at);
+      if (difference !== 0) return difference > 0;
+    }
+    return length > id.length;
   }
 }
 
