@@ -13,12 +13,10 @@ import {
   type ArchiveRule,
   type ArchiveRules,
   applyTo,
+  frozenCopy,
   indexTable,
   type Operation,
-  put,
-  removal,
   type Tables,
-  tableIn,
 } from './tables.ts';
 import { View } from './view.ts';
 
@@ -61,11 +59,16 @@ function exit(error: Error): never {
 /** As sysexits.h numbers it. */
 const EXIT_IO_ERROR = 74;
 
-/** Writes that later transactions already see, and that are on their way to the disk. */
-type Overlay = Map<string, Map<string, unknown>>;
+/** Writes that later transactions already see, and that are on their way to the disk: the last one of each row. */
+type Overlay = Map<string, Map<string, Write>>;
+
+interface Write extends Operation {
+  /** A later one of the same row came. */
+  isReplaced: boolean;
+}
 
 interface Commit {
-  operations: Operation[];
+  writes: Write[];
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -186,12 +189,11 @@ export class LowdbDatabase {
     assert(!this.#open, 'archive before start');
     this.#rules.set(table, rule as ArchiveRule<unknown>);
     for (const [name, keyOf] of Object.entries(rule.indexes ?? {})) {
-      const index = new MemoryIndex(keyOf as (row: unknown) => ReturnType<typeof keyOf>);
+      const index = new MemoryIndex(keyOf as (row: unknown) => ReturnType<typeof keyOf>, () =>
+        this.#rows(table),
+      );
       this.#indexes.set(indexTable(table, name), index);
-      this.listen(table, (id, before, after) => {
-        if (before !== undefined) index.remove(before);
-        if (after !== undefined) index.add(id, after);
-      });
+      this.listen(table, (id, before, after) => index.change(id, before, after));
     }
   }
 
@@ -215,6 +217,11 @@ export class LowdbDatabase {
   /** A committed row that has not finished, and maybe one that has. */
   unfinished<Row>(table: string, id: string): Row | undefined {
     return (this.#rows(table).get(id) ?? undefined) as Row | undefined;
+  }
+
+  /** All committed rows that have not finished, and maybe some that have. */
+  *allUnfinished<Row>(table: string): Iterable<Row> {
+    for (const row of this.#rows(table).values()) if (row !== null) yield row as Row;
   }
 
   /** A committed row, wherever it is. */
@@ -306,14 +313,14 @@ export class LowdbDatabase {
 
   /** What a transaction sees before it wrote anything itself. */
   staged(table: string, id: string): unknown {
-    const overlay = this.#staged.get(table);
-    return overlay?.has(id) ? overlay.get(id) : (this.#rows(table).get(id) ?? undefined);
+    const write = this.#staged.get(table)?.get(id);
+    return write ? write.row : (this.#rows(table).get(id) ?? undefined);
   }
 
   /** The same, of a table whose rows may be in the archive. */
   async stagedAnywhere(table: string, id: string): Promise<unknown> {
-    const overlay = this.#staged.get(table);
-    return overlay?.has(id) ? overlay.get(id) : this.find(table, id);
+    const write = this.#staged.get(table)?.get(id);
+    return write ? write.row : this.find(table, id);
   }
 
   async #runAlone<T>(
@@ -325,20 +332,29 @@ export class LowdbDatabase {
     try {
       const result = await work(tx);
       if (generation !== this.#generation) throw this.#lostBase();
-      return { result, durable: this.#commit(tx.operations()) };
+      return { result, durable: this.#commit(tx.writes()) };
     } finally {
       tx.open = false;
     }
   }
 
-  #commit(operations: Operation[]): Promise<void> {
-    for (const { table, id, row } of operations) tableIn(this.#staged, table).set(id, row);
+  #commit(writes: Write[]): Promise<void> {
+    for (const write of writes) this.#stage(write);
     const durable = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ operations, resolve, reject });
+      this.#waiting.push({ writes, resolve, reject });
     });
     durable.catch(() => {}); // The caller of transaction() gets the rejection; here it must not count as unhandled.
     this.#flushing ??= this.#flush();
     return durable;
+  }
+
+  #stage(write: Write): void {
+    const { table, id } = write;
+    const overlay = this.#staged.get(table) ?? new Map<string, Write>();
+    const replaced = overlay.get(id);
+    if (replaced) replaced.isReplaced = true;
+    overlay.set(id, write);
+    this.#staged.set(table, overlay);
   }
 
   /** Writes group after group until nothing waits. */
@@ -347,15 +363,16 @@ export class LowdbDatabase {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      const operations = lastOfEachRow(group);
+      // Rows that many commits of a group wrote, like an account's, are written once.
+      const writes = group.flatMap(({ writes }) => writes.filter(({ isReplaced }) => !isReplaced));
       try {
-        if (operations.length > 0) await this.#append(operations, group.length);
+        if (writes.length > 0) await this.#append(writes, group.length);
       } catch (cause) {
         if (isNoRoom(cause)) await this.#onNoRoom();
         this.#abandon(group, cause);
         continue;
       }
-      this.#apply(operations);
+      this.#apply(writes);
       for (const commit of group) commit.resolve();
       this.#snapshot();
     }
@@ -386,14 +403,15 @@ export class LowdbDatabase {
     return snapshot;
   }
 
-  #apply(operations: Operation[]): void {
-    for (const operation of operations) {
-      const { table, id, row } = operation;
-      const before = this.#rows(table).get(id) ?? undefined;
-      applyTo(this.#low.data, operation, this.#rules);
+  #apply(writes: Write[]): void {
+    for (const write of writes) {
+      const { table, id, row } = write;
+      const isHeard = this.#listeners.has(table);
+      const before = isHeard ? (this.#rows(table).get(id) ?? undefined) : undefined;
+      applyTo(this.#low.data, write, this.#rules);
       const overlay = this.#staged.get(table);
-      if (overlay && overlay.get(id) === row) overlay.delete(id);
-      this.#tell(table, id, before, row);
+      if (overlay?.get(id) === write) overlay.delete(id);
+      if (isHeard) this.#tell(table, id, before, row);
     }
   }
 
@@ -424,24 +442,11 @@ export class LowdbDatabase {
   }
 }
 
-/** What commits leave behind: rows that many of them wrote, like an account's, are there once. */
-function lastOfEachRow(group: Commit[]): Operation[] {
-  const last = new Map<string, Map<string, Operation>>();
-  for (const { operations } of group) {
-    for (const operation of operations) {
-      const { table, id } = operation;
-      const rows = last.get(table);
-      if (rows) rows.set(id, operation);
-      else last.set(table, new Map([[id, operation]]));
-    }
-  }
-  return [...last.values()].flatMap((rows) => [...rows.values()]);
-}
-
 /** Collects the writes of one transaction and shows them to its own reads. */
 export class LowdbTransaction implements Transaction {
   readonly store: LowdbDatabase;
-  readonly #written = new Map<string, Operation>();
+  /** By id, which some rows of different tables share. */
+  readonly #written = new Map<string, Write[]>();
   open = true;
 
   constructor(store: LowdbDatabase) {
@@ -450,29 +455,41 @@ export class LowdbTransaction implements Transaction {
 
   /** Of a table that stays in memory. */
   get<Row>(table: string, id: string): Row | undefined {
-    const written = this.#written.get(key(table, id));
+    const written = this.#find(table, id);
     return (written ? written.row : this.store.staged(table, id)) as Row | undefined;
   }
 
   /** Of any table. */
   async find<Row>(table: string, id: string): Promise<Row | undefined> {
-    const written = this.#written.get(key(table, id));
+    const written = this.#find(table, id);
     return (written ? written.row : await this.store.stagedAnywhere(table, id)) as Row | undefined;
   }
 
   put(table: string, id: string, row: object | string): void {
-    this.#written.set(key(table, id), put(table, id, row));
+    this.#write(table, id, frozenCopy(row));
   }
 
   remove(table: string, id: string): void {
-    this.#written.set(key(table, id), removal(table, id));
+    this.#write(table, id, undefined);
   }
 
-  operations(): Operation[] {
-    return [...this.#written.values()];
+  /** The last one of each row. */
+  writes(): Write[] {
+    return [...this.#written.values()].flat();
   }
-}
 
-function key(table: string, id: string): string {
-  return `${table}/${id}`;
+  #find(table: string, id: string): Write | undefined {
+    return this.#written.get(id)?.find((write) => write.table === table);
+  }
+
+  #write(table: string, id: string, row: unknown): void {
+    const written = this.#find(table, id);
+    if (written) written.row = row;
+    else {
+      const write = { table, id, row, isReplaced: false };
+      const same = this.#written.get(id);
+      if (same) same.push(write);
+      else this.#written.set(id, [write]);
+    }
+  }
 }

@@ -22,7 +22,6 @@ const STATUSES: JobStatus[] = ['queued', 'running', 'completed', 'failed'];
 export class LowdbStorage implements Storage {
   readonly deliveries: LowdbDeliveryStore;
   readonly #database: LowdbDatabase;
-  readonly #unfinished = new Set<string>();
   /** The ids of requests that may be sent again, by the job that each made. */
   readonly #requestIds = new Map<string, string>();
 
@@ -40,10 +39,6 @@ export class LowdbStorage implements Storage {
     });
     database.archive(SOURCES, { finished: () => true });
     database.archive(REMOVALS, { finished: () => true });
-    database.listen(JOBS, (jobId, _before, after) => {
-      if (after && !isTerminal((after as JobRecord).phase)) this.#unfinished.add(jobId);
-      else this.#unfinished.delete(jobId);
-    });
     database.listen(REQUESTS, (id, before, after) => {
       if (before) this.#requestIds.delete((before as IdempotentRequest).jobId);
       if (after) this.#requestIds.set((after as IdempotentRequest).jobId, id);
@@ -143,9 +138,9 @@ export class LowdbStorage implements Storage {
   }
 
   async unfinishedJobs(): Promise<JobRecord[]> {
-    return [...this.#unfinished]
-      .sort()
-      .map((id) => this.#database.unfinished<JobRecord>(JOBS, id) as JobRecord);
+    return [...this.#database.allUnfinished<JobRecord>(JOBS)]
+      .filter(({ phase }) => !isTerminal(phase))
+      .sort((a, b) => (a.jobId < b.jobId ? -1 : 1));
   }
 
   async *jobsWithArtifacts(): AsyncIterable<JobRecord> {

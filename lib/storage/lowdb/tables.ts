@@ -29,12 +29,8 @@ export interface ArchiveRule<Row> {
 
 export type ArchiveRules = Map<string, ArchiveRule<unknown>>;
 
-export function put(table: string, id: string, row: unknown): Operation {
-  return { table, id, row: frozenCopy(row) };
-}
-
 /** A copy of JSON data that nobody can change. By hand, because it is made of every row that is written. */
-function frozenCopy(value: unknown): unknown {
+export function frozenCopy(value: unknown): unknown {
   // Here, in its own transaction, and not when it is written together with others.
   if (typeof value === 'bigint') throw new TypeError('JSON has no bigint');
   if (typeof value !== 'object' || value === null) return value;
@@ -47,13 +43,11 @@ function frozenCopy(value: unknown): unknown {
   return Object.freeze(copy);
 }
 
-export function removal(table: string, id: string): Operation {
-  return { table, id, row: undefined };
-}
-
 /** The rows of a table, made when it isn't there. */
 export function tableIn(tables: Tables, table: string): Map<string, unknown> {
-  const rows = tables.get(table) ?? new Map<string, unknown>();
+  const known = tables.get(table);
+  if (known) return known;
+  const rows = new Map<string, unknown>();
   tables.set(table, rows);
   return rows;
 }
