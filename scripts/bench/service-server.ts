@@ -1,5 +1,5 @@
 // One of the servers that the service benchmark loads, in a process of its own. Says what it has to say to its parent;
-// answers with its memory and CPU time when asked, or calls what its kind can do in the process, when told so.
+// answers with its memory or CPU time when asked, or calls what its kind can do in the process, when told so.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -13,11 +13,11 @@ import { openPeer } from './peers.ts';
 import { renderRequest } from './stored-jobs.ts';
 
 /** What a server is asked for. */
-export type Question = 'usage' | { calls: { connections: number; seconds: number } };
-export interface Usage {
-  rssBytes: number;
-  cpuMs: number;
-}
+export type Question = 'memory' | 'cpu' | { calls: { connections: number; seconds: number } };
+/** Bytes, without what is garbage. */
+export type Memory = number;
+/** Milliseconds of processors since it began. */
+export type Cpu = number;
 
 const IDLE_PYTHON = join(import.meta.dirname, '../../test/appliance/idle-renderer/bin/python');
 
@@ -47,10 +47,12 @@ process.on('disconnect', async () => {
   process.exit();
 });
 process.on('message', async (question: Question) => {
-  if (question === 'usage') {
+  if (question === 'memory') {
     globalThis.gc?.();
+    process.send?.(process.memoryUsage().rss satisfies Memory);
+  } else if (question === 'cpu') {
     const { user, system } = process.cpuUsage();
-    process.send?.({ rssBytes: process.memoryUsage().rss, cpuMs: (user + system) / 1000 } satisfies Usage);
+    process.send?.(((user + system) / 1000) satisfies Cpu);
   } else process.send?.(await loadCalls(question.calls));
 });
 

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type LoadReport, type LoadRequest, load } from './load.ts';
 import { type PeerKind, startPeerServer } from './peers.ts';
-import type { Question, Usage } from './service-server.ts';
+import type { Cpu, Memory, Question } from './service-server.ts';
 import { fill, renderRequest } from './stored-jobs.ts';
 
 const PYTHON = join(import.meta.dirname, '../../.venv/bin/python');
@@ -19,6 +19,10 @@ interface How {
   rounds: number;
 }
 
+const LOOK_MS = 250;
+/** Of one processor: more than a server that waits takes, less than any work. */
+const IDLE_SHARE = 0.05;
+
 const FIGURES = ['per second', 'p50 ms', 'p99 ms', 'CPU µs'];
 
 /** A report with what a request costs the server's processor. */
@@ -26,7 +30,8 @@ type Report = LoadReport & { cpuUs?: number };
 
 /**
  * Accepted durable POSTs, and GETs, over HTTP with few and with many jobs stored, next to the same framework and schema
- * doing nothing; then next to well-known job queues. A request's CPU time says most where the machine has other work. One renderer that never begins keeps the CPU for the service.
+ * doing nothing; then next to well-known job queues. A request's CPU time says most where the machine has other work.
+ * One renderer that never begins keeps the CPU for the service.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -61,7 +66,7 @@ async function benchStored(counts: number[], how: How): Promise<void> {
     const folder = servers.adopt(await newFolder(), removeFolder);
     const { key, jobIds, bytes } = await fill(folder, jobs);
     const server = await begun('appliance', folder);
-    stores.push({ jobs, jobIds, bytes, key, server, rssBytes: (await server.usage()).rssBytes });
+    stores.push({ jobs, jobIds, bytes, key, server, rssBytes: await server.memory() });
   }
   const ceiling = await begun('ceiling');
 
@@ -85,7 +90,7 @@ async function benchStored(counts: number[], how: How): Promise<void> {
     console.log(`${line('the ceiling', name, limit, [])}\n`);
   }
   for (const { jobs, bytes, server, rssBytes } of stores) {
-    const after = (await server.usage()).rssBytes;
+    const after = await server.memory();
     const perJob = jobs > 0 ? `, ${Math.round(bytes / jobs)} bytes on disk per job` : '';
     console.log(
       `${String(jobs).padEnd(18)}start ${Math.round(server.startMs)} ms, ` +
@@ -155,22 +160,37 @@ async function benchBesideRenders(how: How): Promise<void> {
   }
 }
 
-/** The reports of each load, round by round. */
+/**
+ * The reports of each load, round by round. Every round begins with another one, and none before the server of the one
+ * before has nothing left to do: a snapshot that it still writes would count against the next.
+ */
 async function inTurns(how: How, ...loads: (readonly [Server, () => LoadRequest])[]): Promise<Report[][]> {
   const reports = loads.map((): Report[] => []);
   for (let round = 0; round < how.rounds; round++) {
-    for (const [i, [server, next]] of loads.entries()) {
-      const before = await server.usage();
+    for (let turn = 0; turn < loads.length; turn++) {
+      const place = (round + turn) % loads.length;
+      const [server, next] = loads[place] as (typeof loads)[number];
+      const before = await server.cpuMs();
       let sent = 0;
       const report = await load(server.port, how, () => {
         sent += 1;
         return next();
       });
-      const cpuUs = (1000 * ((await server.usage()).cpuMs - before.cpuMs)) / sent;
-      reports[i]?.push({ ...report, cpuUs });
+      const cpuUs = (1000 * ((await cpuMsAtRest(server)) - before)) / sent;
+      reports[place]?.push({ ...report, cpuUs });
     }
   }
   return reports;
+}
+
+/** What it has used when it is idle. */
+async function cpuMsAtRest(server: Server): Promise<number> {
+  for (let before = await server.cpuMs(); ; ) {
+    await delay(LOOK_MS);
+    const now = await server.cpuMs();
+    if (now - before < IDLE_SHARE * LOOK_MS) return now;
+    before = now;
+  }
 }
 
 /** How one does beside another: the median of the rounds, since what else the machine does is alike within one. */
@@ -227,7 +247,8 @@ interface Store {
 interface Server {
   port: number;
   startMs: number;
-  usage: () => Promise<Usage>;
+  memory: () => Promise<Memory>;
+  cpuMs: () => Promise<Cpu>;
   /** Calls what it does in its own process, without HTTP. */
   call: (how: How) => Promise<LoadReport>;
   stop: () => Promise<void>;
@@ -245,7 +266,8 @@ async function begin(...args: string[]): Promise<Server> {
   return {
     port,
     startMs,
-    usage: () => ask<Usage>('usage'),
+    memory: () => ask<Memory>('memory'),
+    cpuMs: () => ask<Cpu>('cpu'),
     call: ({ connections, seconds }) => ask<LoadReport>({ calls: { connections, seconds } }),
     async stop() {
       const exit = once(child, 'exit');
