@@ -20,6 +20,7 @@ interface How {
 }
 
 const LOOK_MS = 250;
+const MOST_LOOKS = 40;
 /** Of one processor: more than a server that waits takes, less than any work. */
 const IDLE_SHARE = 0.05;
 
@@ -183,14 +184,16 @@ async function inTurns(how: How, ...loads: (readonly [Server, () => LoadRequest]
   return reports;
 }
 
-/** What it has used when it is idle. */
+/** What it has used when it is idle, or not much later. */
 async function cpuMsAtRest(server: Server): Promise<number> {
-  for (let before = await server.cpuMs(); ; ) {
+  let now = await server.cpuMs();
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    const before = now;
     await delay(LOOK_MS);
-    const now = await server.cpuMs();
-    if (now - before < IDLE_SHARE * LOOK_MS) return now;
-    before = now;
+    now = await server.cpuMs();
+    if (now - before < IDLE_SHARE * LOOK_MS) break;
   }
+  return now;
 }
 
 /** How one does beside another: the median of the rounds, since what else the machine does is alike within one. */

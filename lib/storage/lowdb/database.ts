@@ -63,8 +63,8 @@ const EXIT_IO_ERROR = 74;
 type Overlay = Map<string, Map<string, Write>>;
 
 interface Write extends Operation {
-  /** A later one of the same row came. */
-  isReplaced: boolean;
+  /** On its way to the disk, as it is: a later one of the same row is another. */
+  isUnderWay: boolean;
 }
 
 interface Commit {
@@ -339,22 +339,30 @@ export class LowdbDatabase {
   }
 
   #commit(writes: Write[]): Promise<void> {
-    for (const write of writes) this.#stage(write);
+    const own = writes.filter((write) => this.#stage(write));
     const durable = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ writes, resolve, reject });
+      this.#waiting.push({ writes: own, resolve, reject });
     });
     durable.catch(() => {}); // The caller of transaction() gets the rejection; here it must not count as unhandled.
     this.#flushing ??= this.#flush();
     return durable;
   }
 
-  #stage(write: Write): void {
-    const { table, id } = write;
+  /**
+   * Shows it to later transactions. False when a commit that waits too has a write of the same row, and takes it in: rows
+   * that many commits of a group write, like an account's, are written once, where the first one wrote them.
+   */
+  #stage(write: Write): boolean {
+    const { table, id, row } = write;
     const overlay = this.#staged.get(table) ?? new Map<string, Write>();
-    const replaced = overlay.get(id);
-    if (replaced) replaced.isReplaced = true;
-    overlay.set(id, write);
     this.#staged.set(table, overlay);
+    const earlier = overlay.get(id);
+    if (earlier && !earlier.isUnderWay) {
+      earlier.row = row;
+      return false;
+    }
+    overlay.set(id, write);
+    return true;
   }
 
   /** Writes group after group until nothing waits. */
@@ -363,8 +371,8 @@ export class LowdbDatabase {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      // Rows that many commits of a group wrote, like an account's, are written once.
-      const writes = group.flatMap(({ writes }) => writes.filter(({ isReplaced }) => !isReplaced));
+      const writes = group.flatMap(({ writes }) => writes);
+      for (const write of writes) write.isUnderWay = true;
       try {
         if (writes.length > 0) await this.#append(writes, group.length);
       } catch (cause) {
@@ -382,7 +390,9 @@ export class LowdbDatabase {
   async #append(operations: Operation[], commits: number): Promise<void> {
     const startedAt = performance.now();
     await this.#adapter.append(operations);
-    this.#onFlush({ commits, tookMs: performance.now() - startedAt });
+    const tookMs = performance.now() - startedAt;
+    // Not here: a fault of who is told is none of the disk, where all this stands now.
+    process.nextTick(this.#onFlush, { commits, tookMs });
   }
 
   /** In the background; a failure costs nothing but a longer journal. */
@@ -445,7 +455,8 @@ export class LowdbDatabase {
 /** Collects the writes of one transaction and shows them to its own reads. */
 export class LowdbTransaction implements Transaction {
   readonly store: LowdbDatabase;
-  /** By id, which some rows of different tables share. */
+  readonly #writes: Write[] = [];
+  /** The same by id, which some rows of different tables share. */
   readonly #written = new Map<string, Write[]>();
   open = true;
 
@@ -473,9 +484,9 @@ export class LowdbTransaction implements Transaction {
     this.#write(table, id, undefined);
   }
 
-  /** The last one of each row. */
+  /** The last one of each row, where the first one was. */
   writes(): Write[] {
-    return [...this.#written.values()].flat();
+    return this.#writes;
   }
 
   #find(table: string, id: string): Write | undefined {
@@ -483,13 +494,16 @@ export class LowdbTransaction implements Transaction {
   }
 
   #write(table: string, id: string, row: unknown): void {
+    assert(this.open, 'a transaction that is still open');
     const written = this.#find(table, id);
-    if (written) written.row = row;
-    else {
-      const write = { table, id, row, isReplaced: false };
-      const same = this.#written.get(id);
-      if (same) same.push(write);
-      else this.#written.set(id, [write]);
+    if (written) {
+      written.row = row;
+      return;
     }
+    const write = { table, id, row, isUnderWay: false };
+    this.#writes.push(write);
+    const same = this.#written.get(id);
+    if (same) same.push(write);
+    else this.#written.set(id, [write]);
   }
 }
