@@ -13,11 +13,11 @@ import {
   type ArchiveRule,
   type ArchiveRules,
   applyTo,
-  frozenCopy,
   indexTable,
   type Operation,
   type Tables,
 } from './tables.ts';
+import { LowdbTransaction, type Write } from './transaction.ts';
 import { View } from './view.ts';
 
 /** Told of every change of a row in memory, once it is on disk; keeps an index. */
@@ -61,11 +61,6 @@ const EXIT_IO_ERROR = 74;
 
 /** Writes that later transactions already see, and that are on their way to the disk: the last one of each row. */
 type Overlay = Map<string, Map<string, Write>>;
-
-interface Write extends Operation {
-  /** On its way to the disk, as it is: a later one of the same row is another. */
-  isUnderWay: boolean;
-}
 
 interface Commit {
   writes: Write[];
@@ -449,61 +444,5 @@ export class LowdbDatabase {
 
   #rows(table: string): Map<string, unknown> {
     return this.#low.data.get(table) ?? new Map();
-  }
-}
-
-/** Collects the writes of one transaction and shows them to its own reads. */
-export class LowdbTransaction implements Transaction {
-  readonly store: LowdbDatabase;
-  readonly #writes: Write[] = [];
-  /** The same by id, which some rows of different tables share. */
-  readonly #written = new Map<string, Write[]>();
-  open = true;
-
-  constructor(store: LowdbDatabase) {
-    this.store = store;
-  }
-
-  /** Of a table that stays in memory. */
-  get<Row>(table: string, id: string): Row | undefined {
-    const written = this.#find(table, id);
-    return (written ? written.row : this.store.staged(table, id)) as Row | undefined;
-  }
-
-  /** Of any table. */
-  async find<Row>(table: string, id: string): Promise<Row | undefined> {
-    const written = this.#find(table, id);
-    return (written ? written.row : await this.store.stagedAnywhere(table, id)) as Row | undefined;
-  }
-
-  put(table: string, id: string, row: object | string): void {
-    this.#write(table, id, frozenCopy(row));
-  }
-
-  remove(table: string, id: string): void {
-    this.#write(table, id, undefined);
-  }
-
-  /** The last one of each row, where the first one was. */
-  writes(): Write[] {
-    return this.#writes;
-  }
-
-  #find(table: string, id: string): Write | undefined {
-    return this.#written.get(id)?.find((write) => write.table === table);
-  }
-
-  #write(table: string, id: string, row: unknown): void {
-    assert(this.open, 'a transaction that is still open');
-    const written = this.#find(table, id);
-    if (written) {
-      written.row = row;
-      return;
-    }
-    const write = { table, id, row, isUnderWay: false };
-    this.#writes.push(write);
-    const same = this.#written.get(id);
-    if (same) same.push(write);
-    else this.#written.set(id, [write]);
   }
 }

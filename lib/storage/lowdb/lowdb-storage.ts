@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { isTerminal, type JobRecord, type JobStatus, statusOf } from '../../jobs/job.ts';
 import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
-import type { LowdbDatabase, LowdbTransaction } from './database.ts';
+import type { LowdbDatabase } from './database.ts';
 import { LowdbDeliveryStore } from './lowdb-delivery-store.ts';
+import type { LowdbTransaction } from './transaction.ts';
 
 export const JOBS = 'jobs';
 const SOURCES = 'sources';

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
-import { LowdbDatabase, type LowdbTransaction } from '../../../lib/storage/lowdb/database.ts';
+import { LowdbDatabase } from '../../../lib/storage/lowdb/database.ts';
+import type { LowdbTransaction } from '../../../lib/storage/lowdb/transaction.ts';
 
 interface Row {
   text: string;
