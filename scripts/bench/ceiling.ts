@@ -3,6 +3,21 @@ import { server as createHapi } from '@hapi/hapi';
 import Joi from 'joi';
 import { type RenderRequest, renderRequestSchema } from '../../lib/index.ts';
 
+const ARTIFACTS = 'http://127.0.0.1:8080/artifacts/01a201c05c7b00453407bd7b5e7d62449c0bc62c4bfb66c9';
+
+/** What is answered of every job: as much as of one that is stored. */
+const COMPLETED = {
+  endpoint: 'render',
+  status: 'completed',
+  creditsCost: 3,
+  durationMs: 2500,
+  result: { video: `${ARTIFACTS}/video.mp4`, thumbnail: `${ARTIFACTS}/thumbnail.jpg` },
+  error: null,
+  metadata: { lesson: '2cd95aca-bf8f-4c58-9d3e-830fd9bfe665' },
+  createdAt: '2026-01-01T00:00:00.000Z',
+  completedAt: '2026-01-01T00:00:01.000Z',
+};
+
 /**
  * The same framework with the same settings and schema. With nothing to do for a POST it is what nobody can be faster
  * than. Answers with its port.
@@ -38,18 +53,7 @@ export async function startHapi(add: (request: RenderRequest) => Promise<unknown
       method: 'GET',
       path: '/api/v2/render/{jobId}',
       options: { auth: 'any', validate: { params: Joi.object({ jobId: Joi.string() }) } },
-      handler: (request) => ({
-        jobId: request.params['jobId'],
-        endpoint: 'render',
-        status: 'queued',
-        creditsCost: 0,
-        durationMs: null,
-        result: null,
-        error: null,
-        metadata: null,
-        createdAt: '2026-01-01T00:00:00.000Z',
-        completedAt: null,
-      }),
+      handler: (request) => ({ jobId: request.params['jobId'], ...COMPLETED }),
     },
   ]);
   await hapi.start();
