@@ -3,6 +3,7 @@ import type { Transaction } from '../storage.ts';
 import type { LowdbDatabase } from './database.ts';
 import { frozenCopy, type Operation } from './tables.ts';
 
+/** One write of a transaction: the last one of its row. */
 export interface Write extends Operation {
   /** On its way to the disk, as it is: a later one of the same row is another. */
   isUnderWay: boolean;
