@@ -46,7 +46,6 @@ export async function createServer(options: {
   certificate?: Certificate | undefined;
 }): Promise<HttpServer> {
   const { config, service, authenticate, logger } = options;
-  const draining = new Draining();
   const hapi = createHapi({
     host: config.host,
     port: config.port,
@@ -58,9 +57,9 @@ export async function createServer(options: {
     routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
   });
   const addresses = addressesOf(config, () => hapi);
+  const draining = new Draining(hapi);
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
-  draining.register(hapi);
   // For its own routes and for what no route is for; the plugins do it for theirs.
   hapi.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
 
