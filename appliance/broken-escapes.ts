@@ -15,7 +15,8 @@ export function takeBrokenEscapesLiterally({ listener }: Server, prefix: string)
   const take = (request: IncomingMessage) => {
     if (!request.url?.includes('%')) return;
     const [, origin = '', path = '', rest = ''] = TARGET.exec(request.url) ?? [];
-    if (path.startsWith(prefix) && !canDecode(path)) request.url = origin + path.replaceAll('%', '%25') + rest;
+    if (path.startsWith(prefix) && !canDecode(path))
+      request.url = origin + path.replaceAll('%', '%25') + rest;
   };
   listener.prependListener('request', take);
   listener.prependListener('checkContinue', take);

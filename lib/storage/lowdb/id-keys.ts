@@ -40,7 +40,8 @@ export class IdKeys {
     let digit = 0;
     for (let at = this.prefix.length; at < end; at += 1) {
       // Behind one that counts as several, all ids are the same.
-      if (digit !== last) digit = at < id.length ? (this.#digits[Math.min(id.charCodeAt(at), LAST)] as number) : 0;
+      if (digit !== last)
+        digit = at < id.length ? (this.#digits[Math.min(id.charCodeAt(at), LAST)] as number) : 0;
       key = key * this.#base + digit;
     }
     return key;

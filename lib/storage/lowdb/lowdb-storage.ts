@@ -120,7 +120,7 @@ export class LowdbStorage implements Storage {
     }
   }
 
-  async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
+  getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
     return (tx ? this.#database.inside(tx) : this.#database).find(JOBS, jobId);
   }
 

@@ -189,10 +189,10 @@ export async function decodeIndex(bytes: Buffer, checksum: string): Promise<Tabl
   }));
 }
 
-/** The lines of a block, maybe a part of `bytes`; undefined when it was altered. */
-export function decodeBlock(bytes: Buffer, { checksum }: Pick<Block, 'checksum'>): Buffer | undefined {
+/** The lines of a block; undefined when it was altered. */
+export function decodeBlock(bytes: Buffer, { checksum }: Pick<Block, 'checksum'>): string | undefined {
   if (crc32(bytes) !== checksum) return undefined;
-  return storedText(bytes) ?? inflateRawSync(bytes);
+  return storedText(bytes) ?? inflateRawSync(bytes).toString();
 }
 
 const STORED_HEAD_BYTES = 5;
@@ -201,27 +201,24 @@ const STORED_HEAD_BYTES = 5;
  * What deflate holds in one piece as it is (RFC 1951 §3.2.4). Read by hand, because zlib takes much memory for each call,
  * and V8 collects all garbage for that: for a look-up several times the work of all else.
  */
-function storedText(bytes: Buffer): Buffer | undefined {
+function storedText(bytes: Buffer): string | undefined {
   const isOneStoredPiece = ((bytes[0] ?? 0) & 0b111) === 0b001;
   return isOneStoredPiece && bytes.readUInt16LE(1) === bytes.length - STORED_HEAD_BYTES
-    ? bytes.subarray(STORED_HEAD_BYTES)
+    ? bytes.toString('utf8', STORED_HEAD_BYTES)
     : undefined;
 }
 
 /** The row of an id in the lines of a block: its JSON, null when it was removed, undefined when it isn't there. */
-export function findLine(lines: Buffer, id: string): string | null | undefined {
+export function findLine(lines: string, id: string): string | null | undefined {
   const name = JSON.stringify(id);
-  // An id's JSON ends with a quote, so nothing longer begins with it.
-  for (let at = lines.indexOf(name); at >= 0; at = lines.indexOf(name, at + 1)) {
-    if (at > 0 && lines[at - 1] !== NEWLINE) continue;
-    const end = at + Buffer.byteLength(name);
-    return lines[end] === TAB ? lines.toString('utf8', end + 1, lines.indexOf(NEWLINE, end)) : null;
+  for (let at = 0; at < lines.length; at = lines.indexOf('\n', at) + 1) {
+    // An id's JSON ends with a quote, so nothing longer begins with it.
+    if (!lines.startsWith(name, at)) continue;
+    const end = at + name.length;
+    return lines[end] === '\t' ? lines.slice(end + 1, lines.indexOf('\n', end)) : null;
   }
   return undefined;
 }
-
-const NEWLINE = 0x0a;
-const TAB = 0x09;
 
 /** The rows of a block, in order. */
 export function* linesOf(lines: string): Generator<{ id: string; json: string | undefined }> {

@@ -121,7 +121,7 @@ export class Pack {
 
   async readBlock(block: Block): Promise<string> {
     const bytes = await this.#file.read(block.at, Buffer.allocUnsafe(block.sizeBytes));
-    return this.#decode(bytes, block).toString();
+    return this.#decode(bytes, block);
   }
 
   /** Every block of it, with its rows where it is whole. */
@@ -135,7 +135,7 @@ export class Pack {
       for (const block of blocks) {
         const { firstId, at } = block;
         const lines = decodeBlock(await this.#file.read(at, Buffer.allocUnsafe(block.sizeBytes)), block);
-        yield { table, firstId, at, rows: lines === undefined ? undefined : [...linesOf(lines.toString())] };
+        yield { table, firstId, at, rows: lines === undefined ? undefined : [...linesOf(lines)] };
       }
     }
   }
@@ -165,11 +165,11 @@ export class Pack {
     const start = (blocks[0] as Block).at;
     const bytes = await this.readBytes(blocks, room);
     return blocks.map((block) =>
-      this.#decode(bytes.subarray(block.at - start, block.at - start + block.sizeBytes), block).toString(),
+      this.#decode(bytes.subarray(block.at - start, block.at - start + block.sizeBytes), block),
     );
   }
 
-  #decode(bytes: Buffer, block: Block): Buffer {
+  #decode(bytes: Buffer, block: Block): string {
     const lines = decodeBlock(bytes, block);
     if (lines === undefined) throw damaged(this.#path, `it was altered (at byte ${block.at})`);
     return lines;
