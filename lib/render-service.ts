@@ -271,7 +271,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       keyId: keyId ?? null,
     };
     if (newJob.webhookUrl !== null) await this.#prepareSecret(webhook?.secret);
-    return this.#takeOn({
+    return await this.#takeOn({
       ...newJob,
       ...(webhook?.secret !== undefined && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
       idempotency: idempotency
@@ -292,7 +292,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       throw new ScenepressError('not_found', 'The source of this job is not kept any more.');
     }
     const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
-    return this.#takeOn({
+    return await this.#takeOn({
       owner: earlier.owner,
       request: { code, className, quality, aspectRatio, fps },
       metadataJson,

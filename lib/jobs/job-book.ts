@@ -125,7 +125,7 @@ export class JobBook {
         ? unsealed
         : { ...unsealed, webhookSecretSealed: this.#sealSecret(webhookSecret) };
     if (this.#joined) {
-      return this.#storage.transaction(async (tx) => {
+      return await this.#storage.transaction(async (tx) => {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         mayEnter();

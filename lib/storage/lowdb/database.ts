@@ -49,6 +49,8 @@ export const DEFAULT_RECENT_JOBS = 1000;
 /** Some thousand jobs: seldom enough to cost little while many come, and read again in half a second by a start. */
 const SNAPSHOT_AFTER_BYTES = 16 * 1024 * 1024;
 
+const nothing = (): void => {};
+
 function exit(error: Error): never {
   process.stderr.write(
     `scenepress: ${error.message} The process ends, so that the next start reads what is there.\n`,
@@ -273,16 +275,12 @@ export class LowdbDatabase {
     }
   }
 
-  transaction<T>(work: (tx: LowdbTransaction) => Promise<T>): Promise<T> {
-    const run = this.#last.then(() => this.#runAlone(work));
-    this.#last = run.then(
-      () => {},
-      () => {},
-    );
-    return run.then(async ({ result, durable }) => {
-      await durable;
-      return result;
-    });
+  async transaction<T>(work: (tx: LowdbTransaction) => Promise<T>): Promise<T> {
+    const run = this.#runAfter(this.#last, work);
+    this.#last = run.then(nothing, nothing);
+    const { result, durable } = await run;
+    await durable;
+    return result;
   }
 
   /** Writes all that is committed into another folder, as a database of its own; commits wait only for the moment. */
@@ -313,14 +311,16 @@ export class LowdbDatabase {
   }
 
   /** The same, of a table whose rows may be in the archive. */
-  async stagedAnywhere(table: string, id: string): Promise<unknown> {
+  stagedAnywhere<Row>(table: string, id: string): Promise<Row | undefined> {
     const write = this.#staged.get(table)?.get(id);
-    return write ? write.row : this.find(table, id);
+    return write ? Promise.resolve(write.row as Row | undefined) : this.find(table, id);
   }
 
-  async #runAlone<T>(
+  async #runAfter<T>(
+    last: Promise<unknown>,
     work: (tx: LowdbTransaction) => Promise<T>,
   ): Promise<{ result: T; durable: Promise<void> }> {
+    await last;
     if (!this.#open) throw new ScenepressError('not_running', 'The storage is closed.');
     const tx = new LowdbTransaction(this);
     const generation = this.#generation;

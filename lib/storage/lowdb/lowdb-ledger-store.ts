@@ -33,7 +33,7 @@ export class LowdbLedgerStore implements LedgerStore {
   }
 
   async getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined> {
-    return (tx ? this.#database.inside(tx) : this.#database).find(RESERVES, jobId);
+    return await (tx ? this.#database.inside(tx) : this.#database).find(RESERVES, jobId);
   }
 
   async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {

@@ -120,8 +120,8 @@ export class LowdbStorage implements Storage {
     }
   }
 
-  getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
-    return (tx ? this.#database.inside(tx) : this.#database).find(JOBS, jobId);
+  async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
+    return await (tx ? this.#database.inside(tx) : this.#database).find(JOBS, jobId);
   }
 
   async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {

@@ -28,9 +28,10 @@ export class LowdbTransaction implements Transaction {
   }
 
   /** Of any table. */
-  async find<Row>(table: string, id: string): Promise<Row | undefined> {
+  find<Row>(table: string, id: string): Promise<Row | undefined> {
     const written = this.#find(table, id);
-    return (written ? written.row : await this.store.stagedAnywhere(table, id)) as Row | undefined;
+    if (written) return Promise.resolve(written.row as Row | undefined);
+    return this.store.stagedAnywhere(table, id);
   }
 
   put(table: string, id: string, row: object | string): void {
