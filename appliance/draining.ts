@@ -4,7 +4,8 @@ import { ScenepressError } from '../lib/index.ts';
 
 /**
  * The beginning of an orderly end: requests for renders that came before are answered, new ones refused. Everything
- * else goes on being answered, so that clients can follow the renders that still run.
+ * else goes on being answered, so that clients can follow the renders that still run. A client that has left waits for
+ * no answer, and nobody for it.
  */
 export class Draining {
   readonly #server: Server;

@@ -79,7 +79,15 @@ t.test('the key is asked for first by a server that an embedder makes', async (t
   await hapi.start();
   t.teardown(() => hapi.stop());
   const { origin } = new URL(hapi.info.uri);
-  for (const target of ['/api/v2/render/%zz', '/api/v2/render/%zz?%zz', `${origin}/api/v2/render/%zz`]) {
+  const targets = [
+    '/api/v2/render/%zz',
+    '/api/v2/render/%zz?%zz',
+    '/%61pi/%762/render/%zz',
+    `${origin}/api/v2/render/%zz`,
+    `${origin}/x/../%61pi/v2/render/%zz`,
+    `${origin}/api\\v2/render/%zz`,
+  ];
+  for (const target of targets) {
     const { status, json } = await send(Number(hapi.info.port), target, {});
     t.strictSame({ status, json }, { status: 401, json: UNAUTHORIZED }, target);
   }
