@@ -47,6 +47,8 @@ const BLOCK_LENGTH = 8 * 1024;
 /** Of text that isn't compressed: two jobs or three. What is read beside the one that is sought costs as much. */
 const READABLE_BLOCK_LENGTH = 3 * 512;
 const COMPRESSION = { level: 3 };
+/** Of texts that fit into a small window: to make the large one ready takes longer than to compress them. */
+const SMALL_COMPRESSION = { ...COMPRESSION, windowBits: 14, memLevel: 6 };
 /** Longer blocks are compressed in another thread: while many jobs come, that is a good part of all there is to do. */
 const WORTH_A_THREAD_LENGTH = 4 * 1024;
 /** Deflate's own way of holding text as it is. */
@@ -143,11 +145,12 @@ class PackBuilder {
     const index = this.#index.at(-1);
     if (!index || this.#lines.length === 0) return;
     const lines = this.#lines.join('');
+    const compression = lines.length <= 2 * BLOCK_LENGTH ? SMALL_COMPRESSION : COMPRESSION;
     const bytes = this.#readable(index.table)
       ? deflateRawSync(lines, NO_COMPRESSION)
       : lines.length < WORTH_A_THREAD_LENGTH
-        ? deflateRawSync(lines, COMPRESSION)
-        : await deflate(lines, COMPRESSION);
+        ? deflateRawSync(lines, compression)
+        : await deflate(lines, compression);
     index.blocks.push([this.#firstId, this.#at, bytes.length, crc32(bytes)]);
     this.#put(bytes);
     this.#lines = [];
