@@ -79,22 +79,11 @@ export class BlockList {
     const { prefix } = this.#idKeys;
     if (!id.startsWith(prefix)) return id < prefix ? -1 : this.length - 1;
     const key = this.#idKeys.of(id);
-    const end = this.#firstBehind(key);
+    const end = firstIn(0, this.length, (place) => (this.#keys[place] as number) > key);
     const isUnlike = end === 0 || this.#keys[end - 1] !== key;
     if (isUnlike || (this.firstId(end - 1) as string) <= id) return end - 1;
     const start = firstIn(0, end, (place) => this.#keys[place] === key);
     return firstIn(start, end, (place) => this.#beginsBehind(place, id)) - 1;
-  }
-
-  /** Not with `firstIn`, because V8 doesn't put the body of a function in place that is used in several ways. */
-  #firstBehind(key: number): number {
-    let [low, high] = [0, this.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#keys[middle] as number) > key) high = middle;
-      else low = middle + 1;
-    }
-    return low;
   }
 
   /** Of an id with the common prefix. In place, because a text that is cut out for it is slow to make and to compare. */
