@@ -77,7 +77,10 @@ function testFiles(path: string): string[] {
 }
 
 async function runTap(files: string[]): Promise<Counts> {
-  const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', '--reporter=tap', ...files], {
+  const options = ['--reporter=tap'];
+  // They may have to build the single executable first.
+  if (files.some((name) => name.startsWith('test/binary'))) options.push('--timeout=1200');
+  const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options, ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(tap, 'close');
@@ -102,6 +105,9 @@ async function runTap(files: string[]): Promise<Counts> {
       );
     } else if (line.startsWith('Bail out') || (describing && line.startsWith('  '))) {
       console.log(line);
+      // tap keeps what it said to itself.
+      const [, hung] = /^ {2}expired: (.*)$/.exec(line) ?? [];
+      if (hung) console.log(`It took too long. To see where it stays, run it alone: npm test -- ${hung}`);
     } else {
       describing = false;
     }
