@@ -104,8 +104,8 @@ t.test('a start that was killed while it unpacked is repaired by the next one', 
   const root = new UnpackedRoot({ archive, folder });
   await root.start(SILENT);
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello');
+  await root.flushed; // The mark that says so is written beside, too.
   t.strictSame(unfinished(folder), [], 'nothing of the first one is left');
-  await root.flushed;
   root.stop();
 });
 

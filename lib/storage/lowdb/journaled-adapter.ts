@@ -12,9 +12,9 @@ import { type ArchiveRules, applyTo, type Operation, type Tables } from './table
 export const SNAPSHOT = 'database.jsonl';
 export const JOURNAL: RegExp = /^journal-(\d{16})$/;
 
-/** A snapshot of an earlier one is written anew at the start. */
 /** Of a busy service; longer ones, as when all keys change, may take a disk's time. */
 const WRITTEN_AT_ONCE_BYTES = 256 * 1024;
+/** A snapshot of an earlier one is written anew at the start. */
 const READABLE_FORMATS = [1, FORMAT];
 
 /** What the names of files begin with that an upgrade kept, before the number of their format. */
