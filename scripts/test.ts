@@ -70,7 +70,12 @@ async function buildRootAhead(): Promise<void> {
 }
 
 function testFiles(path: string): string[] {
-  if (statSync(path).isFile()) return [path];
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) {
+    console.error(`There are no tests in ${path}.`);
+    process.exit(1);
+  }
+  if (found.isFile()) return [path];
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join(path, name));
