@@ -7,16 +7,26 @@ import type { Clock } from './clock.ts';
  */
 export class SortableIds {
   readonly #clock: Clock;
-  #lastTick = 0n;
+  #lastMs = 0;
+  /** Of the ids of that millisecond, the number of the last one. */
+  #lastNumber = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   next(): string {
-    const tick = BigInt(this.#clock.now()) << 16n;
-    this.#lastTick = tick > this.#lastTick ? tick : this.#lastTick + 1n;
-    return this.#lastTick.toString(16).padStart(16, '0') + nextRandomHex();
+    const now = this.#clock.now();
+    if (now > this.#lastMs) {
+      this.#lastMs = now;
+      this.#lastNumber = 0;
+    } else if (this.#lastNumber < LARGEST_NUMBER) {
+      this.#lastNumber += 1;
+    } else {
+      this.#lastMs += 1;
+      this.#lastNumber = 0;
+    }
+    return idOf(this.#lastMs, this.#lastNumber);
   }
 }
 
@@ -25,18 +35,26 @@ export function timeOfId(id: string): number {
   return Number(BigInt(`0x${id.slice(0, 16)}`) >> 16n);
 }
 
+const MS_BYTES = 6;
+const NUMBER_BYTES = 2;
+const LARGEST_NUMBER = 2 ** 16 - 1;
 const RANDOM_BYTES = 16;
+const ID_BYTES = MS_BYTES + NUMBER_BYTES + RANDOM_BYTES;
 /** Random bytes for many ids: asking for few at a time takes longer than all else about an id. */
-const pool: Buffer = Buffer.alloc(256 * RANDOM_BYTES);
+const pool: Buffer = Buffer.alloc(256 * ID_BYTES);
 let poolAt: number = pool.length;
 
-function nextRandomHex(): string {
+/** Made of bytes in one go: as a sum of texts it would be put together anew wherever it is compared. */
+function idOf(ms: number, number: number): string {
   if (poolAt === pool.length) {
     randomFillSync(pool);
     poolAt = 0;
   }
-  poolAt += RANDOM_BYTES;
-  return pool.toString('hex', poolAt - RANDOM_BYTES, poolAt);
+  const start = poolAt;
+  poolAt += ID_BYTES;
+  pool.writeUIntBE(ms, start, MS_BYTES);
+  pool.writeUInt16BE(number, start + MS_BYTES);
+  return pool.toString('hex', start, poolAt);
 }
 
 /** An id with a readable prefix, as `acct_5f0c…`: 96 random bits. */
