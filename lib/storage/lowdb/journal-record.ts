@@ -34,7 +34,9 @@ const NEWLINE = 10;
 
 /** More than any head takes: two numbers, two checksums and four spaces. */
 const HEAD_BYTES = 128;
-const ROOM_BYTES = 256 * 1024;
+const ROOM_BYTES = 512 * 1024;
+/** Of UTF-16, in UTF-8. */
+const MOST_BYTES_OF_A_CHARACTER = 3;
 
 /** Makes records, nearly all in the same memory: new memory for each would be a lot of garbage, many times a second. */
 export class RecordEncoder {
@@ -42,16 +44,12 @@ export class RecordEncoder {
 
   /** The bytes of the record that follows `after`, valid until the next call, and the mark behind it. */
   encode(after: Mark, operations: Operation[]): { bytes: Buffer; mark: Mark } {
-    const rows = operations.map(({ table, id, row }) =>
-      JSON.stringify(row === undefined ? [table, id] : [table, id, row]),
+    // In one go: row by row, and each put into place by itself, it takes a quarter more.
+    const payload = JSON.stringify(
+      operations.map(({ table, id, row }) => (row === undefined ? [table, id] : [table, id, row])),
     );
-    const room = this.#roomFor(rows);
-    let end = HEAD_BYTES;
-    for (const [i, row] of rows.entries()) {
-      end += room.write(i === 0 ? '[' : ',', end, 'latin1');
-      end += room.write(row, end);
-    }
-    end += room.write(']', end, 'latin1');
+    const room = this.#roomFor(payload);
+    let end = HEAD_BYTES + room.write(payload, HEAD_BYTES);
 
     const sequence = after.sequence + 1;
     // What goes into the checksum before the payload stands there for that moment only.
@@ -63,9 +61,9 @@ export class RecordEncoder {
     return { bytes: room.subarray(start, end), mark: { sequence, checksum } };
   }
 
-  #roomFor(rows: string[]): Buffer {
-    const bytes = rows.reduce((sum, row) => sum + 1 + Buffer.byteLength(row), HEAD_BYTES + 2);
-    return bytes <= ROOM_BYTES ? this.#ownRoom : Buffer.allocUnsafeSlow(bytes);
+  #roomFor(payload: string): Buffer {
+    const fits = HEAD_BYTES + MOST_BYTES_OF_A_CHARACTER * payload.length < ROOM_BYTES;
+    return fits ? this.#ownRoom : Buffer.allocUnsafeSlow(HEAD_BYTES + Buffer.byteLength(payload) + 1);
   }
 }
 
