@@ -61,7 +61,7 @@ function exit(error: Error): never {
 /** As sysexits.h numbers it. */
 const EXIT_IO_ERROR = 74;
 
-/** Writes that later transactions already see, and that are on their way to the disk: the last one of each row. */
+/** Writes that are not on the disk yet and seen by later transactions: the last one of each row. */
 type Overlay = Map<string, Map<string, Write>>;
 
 interface Commit {
@@ -96,8 +96,12 @@ export class LowdbDatabase {
   #waiting: Commit[] = [];
   #flushing: Promise<void> | undefined;
   #snapshotting: Promise<void> | undefined;
-  /** Written by transactions that are not on disk yet. */
+  /** Of commits that wait. */
   #staged: Overlay = new Map();
+  /** Of the group that is being written. */
+  #underWay: Overlay = new Map();
+  /** By table, the last id of all that were ever in memory: what is behind it need not be sought there. */
+  readonly #lastIds = new Map<string, string>();
   #generation = 0;
 
   constructor(
@@ -144,6 +148,9 @@ export class LowdbDatabase {
     }
     for (const table of this.#listeners.keys()) {
       for (const [id, row] of this.#rows(table)) this.#tell(table, id, undefined, row ?? undefined);
+    }
+    for (const [table, rows] of this.#low.data) {
+      for (const id of rows.keys()) if (!this.#mayHave(table, id)) this.#lastIds.set(table, id);
     }
     // Nothing may be written behind data of an earlier format: a version that knows only that would misread it.
     if (this.#adapter.outdatedFormat) {
@@ -223,7 +230,7 @@ export class LowdbDatabase {
 
   /** A committed row, wherever it is. */
   async find<Row>(table: string, id: string): Promise<Row | undefined> {
-    const row = this.#rows(table).get(id);
+    const row = this.#mayHave(table, id) ? this.#rows(table).get(id) : undefined;
     if (row !== undefined) return (row ?? undefined) as Row | undefined;
     return this.#adapter.archive.find(table, id) as Row | undefined;
   }
@@ -306,14 +313,18 @@ export class LowdbDatabase {
 
   /** What a transaction sees before it wrote anything itself. */
   staged(table: string, id: string): unknown {
-    const write = this.#staged.get(table)?.get(id);
+    const write = this.#lastWrite(table, id);
     return write ? write.row : (this.#rows(table).get(id) ?? undefined);
   }
 
   /** The same, of a table whose rows may be in the archive. */
   stagedAnywhere<Row>(table: string, id: string): Promise<Row | undefined> {
-    const write = this.#staged.get(table)?.get(id);
+    const write = this.#lastWrite(table, id);
     return write ? Promise.resolve(write.row as Row | undefined) : this.find(table, id);
+  }
+
+  #lastWrite(table: string, id: string): Write | undefined {
+    return this.#staged.get(table)?.get(id) ?? this.#underWay.get(table)?.get(id);
   }
 
   async #runAfter<T>(
@@ -349,15 +360,23 @@ export class LowdbDatabase {
    */
   #stage(write: Write): boolean {
     const { table, id, row } = write;
-    const overlay = this.#staged.get(table) ?? new Map<string, Write>();
-    this.#staged.set(table, overlay);
-    const earlier = overlay.get(id);
-    if (earlier && !earlier.isUnderWay) {
+    const overlay = this.#staged.get(table);
+    const earlier = overlay?.get(id);
+    if (earlier) {
       earlier.row = row;
       return false;
     }
-    overlay.set(id, write);
+    if (overlay) overlay.set(id, write);
+    else this.#staged.set(table, new Map([[id, write]]));
+    write.isNew = !this.#mayHave(table, id);
+    if (write.isNew) this.#lastIds.set(table, id);
     return true;
+  }
+
+  /** False of most new ids, which sort by time: a map takes longest to find out that it hasn't something. */
+  #mayHave(table: string, id: string): boolean {
+    const last = this.#lastIds.get(table);
+    return last !== undefined && id <= last;
   }
 
   /** Writes group after group until nothing waits. */
@@ -366,8 +385,9 @@ export class LowdbDatabase {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
+      this.#underWay = this.#staged;
+      this.#staged = new Map();
       const writes = group.flatMap(({ writes }) => writes);
-      for (const write of writes) write.isUnderWay = true;
       try {
         if (writes.length > 0) await this.#append(writes, group.length);
       } catch (cause) {
@@ -376,6 +396,7 @@ export class LowdbDatabase {
         continue;
       }
       this.#apply(writes);
+      this.#underWay = new Map();
       for (const commit of group) commit.resolve();
       this.#snapshot();
     }
@@ -410,12 +431,10 @@ export class LowdbDatabase {
 
   #apply(writes: Write[]): void {
     for (const write of writes) {
-      const { table, id, row } = write;
+      const { table, id, row, isNew } = write;
       const isHeard = this.#listeners.has(table);
-      const before = isHeard ? (this.#rows(table).get(id) ?? undefined) : undefined;
+      const before = isHeard && !isNew ? (this.#rows(table).get(id) ?? undefined) : undefined;
       applyTo(this.#low.data, write, this.#rules);
-      const overlay = this.#staged.get(table);
-      if (overlay?.get(id) === write) overlay.delete(id);
       if (isHeard) this.#tell(table, id, before, row);
     }
   }
@@ -429,6 +448,7 @@ export class LowdbDatabase {
     const commits = [...group, ...this.#waiting];
     this.#waiting = [];
     this.#staged = new Map();
+    this.#underWay = new Map();
     this.#generation += 1;
     const message = `Nothing was changed: writing to ${this.folder} failed (${(cause as Error).message}).`;
     const code = isNoRoom(cause) ? 'storage_full' : 'storage_failed';

@@ -5,16 +5,16 @@ import { frozenCopy, type Operation } from './tables.ts';
 
 /** One write of a transaction: the last one of its row. */
 export interface Write extends Operation {
-  /** On its way to the disk, as it is: a later one of the same row is another. */
-  isUnderWay: boolean;
+  /** Its row was never in memory before. */
+  isNew: boolean;
 }
 
 /** Collects the writes of one transaction and shows them to its own reads. */
 export class LowdbTransaction implements Transaction {
   readonly store: LowdbDatabase;
   readonly #writes: Write[] = [];
-  /** The same by id, which some rows of different tables share. */
-  readonly #written = new Map<string, Write[]>();
+  /** The same by id, which some rows of different tables share; made when there are many. */
+  #written: Map<string, Write[]> | undefined;
   open = true;
 
   constructor(store: LowdbDatabase) {
@@ -48,7 +48,8 @@ export class LowdbTransaction implements Transaction {
   }
 
   #find(table: string, id: string): Write | undefined {
-    return this.#written.get(id)?.find((write) => write.table === table);
+    const candidates = this.#written === undefined ? this.#writes : this.#written.get(id);
+    return candidates?.find((write) => write.id === id && write.table === table);
   }
 
   #write(table: string, id: string, row: unknown): void {
@@ -58,10 +59,21 @@ export class LowdbTransaction implements Transaction {
       written.row = row;
       return;
     }
-    const write = { table, id, row, isUnderWay: false };
+    const write = { table, id, row, isNew: false };
     this.#writes.push(write);
-    const same = this.#written.get(id);
-    if (same) same.push(write);
-    else this.#written.set(id, [write]);
+    if (this.#written) addById(this.#written, write);
+    else if (this.#writes.length > FEW) {
+      this.#written = new Map();
+      for (const each of this.#writes) addById(this.#written, each);
+    }
   }
+}
+
+/** So many writes are looked through as quickly as one is found in a map, and nearly all transactions have fewer. */
+const FEW = 8;
+
+function addById(written: Map<string, Write[]>, write: Write): void {
+  const same = written.get(write.id);
+  if (same) same.push(write);
+  else written.set(write.id, [write]);
 }
