@@ -98,18 +98,21 @@ function isKnown(error: Error): boolean {
   return isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
 }
 
+/** As it goes out: hapi would write it so in each answer anew. */
+const REQUEST_ID = 'request-id';
+
 /** For `onPreResponse`: errors leave as `{ error, message }`, causes go to the log, every answer has its id. */
 export function answerErrors(logger?: Logger): Lifecycle.Method {
   return (request, h) => {
     const { response } = request;
     const requestId = requestIdOf(request);
     if (!(response instanceof Error)) {
-      response.header('Request-Id', requestId);
+      response.header(REQUEST_ID, requestId);
       return h.continue;
     }
     const { status, headers, body } = httpErrorOf(response);
     if (status >= 500 && !isKnown(response)) logger?.error({ requestId, err: response }, 'request failed');
-    const answer = h.response(body).code(status).header('Request-Id', requestId);
+    const answer = h.response(body).code(status).header(REQUEST_ID, requestId);
     for (const [name, value] of Object.entries(headers)) answer.header(name, value);
     return answer;
   };

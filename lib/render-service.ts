@@ -258,11 +258,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    * `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest): Promise<Job> {
-    const { owner, keyId, metadataJson, idempotency, webhook, ...fields } = enqueued;
+    const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
     assert(typeof owner === 'string' && owner.length > 0, 'owner is a non-empty string');
     this.#assertAccepting();
-    const { metadata, ...rest } = fields;
-    const request = parseRenderRequest(webhook ? { ...rest, webhookUrl: webhook.url } : rest);
+    const request = parseRenderRequest(webhook ? { ...fields, webhookUrl: webhook.url } : fields);
     const newJob = {
       owner,
       request,

@@ -61,7 +61,8 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     }
   }
 
-  service.on('job', ({ status, quality, ...job }: Job) => {
+  service.on('job', (job: Job) => {
+    const { status, quality } = job;
     if (status === 'queued') {
       if (job.attempts === 0) enqueued.inc({ quality });
     } else if (status === 'running') {

@@ -22,7 +22,7 @@ const DECODERS: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** A checked render request with its metadata as the JSON text that was received. */
+/** A checked render request without its metadata, and that as the JSON text that was received. */
 export interface ReceivedRequest {
   request: ValidRenderRequest;
   metadataJson: string | null;
@@ -48,10 +48,9 @@ export async function receiveRenderRequest(message: IncomingMessage): Promise<Re
   const json = decodeUtf8(await readBody(message));
   const body = parseObject(json);
   const metadataJson = Object.hasOwn(body, 'metadata') ? ownText(rawMember(json, 'metadata')) : null;
-  // Metadata is any value, thousands of levels deep perhaps: checking fields needs to know only that it is there.
-  if (Object.hasOwn(body, 'metadata')) body['metadata'] = true;
-  const { metadata: _, ...request } = parseRenderRequest(body);
-  return { request, metadataJson, fingerprint: () => hash('sha256', json) };
+  // Metadata is any value, thousands of levels deep perhaps, and no business of who checks fields.
+  if (metadataJson !== null) body['metadata'] = undefined;
+  return { request: parseRenderRequest(body), metadataJson, fingerprint: () => hash('sha256', json) };
 }
 
 /** Reads the body to its end, decompressed; 413 when it is too large. */
