@@ -5,22 +5,27 @@ import { PREFIX } from './gauge.ts';
 const LATENCY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 const METHODS = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options']);
 
-/** Found once for each kind of answer: prom-client finds them by text that it would make of every request. */
-interface Counters {
+/** One kind of answers. Found once: prom-client would look for it by text made of every request. */
+interface Answers {
   method: string;
-  status: number;
-  count: Counter.Internal;
+  labels: { method: string; route: string; status: number };
+  count: number;
   time: Histogram.Internal<string>;
 }
 
 /** HTTP requests, by route: `/api/v2/render/{jobId}`, never the path that a client wrote. */
 export function countRequests(registry: Registry, server: Server): void {
   const registers = [registry];
-  const requests = new Counter({
+  const all: Answers[] = [];
+  new Counter({
     name: `${PREFIX}http_requests_total`,
     help: 'HTTP requests that were answered.',
     labelNames: ['method', 'route', 'status'] as const,
     registers,
+    collect() {
+      this.reset();
+      for (const { labels, count } of all) this.inc(labels, count);
+    },
   });
   const latency = new Histogram({
     name: `${PREFIX}http_request_duration_seconds`,
@@ -29,23 +34,19 @@ export function countRequests(registry: Registry, server: Server): void {
     buckets: LATENCY_SECONDS,
     registers,
   });
-  const ofRoutes = new Map<RequestRoute, Counters[]>();
+  const ofRoutes = new Map<RequestRoute, Answers[]>();
   server.events.on('response', ({ method, route, raw, info }) => {
     // 499: the client left before its answer began, as in the log.
     const status = raw.res.headersSent ? raw.res.statusCode : 499;
     const known = ofRoutes.get(route) ?? [];
-    let counter = known.find((counter) => counter.status === status && counter.method === method);
-    if (!counter) {
+    let answers = known.find((some) => some.labels.status === status && some.method === method);
+    if (!answers) {
       const labels = { method: METHODS.has(method) ? method.toUpperCase() : 'other', route: route.path };
-      counter = {
-        method,
-        status,
-        count: requests.labels({ ...labels, status }),
-        time: latency.labels(labels),
-      };
-      ofRoutes.set(route, [...known, counter]);
+      answers = { method, labels: { ...labels, status }, count: 0, time: latency.labels(labels) };
+      ofRoutes.set(route, [...known, answers]);
+      all.push(answers);
     }
-    counter.count.inc();
-    counter.time.observe(((info.responded || Date.now()) - info.received) / 1000);
+    answers.count += 1;
+    answers.time.observe(((info.responded || Date.now()) - info.received) / 1000);
   });
 }

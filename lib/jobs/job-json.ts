@@ -12,11 +12,13 @@ const RESULT_FIELDS: [field: string, name: ArtifactName][] = [
  * metadata goes in as the text it was received as. `assetUrl`: what links begin with, without a slash at the end.
  */
 export function jobJson(job: Job, assetUrl: string): string {
-  const { jobId, status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
+  const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
+  const jobId = JSON.stringify(job.jobId);
   const result = status === 'completed' ? resultJson(job, assetUrl) : 'null';
+  // Numbers and null are the same in JSON and in a template.
   return (
-    `{"jobId":${JSON.stringify(jobId)},"endpoint":"render","status":"${status}","creditsCost":${JSON.stringify(creditsCost)},` +
-    `"durationMs":${JSON.stringify(durationMs)},"result":${result},"error":${JSON.stringify(error)},` +
+    `{"jobId":${jobId},"endpoint":"render","status":"${status}","creditsCost":${creditsCost},` +
+    `"durationMs":${durationMs},"result":${result},"error":${error === null ? 'null' : JSON.stringify(error)},` +
     `"metadata":${metadataJson ?? 'null'},"createdAt":"${createdAt}",` +
     `"completedAt":${completedAt === null ? 'null' : `"${completedAt}"`}}`
   );
@@ -25,9 +27,10 @@ export function jobJson(job: Job, assetUrl: string): string {
 /** Links to the artifacts that are there: a job without captions has no `captions`. */
 function resultJson({ jobId, artifacts }: Job, assetUrl: string): string {
   const start = JSON.stringify(`${assetUrl}/artifacts/${jobId}/`).slice(0, -1);
-  const links: string[] = [];
+  let links = '';
   for (const [field, name] of RESULT_FIELDS) {
-    if (artifacts.some((artifact) => artifact.name === name)) links.push(`"${field}":${start}${name}"`);
+    if (artifacts.some((artifact) => artifact.name === name))
+      links += `${links === '' ? '' : ','}"${field}":${start}${name}"`;
   }
-  return `{${links.join(',')}}`;
+  return `{${links}}`;
 }
