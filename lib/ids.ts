@@ -16,7 +16,7 @@ export class SortableIds {
   }
 
   next(): string {
-    const now = this.#clock.now();
+    const now = Math.floor(this.#clock.now());
     if (now > this.#lastMs) {
       this.#lastMs = now;
       this.#lastNumber = 0;

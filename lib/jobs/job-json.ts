@@ -15,10 +15,9 @@ export function jobJson(job: Job, assetUrl: string): string {
   const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
   const jobId = JSON.stringify(job.jobId);
   const result = status === 'completed' ? resultJson(job, assetUrl) : 'null';
-  // Numbers and null are the same in JSON and in a template.
   return (
-    `{"jobId":${jobId},"endpoint":"render","status":"${status}","creditsCost":${creditsCost},` +
-    `"durationMs":${durationMs},"result":${result},"error":${error === null ? 'null' : JSON.stringify(error)},` +
+    `{"jobId":${jobId},"endpoint":"render","status":"${status}","creditsCost":${JSON.stringify(creditsCost)},` +
+    `"durationMs":${JSON.stringify(durationMs)},"result":${result},"error":${JSON.stringify(error)},` +
     `"metadata":${metadataJson ?? 'null'},"createdAt":"${createdAt}",` +
     `"completedAt":${completedAt === null ? 'null' : `"${completedAt}"`}}`
   );

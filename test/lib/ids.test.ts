@@ -24,6 +24,12 @@ t.test('ids sort in the order in which they are made, also within a millisecond'
   t.equal(timeOfId(ids.at(-1) as string), NOW + 500);
 });
 
+t.test('a clock that tells parts of milliseconds is as good as one that does not', async (t) => {
+  const ids = idsAt(Array.from({ length: 50 }, (_, i) => NOW + i / 20));
+  t.strictSame(ids.toSorted(), ids);
+  t.equal(timeOfId(ids.at(-1) as string), NOW + 2);
+});
+
 t.test('ids go on sorting while the clock is behind', async (t) => {
   const ids = idsAt([NOW, NOW - 60_000, NOW - 1, NOW, NOW + 1]);
   t.strictSame(ids.toSorted(), ids);

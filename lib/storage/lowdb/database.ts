@@ -146,11 +146,11 @@ export class LowdbDatabase {
       this.#lock.release();
       throw error;
     }
-    for (const table of this.#listeners.keys()) {
-      for (const [id, row] of this.#rows(table)) this.#tell(table, id, undefined, row ?? undefined);
-    }
     for (const [table, rows] of this.#low.data) {
       for (const id of rows.keys()) if (!this.#mayHave(table, id)) this.#lastIds.set(table, id);
+    }
+    for (const table of this.#listeners.keys()) {
+      for (const [id, row] of this.#rows(table)) this.#tell(table, id, undefined, row ?? undefined);
     }
     // Nothing may be written behind data of an earlier format: a version that knows only that would misread it.
     if (this.#adapter.outdatedFormat) {

@@ -274,8 +274,12 @@ export class JournaledAdapter implements Adapter<Tables> {
 
   async close(): Promise<void> {
     await this.archive.close();
-    await this.#journal?.file.close();
+    const journal = this.#journal;
     this.#journal = undefined;
+    if (!journal) return;
+    // The last chance: the next start would take what failed for written.
+    if (this.#untidy) await this.#cutBack(journal).catch(() => {});
+    await journal.file.close();
   }
 
   async #readSnapshot(): Promise<(SnapshotContent & { sizeBytes: number }) | undefined> {

@@ -30,8 +30,8 @@ const histories = fc.record({
     minLength: 1,
     maxLength: 25,
   }),
-  /** Which writes to the journal fail. */
-  failures: fc.array(fc.boolean(), { maxLength: 12 }),
+  /** Of each write to the journal. */
+  faults: fc.array(fc.option(fc.constantFrom('unwritten', 'written', 'not cut off')), { maxLength: 12 }),
   areFinished: fc.boolean(),
 });
 
@@ -39,10 +39,9 @@ const histories = fc.record({
 type Deed = { place: Place; read: string | undefined } | { place: Place; wrote: string | undefined };
 
 t.test('transactions that overlap, and some of which fail, are as if done one by one', async (t) => {
-  const property = fc.asyncProperty(histories, async ({ transactions, failures, areFinished }) => {
+  const property = fc.asyncProperty(histories, async ({ transactions, faults, areFinished }) => {
     const folder = t.testdir();
-    let writes = 0;
-    const disk = failingDisk(() => failures[writes++] ?? false);
+    const disk = failingDisk(faults);
     let opened = await open(folder, { disk, areFinished });
     const { database } = opened;
 
@@ -135,8 +134,13 @@ class Model {
   }
 }
 
-/** Fails before it has written anything. */
-function failingDisk(fails: () => boolean): Disk {
+/** How a write fails: before anything or after all is written; then its bytes may be impossible to cut off at first. */
+type Fault = 'unwritten' | 'written' | 'not cut off';
+
+function failingDisk(faults: (Fault | null)[]): Disk {
+  let writes = 0;
+  let stays = false;
+  const fault = () => Object.assign(new Error('it fails'), { code: 'EIO' });
   return {
     ...realDisk,
     async open(path, how) {
@@ -144,8 +148,16 @@ function failingDisk(fails: () => boolean): Disk {
       return {
         ...file,
         writeNow(bytes, position) {
-          if (fails()) throw Object.assign(new Error('it fails'), { code: 'EIO' });
-          file.writeNow(bytes, position);
+          const how = faults[writes++] ?? null;
+          if (how !== 'unwritten') file.writeNow(bytes, position);
+          stays = how === 'not cut off';
+          if (how !== null) throw fault();
+        },
+        async truncate(sizeBytes) {
+          const fails = stays;
+          stays = false;
+          if (fails) throw fault();
+          await file.truncate(sizeBytes);
         },
       };
     },
