@@ -459,10 +459,9 @@ export class RenderWorker {
 
   /** How many processes the self-attack tries to go beyond; 0: none, because others render that they would be taken from. */
   #processesToTry(sandbox: SandboxStatus): number {
-    const { limits, workers, threads } = this.#settings;
-    if (!this.#countsWithOthers(sandbox)) return limits.processes;
-    // Those of the others may just be ending.
-    return Atomics.load(threads, TRIED_TOGETHER) === 0 ? limits.processes * workers : 0;
+    const { limits, threads } = this.#settings;
+    const mayTry = !this.#countsWithOthers(sandbox) || Atomics.load(threads, TRIED_TOGETHER) === 0;
+    return mayTry ? limits.processes : 0;
   }
 
   /** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */

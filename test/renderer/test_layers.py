@@ -2,6 +2,7 @@
 
 import ast
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from client import RENDERER, Zygote, render_job
 from sources import SQUARE, scene
 
 LAYERS = ("namespaces", "landlock", "seccomp")
+UNUSED_USER = 54_321
 ABOVE = """
 import ctypes, os, signal, socket
 libc = ctypes.CDLL(None)
@@ -123,6 +125,39 @@ def test_the_self_attack_gets_nowhere(tmp_path: Path, missing: tuple[str, ...]) 
     assert error == ("SandboxLeaks: started more processes than it may" if unlimited else "SandboxHolds")
     assert not (tmp_path.parent / "mark").exists()
     assert zygote.close() == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user who has no other processes")
+@pytest.mark.parametrize("ended", [0, 40])
+def test_processes_that_ended_since_they_were_counted_are_no_leak(tmp_path: Path, ended: int) -> None:
+    assert "more processes" not in outcome_as_another_user(self_attack(tmp_path), processes=64 + ended)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user who has no other processes")
+def test_processes_that_nobody_limits_are_a_leak(tmp_path: Path) -> None:
+    assert "more processes" in outcome_as_another_user(self_attack(tmp_path), processes=None)
+
+
+def outcome_as_another_user(source: str, *, processes: int | None) -> str:
+    """Run a source as a user who has nothing else running, and may have so many processes; what it raises."""
+    said, says = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if processes is not None:
+                resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+            os.setresuid(*[UNUSED_USER] * 3)
+            exec(source, {})
+        except Exception as error:
+            os.write(says, f"{type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(says)
+    with open(said) as outcome:
+        text = outcome.read()
+    os.waitpid(child, 0)
+    assert text.startswith("SandboxLeaks: "), "there is no sandbox around it"
+    return text
 
 
 def test_the_self_attack_sees_what_gets_through(tmp_path: Path) -> None:
