@@ -57,7 +57,12 @@ export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 export type { RenderProgress, RenderStage } from './render/render-task.ts';
 export type { SandboxLayer, SandboxLevel, SandboxStatus } from './render/sandbox.ts';
 export { RenderService } from './render-service.ts';
-export type { EnqueueRequest, JobScope, RenderServiceOptions } from './render-service-options.ts';
+export type {
+  EnqueueRequest,
+  JobScope,
+  RenderServiceEvents,
+  RenderServiceOptions,
+} from './render-service-options.ts';
 export { type RollbackOptions, type RollbackReport, rollBack } from './rollback.ts';
 export type { ServiceProblem, ServiceStatus } from './service-status.ts';
 export type { Loss, RowName } from './storage/lowdb/salvage.ts';

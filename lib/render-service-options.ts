@@ -3,6 +3,7 @@ import type { RetentionOptions } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { QueueOptions } from './jobs/dispatcher.ts';
+import type { Job } from './jobs/job.ts';
 import type { RenderRequest } from './jobs/render-request.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { PricingOptions } from './ledger/pricing.ts';
@@ -10,9 +11,11 @@ import type { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import type { Logger } from './logger.ts';
 import type { RendererOptions } from './render/launcher.ts';
 import type { RenderLimits } from './render/limits.ts';
+import type { RenderProgress } from './render/render-task.ts';
 import type { RenderService } from './render-service.ts';
 import type { ServiceStatus } from './service-status.ts';
 import type { Storage } from './storage/storage.ts';
+import type { Delivery } from './webhooks/delivery.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
 /** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
@@ -78,4 +81,16 @@ export interface EnqueueRequest extends RenderRequest {
 /** Limits a look-up to one owner's jobs; another's are as if they weren't there. */
 export interface JobScope {
   owner?: string;
+}
+
+/** What a {@link RenderService} tells. */
+export interface RenderServiceEvents {
+  /** A job was made or changed its status. */
+  job: [job: Job];
+  /** A running job got further. */
+  progress: [jobId: string, progress: RenderProgress];
+  /** An attempt at a webhook ended: its delivery as it now is. */
+  delivery: [delivery: Delivery];
+  /** A small JPEG of the frame being drawn. */
+  preview: [jobId: string, jpeg: Buffer];
 }

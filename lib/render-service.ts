@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
@@ -10,9 +8,10 @@ import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
 import { isScenepressError, ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher } from './jobs/dispatcher.ts';
-import { forgetJob } from './jobs/forget.ts';
+import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
-import { JobBook, type NewJob } from './jobs/job-book.ts';
+import { fingerprintOf, JobBook, type NewJob } from './jobs/job-book.ts';
+import { JobEnds } from './jobs/job-ends.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { MasterKey } from './keys/master-key.ts';
@@ -20,43 +19,22 @@ import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
-import { findLauncher, type Launcher, type RendererOptions } from './render/launcher.ts';
-import { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
-import { RenderPool } from './render/render-pool.ts';
+import { DEFAULT_LIMITS } from './render/limits.ts';
 import type { RenderProgress } from './render/render-task.ts';
-import { RendererWatch } from './render/renderer-watch.ts';
-import { makeStudioParts, type StudioFolder } from './render/studio.ts';
-import type { EnqueueRequest, JobScope, RenderServiceOptions } from './render-service-options.ts';
+import { Renderer, studioOf } from './render/renderer.ts';
+import type {
+  EnqueueRequest,
+  JobScope,
+  RenderServiceEvents,
+  RenderServiceOptions,
+} from './render-service-options.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
 import { explained } from './storage/folder-check.ts';
+import { spareBytesFor } from './storage/spare-room.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
 import { Upkeep } from './upkeep.ts';
-import { Deliveries, deliveryOf } from './webhooks/deliveries.ts';
-import type { Delivery } from './webhooks/delivery.ts';
-import { DeliveryBook } from './webhooks/delivery-book.ts';
-import { DeliverySender } from './webhooks/delivery-sender.ts';
-import { Outbound } from './webhooks/outbound.ts';
-import { type WebhookOptions, WebhookSecrets } from './webhooks/webhook-secrets.ts';
-
-interface RenderServiceEvents {
-  /** A job was made or changed its status. */
-  job: [job: Job];
-  /** A running job got further. */
-  progress: [jobId: string, progress: RenderProgress];
-  /** An attempt at a webhook ended: its delivery as it now is. */
-  delivery: [delivery: Delivery];
-  /** A small JPEG of the frame being drawn. */
-  preview: [jobId: string, jpeg: Buffer];
-}
-
-const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
-
-/**
- * More than ending one running job writes (its record and its webhook's body, each with 200 KiB of metadata), and the
- * same again for what else is under way.
- */
-const SPARE_BYTES_PER_JOB = 1024 * 1024;
-const SPARE_BYTES_FOR_THE_REST = 2 * 1024 * 1024;
+import { Deliveries } from './webhooks/deliveries.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
 
 /**
  * Renders scenes: takes requests, gives them to workers, keeps the books, hands out artifacts.
@@ -73,34 +51,21 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #assets: AssetStore;
   readonly #ledger: Ledger;
   readonly #pricing: Pricing;
-  readonly #limits: RenderLimits;
   readonly #book: JobBook;
   readonly #logger: Logger;
-  readonly #workFolder: string;
   readonly #dataFolder: DataFolder | undefined;
-  readonly #rendererOptions: RendererOptions;
-  readonly #studio: StudioFolder | undefined;
   readonly #workers: number;
-  readonly #signOfLifeAfterMs: number;
+  readonly #renderer: Renderer;
   readonly #dispatcher: Dispatcher;
   readonly #upkeep: Upkeep;
   readonly #clock: Clock;
-  readonly #assetUrl: string | (() => string) | undefined;
-  readonly #webhookOptions: WebhookOptions;
-  readonly #webhookSecrets: WebhookSecrets;
-  readonly #deliveryBook: DeliveryBook;
+  readonly #webhooks: Webhooks;
   /** What was sent to webhooks, and how it went. */
   readonly deliveries: Deliveries;
 
-  #sender: DeliverySender | undefined;
-  #pool: RenderPool | undefined;
-  #watch: RendererWatch | undefined;
   #state: ServiceState = 'stopped';
   #queuePausedAtMs: number | null = null;
-  /** Aborted when the service has stopped, and made anew. */
-  #stopped = new AbortController();
-  /** Emits the id of a job that became terminal. */
-  readonly #ends = new EventEmitter().setMaxListeners(0);
+  readonly #ends = new JobEnds();
 
   constructor(options: RenderServiceOptions) {
     super();
@@ -113,29 +78,30 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#dataFolder = dataFolder;
     this.#storage = storage;
     this.#assets = assets;
-    this.#workFolder = resolve(workFolder);
     this.#ledger = options.ledger ?? new UnmeteredLedger();
     this.#pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#logger = options.logger ?? silentLogger;
-    this.#rendererOptions = options.renderer ?? {};
-    this.#studio = studioOf(options.studioFolder, dataFolder);
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
-    this.#signOfLifeAfterMs = options.signOfLifeAfterMs ?? SIGN_OF_LIFE_AFTER_MS;
     this.#clock = clock;
-    this.#assetUrl = options.assetUrl;
-    this.#webhookOptions = options.webhooks ?? {};
-    this.#webhookSecrets = new WebhookSecrets(this.#webhookOptions, dataFolder);
-    this.#deliveryBook = new DeliveryBook({ storage, clock, assetUrl: () => this.#linkStart() });
+    this.#webhooks = new Webhooks({
+      options: options.webhooks ?? {},
+      storage,
+      dataFolder,
+      assetUrl: options.assetUrl,
+      clock,
+      logger: this.#logger,
+      mayBegin: () => !this.#diskFull,
+      onAttempt: (delivery) => this.emit('delivery', delivery),
+    });
     this.deliveries = new Deliveries({ storage, clock });
     this.#book = new JobBook({
       storage,
       ledger: this.#ledger,
       pricing: this.#pricing,
       clock,
-      onEnd: (tx, job) => this.#deliveryBook.open(tx, job),
-      sealSecret: (secret) => this.#webhookSecrets.seal(secret),
+      onEnd: (tx, job) => this.#webhooks.book.open(tx, job),
+      sealSecret: (secret) => this.#webhooks.secrets.seal(secret),
       onStuck: (jobId) => void this.#dispatcher.resume(jobId),
       onOrphans: (assetKeys) => this.#dispatcher.discardLater(assetKeys),
     });
@@ -149,11 +115,25 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       queue: { ...DEFAULT_QUEUE, ...options.queue },
       previewIntervalMs: options.previewIntervalMs ?? 0,
       // Jobs that a broken renderer is given would only use up their attempts.
-      mayBegin: () => !this.#diskFull && !this.#pool?.refusal && !this.#watch?.problem,
+      mayBegin: () => !this.#diskFull && this.#renderer.mayRender,
       onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
       onPreview: (jobId, jpeg) => this.emit('preview', jobId, jpeg),
+    });
+    this.#renderer = new Renderer({
+      renderer: options.renderer ?? {},
+      studio: studioOf(options.studioFolder, dataFolder),
+      workers: this.#workers,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      workFolder: resolve(workFolder),
+      signOfLifeAfterMs: options.signOfLifeAfterMs,
+      clock,
+      logger: this.#logger,
+      hasIdleWorker: () => this.#dispatcher.running < this.#workers,
+      mayTry: () => !this.#diskFull,
+      onWarm: () => this.#dispatcher.resumeBeginning(),
+      onRecovery: () => this.#dispatcher.dispatch(),
     });
     this.#upkeep = new Upkeep({
       storage,
@@ -177,31 +157,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await this.#openStores();
       await this.#keepRoom();
       // Made here, so that what is wrong with its options stops the start.
-      const outbound = new Outbound(this.#webhookOptions);
-      this.#openStudio();
-      const launcher = await findLauncher(this.#rendererOptions, this.#studio);
-      if (launcher.isolation === 'none' && launcher.firstUid !== undefined)
-        await this.#dataFolder?.letThrough();
-      this.#pool = new RenderPool({
-        size: this.#workers,
-        launcher,
-        limits: this.#limits,
-        workFolder: this.#workFolder,
-        logger: this.#logger,
-      });
-      await this.#pool.start();
-      this.#pool.onWarm = () => this.#dispatcher.resumeBeginning();
-      this.#logSandbox();
+      this.#webhooks.open();
+      const pool = await this.#renderer.start({ letThrough: async () => this.#dataFolder?.letThrough() });
       const paused = this.#queuePausedAtMs !== null;
       if (paused) {
         const { queuePausedAt } = this.status();
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
-      this.#watch = this.#createWatch(this.#pool, launcher);
-      this.#watch.start();
-      this.#dispatcher.start(this.#pool, await this.#recover(), { paused });
-      this.#sender = this.#createSender(outbound);
-      this.#sender.start();
+      this.#dispatcher.start(pool, await this.#recover(), { paused });
+      this.#webhooks.start();
     } catch (error) {
       await this.#close();
       throw this.#dataFolder ? explained(error, this.#dataFolder.path) : error;
@@ -236,11 +200,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     if (this.#accepting) this.#state = 'stopping';
     await this.#upkeep.stop();
-    const watchStopped = this.#watch?.stop();
+    const watchStopped = this.#renderer.stopWatch();
     const until = performance.now() + graceMs;
     await this.#dispatcher.stop(graceMs);
-    await this.#sender?.stop({ graceMs: Math.max(0, until - performance.now()) });
-    this.#sender = undefined;
+    await this.#webhooks.stop({ graceMs: Math.max(0, until - performance.now()) });
     await watchStopped;
   }
 
@@ -248,8 +211,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     await this.drain({ graceMs });
     await this.#close();
-    this.#stopped.abort();
-    this.#stopped = new AbortController();
+    this.#ends.stop();
   }
 
   /**
@@ -269,7 +231,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       webhookUrl: request.webhookUrl ?? null,
       keyId: keyId ?? null,
     };
-    if (newJob.webhookUrl !== null) await this.#prepareSecret(webhook?.secret);
+    if (newJob.webhookUrl !== null) await this.#webhooks.prepare(webhook?.secret);
     return await this.#takeOn({
       ...newJob,
       ...(webhook?.secret !== undefined && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
@@ -297,7 +259,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       metadataJson,
       webhookUrl,
       keyId,
-      ...(sealed !== undefined && { webhookSecret: await this.#webhookSecrets.open(sealed) }),
+      ...(sealed !== undefined && { webhookSecret: await this.#webhooks.secrets.open(sealed) }),
     });
   }
 
@@ -310,7 +272,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     { keys: apiKeys }: { keys?: ApiKeys } = {},
   ): Promise<{ jobs: number; keys: number }> {
     let keys = 0;
-    const jobs = await this.#webhookSecrets.reseal(this.#storage, masterKey, async (work) => {
+    const jobs = await this.#webhooks.secrets.reseal(this.#storage, masterKey, async (work) => {
       if (apiKeys) keys = await apiKeys.reseal(masterKey, { also: work });
       else await this.#storage.transaction(work);
     });
@@ -356,21 +318,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /** The same for all jobs of an owner; those that are not over are cancelled. Answers with their number. */
   async forgetAll(owner: string): Promise<number> {
-    let count = 0;
-    for (let before: string | undefined; ; ) {
-      const page = await this.#storage.listJobs({
-        owner,
-        limit: 1000,
-        ...(before !== undefined && { before }),
-      });
-      for (const { jobId, phase } of page) {
-        if (!isTerminal(phase)) await this.cancel(jobId, { owner });
-        await forgetJob(this.#stores, await this.#record(jobId, owner));
-      }
-      count += page.length;
-      before = page.at(-1)?.jobId;
-      if (before === undefined) break;
-    }
+    const count = await forgetJobsOf(owner, this.#stores, (jobId) => this.cancel(jobId));
     await this.#storage.purge();
     return count;
   }
@@ -384,24 +332,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    * before; the job isn't lost by that.
    */
   async wait(jobId: string, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
-    const giveUp = new AbortController();
-    const stopped = this.#stopped.signal;
-    const signals = AbortSignal.any([giveUp.signal, stopped, ...(signal ? [signal] : [])]);
-    const end = once(this.#ends, jobId, { signal: signals });
-    end.catch(() => {});
-    try {
-      const job = await this.get(jobId);
-      if (job.status === 'completed' || job.status === 'failed') return job;
-      await end;
-      return await this.get(jobId);
-    } catch (error) {
-      if (!stopped.aborted || signal?.aborted) throw error;
-      const message =
-        'The service stopped before the job was over. It goes on after the next start: wait for it then.';
-      throw new ScenepressError('not_running', message, { cause: error });
-    } finally {
-      giveUp.abort();
-    }
+    return this.#ends.wait(jobId, () => this.get(jobId), signal);
   }
 
   /**
@@ -410,8 +341,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async scenesOf(code: string): Promise<string[]> {
     this.#assertAccepting();
-    if (!this.#pool) throw new ScenepressError('not_running', 'The service has no workers. Start it.');
-    const listed = await this.#pool.listScenes(code);
+    const listed = await this.#renderer.listScenes(code);
     if (listed.kind === 'listed') return listed.scenes;
     if (listed.kind === 'failed') throw new ScenepressError('invalid_request', listed.error);
     throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);
@@ -453,29 +383,24 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   status(): ServiceStatus {
-    const workers = this.#pool?.size ?? 0;
+    const { workers, warmWorkers, deaths, refused, broken, versions, sandbox } = this.#renderer.status;
     const { oldestQueuedMs, queued, running } = this.#dispatcher;
-    const problems = problemsOf({
-      state: this.#state,
-      refused: Boolean(this.#pool?.refusal),
-      broken: Boolean(this.#watch?.problem),
-      diskFull: this.#diskFull,
-    });
+    const problems = problemsOf({ state: this.#state, refused, broken, diskFull: this.#diskFull });
     return {
       ready: problems.length === 0,
       problems,
       workers,
       idleWorkers: workers - running,
-      warmWorkers: this.#pool?.warmWorkers ?? 0,
-      rendererDeaths: this.#pool?.rendererDeaths ?? 0,
+      warmWorkers,
+      rendererDeaths: deaths,
       queued,
       oldestQueuedAt: oldestQueuedMs === null ? null : isoTime(oldestQueuedMs),
       running,
       queuePausedAt: this.#queuePausedAtMs === null ? null : isoTime(this.#queuePausedAtMs),
       diskFull: this.#diskFull,
       bookProblems: this.#upkeep.bookProblems,
-      renderer: this.#pool?.versions ?? null,
-      sandbox: this.#pool?.sandbox ?? null,
+      renderer: versions,
+      sandbox,
     };
   }
 
@@ -502,11 +427,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   async #keepRoom(): Promise<void> {
     await this.#dataFolder?.room.start({
-      sizeBytes: this.#workers * SPARE_BYTES_PER_JOB + SPARE_BYTES_FOR_THE_REST,
+      sizeBytes: spareBytesFor(this.#workers),
       logger: this.#logger,
       onRoom: () => {
         this.#dispatcher.dispatch();
-        this.#sender?.wake();
+        this.#webhooks.wake();
       },
     });
   }
@@ -522,70 +447,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   get #accepting(): boolean {
     return this.#state === 'running' || this.#state === 'open';
-  }
-
-  #createWatch(pool: RenderPool, launcher: Launcher): RendererWatch {
-    return new RendererWatch({
-      pool,
-      launcher,
-      clock: this.#clock,
-      logger: this.#logger,
-      idleMs: this.#signOfLifeAfterMs || Number.POSITIVE_INFINITY,
-      hasIdleWorker: () => this.#dispatcher.running < pool.size,
-      mayTry: () => !this.#diskFull,
-      onRecovery: () => this.#dispatcher.dispatch(),
-    });
-  }
-
-  #openStudio(): void {
-    if (!this.#studio) return;
-    const { path, closed } = this.#studio;
-    if (closed) makeStudioParts(path);
-    if (existsSync(path)) return;
-    throw new ScenepressError(
-      'renderer_unavailable',
-      `There is no folder ${path}, which was named as the studio's own. Make it, or name another.`,
-    );
-  }
-
-  #logSandbox(): void {
-    const sandbox = this.#pool?.sandbox;
-    if (sandbox?.level === 'full') this.#logger.info({ sandbox }, 'Scenes are rendered in the full sandbox.');
-    else if (sandbox?.level === 'reduced')
-      this.#logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
-    else this.#logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
-  }
-
-  #createSender(outbound: Outbound): DeliverySender {
-    const { concurrency = 256, concurrencyPerHost = 8 } = this.#webhookOptions;
-    return new DeliverySender({
-      store: this.#storage.deliveries,
-      book: this.#deliveryBook,
-      outbound,
-      secretOf: (delivery) => this.#webhookSecrets.of(delivery),
-      mayBegin: () => !this.#diskFull,
-      clock: this.#clock,
-      logger: this.#logger,
-      concurrency,
-      concurrencyPerHost,
-      onAttempt: (delivery) => this.emit('delivery', deliveryOf(delivery)),
-    });
-  }
-
-  /** Sees to it that what is promised to a webhook can be kept; `secret`: the job's own. */
-  async #prepareSecret(secret: string | undefined): Promise<void> {
-    if (this.#assetUrl === undefined) {
-      throw new ScenepressError(
-        'invalid_request',
-        'Webhooks are not set up here: RenderService was given no `assetUrl`.',
-      );
-    }
-    await this.#webhookSecrets.prepare(secret);
-  }
-
-  #linkStart(): string {
-    const assetUrl = this.#assetUrl ?? '';
-    return typeof assetUrl === 'string' ? assetUrl : assetUrl();
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {
@@ -607,8 +468,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       });
     }
     if (!isTerminal(record.phase)) return job;
-    this.#ends.emit(record.jobId);
-    if (job.webhookUrl !== null) this.#sender?.wake();
+    this.#ends.tell(record.jobId);
+    if (job.webhookUrl !== null) this.#webhooks.wake();
     return job;
   }
 
@@ -634,10 +495,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   async #close(): Promise<void> {
-    await this.#watch?.stop();
-    this.#watch = undefined;
-    await this.#pool?.stop();
-    this.#pool = undefined;
+    await this.#renderer.stop();
     await this.#dataFolder?.room.stop();
     await this.#ledger.stop?.();
     await this.#assets.stop?.();
@@ -645,15 +503,4 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.#dataFolder?.stop();
     this.#state = 'stopped';
   }
-}
-
-/** The same for two requests that ask for the same. */
-function fingerprintOf(newJob: object): string {
-  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
-}
-
-/** The data folder is closed to other users of the machine; whether another folder is, nobody knows. */
-function studioOf(folder: string | undefined, dataFolder: DataFolder | undefined): StudioFolder | undefined {
-  if (folder !== undefined) return { path: resolve(folder), closed: false };
-  return dataFolder && { path: dataFolder.path, closed: true };
 }

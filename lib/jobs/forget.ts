@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict';
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { Clock } from '../clock.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
-import { type JobRecord, orphanKeysOf } from './job.ts';
+import { isTerminal, type JobRecord, orphanKeysOf } from './job.ts';
 
 /** What the error of a forgotten job says: its own may quote the code. */
 export const FORGOTTEN: string = 'The render failed. Why was removed together with its code.';
@@ -42,6 +43,30 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
   const late = (await deliveriesOf(storage, job)).filter((id) => !known.has(id));
   if (late.length > 0) await storage.transaction((tx) => forgetDeliveries(storage, tx, late, clock.now()));
   return forgotten;
+}
+
+const PAGE = 1000;
+
+/** The same for all jobs of an owner, which `cancel` ends where they aren't over. Answers with their number. */
+export async function forgetJobsOf(
+  owner: string,
+  world: World,
+  cancel: (jobId: string) => Promise<unknown>,
+): Promise<number> {
+  let count = 0;
+  for (let before: string | undefined; ; ) {
+    const after = before === undefined ? {} : { before };
+    const page = await world.storage.listJobs({ owner, limit: PAGE, ...after });
+    for (const { jobId, phase } of page) {
+      if (!isTerminal(phase)) await cancel(jobId);
+      const job = await world.storage.getJob(jobId);
+      assert(job, 'jobs stay');
+      await forgetJob(world, job);
+    }
+    count += page.length;
+    before = page.at(-1)?.jobId;
+    if (before === undefined) return count;
+  }
 }
 
 async function deliveriesOf({ deliveries }: Storage, { jobId }: JobRecord): Promise<string[]> {

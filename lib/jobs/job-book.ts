@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
@@ -27,6 +28,11 @@ export interface NewJob {
 
 /** Called in the transaction that makes a job terminal. What it throws undoes that. */
 export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
+
+/** The same for two jobs that ask for the same. */
+export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
+  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
+}
 
 export interface JobBookOptions {
   storage: Storage;

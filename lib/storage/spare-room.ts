@@ -3,6 +3,18 @@ import { statfs } from 'node:fs/promises';
 import { type Logger, silentLogger } from '../logger.ts';
 import { type Disk, realDisk } from './disk.ts';
 
+/**
+ * More than ending one running job writes (its record and its webhook's body, each with 200 KiB of metadata), and the
+ * same again for what else is under way.
+ */
+const BYTES_PER_JOB = 1024 * 1024;
+const BYTES_FOR_THE_REST = 2 * 1024 * 1024;
+
+/** How much ends what may be running. */
+export function spareBytesFor(workers: number): number {
+  return workers * BYTES_PER_JOB + BYTES_FOR_THE_REST;
+}
+
 const NAME = 'spare-room';
 const CHUNK_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 5_000;

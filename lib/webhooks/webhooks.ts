@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import type { Clock } from '../clock.ts';
+import type { DataFolder } from '../data-folder.ts';
+import { ScenepressError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Storage } from '../storage/storage.ts';
+import { deliveryOf } from './deliveries.ts';
+import type { Delivery } from './delivery.ts';
+import { DeliveryBook } from './delivery-book.ts';
+import { DeliverySender } from './delivery-sender.ts';
+import { Outbound } from './outbound.ts';
+import { type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
+
+const DEFAULT_CONCURRENCY = 256;
+const DEFAULT_CONCURRENCY_PER_HOST = 8;
+
+interface Options {
+  options: WebhookOptions;
+  storage: Storage;
+  /** Where the master key is, unless the options have it. */
+  dataFolder: DataFolder | undefined;
+  /** What links to artifacts begin with; undefined: there are none, and so no webhooks. */
+  assetUrl: string | (() => string) | undefined;
+  clock: Clock;
+  logger: Logger;
+  /** False while no attempts are to be begun. */
+  mayBegin: () => boolean;
+  /** Told of every attempt that was written down. */
+  onAttempt: (delivery: Delivery) => void;
+}
+
+/** What a service sends outcomes with: their book, the secrets that sign them, and the sender while the service runs. */
+export class Webhooks {
+  readonly book: DeliveryBook;
+  readonly secrets: WebhookSecrets;
+  readonly #options: Options;
+  #outbound: Outbound | undefined;
+  #sender: DeliverySender | undefined;
+
+  constructor(options: Options) {
+    const { storage, clock, assetUrl = '' } = options;
+    this.#options = options;
+    this.secrets = new WebhookSecrets(options.options, options.dataFolder);
+    this.book = new DeliveryBook({
+      storage,
+      clock,
+      assetUrl: () => (typeof assetUrl === 'string' ? assetUrl : assetUrl()),
+    });
+  }
+
+  /** Takes up the options for requests; throws where they are wrong. */
+  open(): void {
+    this.#outbound = new Outbound(this.#options.options);
+  }
+
+  /** Sends what is due from now on. After {@link open}. */
+  start(): void {
+    assert(this.#outbound, 'open');
+    const { options, storage, clock, logger, mayBegin, onAttempt } = this.#options;
+    this.#sender = new DeliverySender({
+      store: storage.deliveries,
+      book: this.book,
+      outbound: this.#outbound,
+      secretOf: (delivery) => this.secrets.of(delivery),
+      mayBegin,
+      clock,
+      logger,
+      concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+      concurrencyPerHost: options.concurrencyPerHost ?? DEFAULT_CONCURRENCY_PER_HOST,
+      onAttempt: (delivery) => onAttempt(deliveryOf(delivery)),
+    });
+    this.#sender.start();
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#sender?.wake();
+  }
+
+  /** Begins no more attempts; those under way may take `graceMs`, then they are cut off and recorded. */
+  async stop({ graceMs }: { graceMs: number }): Promise<void> {
+    await this.#sender?.stop({ graceMs });
+    this.#sender = undefined;
+  }
+
+  /**
+   * Sees to it that what is promised to a webhook can be kept; `secret`: the job's own. Error: `invalid_request` where
+   * webhooks are not set up.
+   */
+  async prepare(secret: string | undefined): Promise<void> {
+    if (this.#options.assetUrl === undefined) {
+      throw new ScenepressError(
+        'invalid_request',
+        'Webhooks are not set up here: RenderService was given no `assetUrl`.',
+      );
+    }
+    await this.secrets.prepare(secret);
+  }
+}
