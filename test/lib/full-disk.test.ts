@@ -48,7 +48,7 @@ async function crowdedService(t: Test, disk: string, options: Partial<RenderServ
     });
   const { jobId } = await enqueue('linger');
   await begun(jobId);
-  const letGo = () => writeFileSync(join(disk, 'data/work/w0/go'), '');
+  const letGo = () => writeFileSync(join(disk, 'data', 'work', 'w0', 'go'), '');
   return { service, ledger, dataFolder, enqueue, running: jobId, letGo, errors };
 }
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type JobRecord } from '../../../lib/index.ts';
-import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { alteredDisk } from '../../fixtures/altered-disk.ts';
 
 async function openFolder(t: Test, path = t.testdir()): Promise<DataFolder> {
   const folder = new DataFolder(path);
@@ -40,19 +40,12 @@ const insert = ({ storage }: DataFolder, job: JobRecord, source = 'x') =>
 
 t.test('a write that fails leaves everything as it was, on disk and in memory', async (t) => {
   let full = false;
-  const disk: Disk = {
-    ...realDisk,
-    async open(path, how) {
-      const file = await realDisk.open(path, how);
-      return {
-        ...file,
-        writeNow(bytes, position) {
-          file.writeNow(full ? bytes.subarray(0, 100) : bytes, position);
-          if (full) throw new Error('ENOSPC: no space left on device');
-        },
-      };
+  const disk = alteredDisk((file) => ({
+    writeNow(bytes, position) {
+      file.writeNow(full ? bytes.subarray(0, 100) : bytes, position);
+      if (full) throw new Error('ENOSPC: no space left on device');
     },
-  };
+  }));
   const path = t.testdir();
   const folder = new DataFolder(path, { disk });
   await folder.start();

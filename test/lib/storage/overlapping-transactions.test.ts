@@ -5,6 +5,7 @@ import { isScenepressError } from '../../../lib/errors.ts';
 import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
 import { LowdbDatabase } from '../../../lib/storage/lowdb/database.ts';
 import type { LowdbTransaction } from '../../../lib/storage/lowdb/transaction.ts';
+import { alteredDisk } from '../../fixtures/altered-disk.ts';
 
 interface Row {
   text: string;
@@ -141,27 +142,20 @@ function failingDisk(faults: (Fault | null)[]): Disk {
   let writes = 0;
   let stays = false;
   const fault = () => Object.assign(new Error('it fails'), { code: 'EIO' });
-  return {
-    ...realDisk,
-    async open(path, how) {
-      const file = await realDisk.open(path, how);
-      return {
-        ...file,
-        writeNow(bytes, position) {
-          const how = faults[writes++] ?? null;
-          if (how !== 'unwritten') file.writeNow(bytes, position);
-          stays = how === 'not cut off';
-          if (how !== null) throw fault();
-        },
-        async truncate(sizeBytes) {
-          const fails = stays;
-          stays = false;
-          if (fails) throw fault();
-          await file.truncate(sizeBytes);
-        },
-      };
+  return alteredDisk((file) => ({
+    writeNow(bytes, position) {
+      const how = faults[writes++] ?? null;
+      if (how !== 'unwritten') file.writeNow(bytes, position);
+      stays = how === 'not cut off';
+      if (how !== null) throw fault();
     },
-  };
+    async truncate(sizeBytes) {
+      const fails = stays;
+      stays = false;
+      if (fails) throw fault();
+      await file.truncate(sizeBytes);
+    },
+  }));
 }
 
 async function pass(turns: number): Promise<void> {

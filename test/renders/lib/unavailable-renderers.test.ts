@@ -17,7 +17,7 @@ writeFileSync(
   python,
   `#!/bin/sh
 [ -e ${broken} ] && { echo 'there is no renderer here' >&2; exit 3; }
-[ -e ${leaky} ] && set -- "$@" --read=${folder}/work/w0
+[ -e ${leaky} ] && set -- "$@" --read=${join(folder, 'work', 'w0')}
 exec ${real} "$@"
 `,
   { mode: 0o755 },
