@@ -60,6 +60,8 @@ export interface WorkerEvents {
 const FULL_BELOW_BYTES = 1024 * 1024;
 const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
+/** Processes that a user may have beside a job: a limit above that was not set for the job. */
+const MOST_OTHERS = 10_000;
 const OWN_RENDER_TIMEOUT_MS = 30_000;
 const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
@@ -448,7 +450,8 @@ export class RenderWorker {
     // For everyone to read: it is the sandbox that must hide them, not their mode.
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
     const inside = [...SYSTEM_FOLDERS, ...studioMounts(launcher).map(({ to }) => to)];
-    const targets = { secrets, marks, folders: inside, processes: this.#processesToTry(sandbox) };
+    const others = sandbox.layers.includes('namespaces') ? 0 : MOST_OTHERS;
+    const targets = { secrets, marks, folders: inside, processes: this.#processesToTry(sandbox), others };
     const error = await this.#errorOf(zygote, selfAttackCode(launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));
     for (const file of [...secrets, ...marks]) await rm(file, { force: true });

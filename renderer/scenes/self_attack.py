@@ -3,8 +3,9 @@
 The service puts a line ``TARGETS = {…}`` in front: `secrets`, files outside the job's folder;
 `folders`, where nothing may be written; `marks`, files that the service looks for afterwards, because
 the job may have folders of the same names to itself; `service`, its process id; `processes`, how many
-the job may start, or 0 where that isn't to be tried. Ends with SandboxHolds, or with SandboxLeaks and
-the names of what got through.
+the job may start, or 0 where that isn't to be tried; `others`, how many more of its user may at most
+have been counted in that limit, 0 in a namespace. Ends with SandboxHolds, or with SandboxLeaks and the
+names of what got through.
 """
 
 import ctypes
@@ -20,8 +21,6 @@ LOOPBACK, ANYWHERE = ("127.0.0.1", 9), ("192.0.2.1", 9)
 PTRACE_TRACEME = 0
 CLONE_NEWUSER = 0x10000000
 KERNEL_SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger")
-# So many other processes no user has: a higher limit was not set for the job.
-MOST_OTHERS = 10_000
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -133,7 +132,7 @@ def starts_too_many_processes() -> bool:
 def processes_it_may_have() -> int:
     # Where the kernel counts a user's, with those that ran when the limit was set; some may have ended since.
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-    is_ours = 0 <= limit <= TARGETS["processes"] + MOST_OTHERS
+    is_ours = 0 <= limit <= TARGETS["processes"] + TARGETS["others"]
     return limit if is_ours else TARGETS["processes"]
 
 
