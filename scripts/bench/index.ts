@@ -2,6 +2,7 @@
 import { bench as render } from './render.ts';
 import { bench as sandbox } from './sandbox.ts';
 import { bench as service } from './service.ts';
+import { bench as siege } from './siege.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
@@ -11,6 +12,7 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
     about: 'durable POSTs and GETs over HTTP, against the same framework doing nothing',
     bench: service,
   },
+  siege: { about: 'an honest account beside ten that attack the service, for an hour', bench: siege },
   webhooks: {
     about: 'deliveries per second to one host and to 1,000, dead ones among them',
     bench: webhooks,

@@ -1,0 +1,193 @@
+// Ten accounts that attack a service in every way they have, in a process of their own, until its standard input ends.
+// Counts what was answered and prints it at the end, as JSON.
+
+import { connect, createServer, type Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { seededRandom } from '../../../test/fixtures/simulated-disk.ts';
+import * as scenes from './scenes.ts';
+
+/** What this process is told by its first argument, as JSON. */
+export interface AttackOrders {
+  url: string;
+  /** One for each account. */
+  keys: string[];
+  /** A video to download without reading it. */
+  video: string;
+  seed: number;
+}
+
+/** What came of it, by kind of answer: a status, or `closed`. */
+export type AttackReport = Record<string, Record<string, number>>;
+
+const LONGEST_PAUSE_MS = 5_000;
+const PAUSE_MS = 500;
+const METADATA_BYTES = 190_000;
+const ADDRESSES = 40;
+const SLOW_CONNECTIONS = 400;
+const UNREAD_DOWNLOADS = 100;
+const DRIP_MS = 5_000;
+const FUZZ_PAUSE_MS = 40;
+
+const { url, keys, video, seed } = JSON.parse(process.argv[2] ?? '') as AttackOrders;
+const { hostname: host, port } = new URL(url);
+const random = seededRandom(seed);
+const below = (most: number) => Math.floor(random() * most);
+const report: AttackReport = {};
+const over = new AbortController();
+
+// They stand for other machines: the processors of this one are the service's.
+setPriority(constants.priority.PRIORITY_LOW);
+process.on('uncaughtException', (error) =>
+  count('attackers', (error as NodeJS.ErrnoException).code ?? 'error'),
+);
+
+const tarpit = createServer((socket) => socket.on('error', () => {}));
+await new Promise<void>((resolve) => tarpit.listen(0, '0.0.0.0', resolve));
+const tarpitPort = (tarpit.address() as { port: number }).port;
+
+const [pages, files, forks, memory, crashes, hooks, metadata, endless, fuzz, slow] = keys as [
+  ...Array<string>,
+] as string[];
+const posters: [string, string | undefined, () => object][] = [
+  ['page tables', pages, () => ({ code: scenes.PAGE_TABLES })],
+  ['files', files, () => ({ code: random() < 0.5 ? scenes.HIDDEN_FILES : scenes.MANY_FILES })],
+  ['fork bombs', forks, () => ({ code: scenes.FORK_BOMB })],
+  ['memory bombs', memory, () => ({ code: scenes.MEMORY_BOMB })],
+  ['crash loop', crashes, () => ({ code: scenes.CRASH })],
+  // Of each kind: addresses, ports and names of their own.
+  [
+    'tarpits',
+    hooks,
+    () => ({
+      code: scenes.QUICK,
+      quality: 'low',
+      webhookUrl: `https://127.${1 + below(200)}.${below(250)}.${1 + below(250)}:${tarpitPort}/${below(1e9)}`,
+    }),
+  ],
+  ['metadata', metadata, () => ({ code: scenes.FAILING, metadata: 'm'.repeat(METADATA_BYTES) })],
+  ['endless', endless, () => ({ code: random() < 0.5 ? scenes.ENDLESS : scenes.ENDLESS_THREADS })],
+  ['fuzzer', fuzz, () => ({ code: scenes.FAILING, fps: 10 ** 15 })],
+  ['slow clients', slow, () => ({ code: scenes.ENDLESS })],
+];
+
+const attacks = [
+  ...posters.map(([name, key, body]) => post(name, `${key}`, body)),
+  ...Array.from({ length: SLOW_CONNECTIONS }, (_, i) => dripHead(addressOf(i))),
+  ...Array.from({ length: UNREAD_DOWNLOADS }, (_, i) => downloadUnread(addressOf(i))),
+  fuzzConnections(),
+];
+process.stdin.resume().once('end', () => over.abort());
+await Promise.all(attacks);
+console.log(JSON.stringify(report));
+process.exit();
+
+function count(attack: string, answer: string): void {
+  report[attack] ??= {};
+  report[attack][answer] = (report[attack][answer] ?? 0) + 1;
+}
+
+function addressOf(index: number): string {
+  return `127.0.1.${1 + (index % ADDRESSES)}`;
+}
+
+function pause(ms: number): Promise<void> {
+  return delay(ms, undefined, { signal: over.signal }).catch(() => {});
+}
+
+/** Posts jobs as fast as it is let, and looks now and then what became of them. */
+async function post(name: string, key: string, body: () => object): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  while (!over.signal.aborted) {
+    let pauseMs = PAUSE_MS;
+    try {
+      const init = { method: 'POST', headers, body: JSON.stringify({ className: 'Main', ...body() }) };
+      const answer = await fetch(`${url}/api/v2/render`, { ...init, signal: over.signal });
+      await answer.arrayBuffer();
+      count(name, String(answer.status));
+      const retryMs = Number(answer.headers.get('retry-after') ?? 0) * 1000;
+      if (retryMs > 0) pauseMs = Math.min(LONGEST_PAUSE_MS, retryMs);
+    } catch {
+      if (!over.signal.aborted) count(name, 'closed');
+    }
+    await pause(pauseMs);
+  }
+}
+
+/** Sends a head that never ends; half of them close only their own side. */
+async function dripHead(localAddress: string): Promise<void> {
+  while (!over.signal.aborted) {
+    const socket = open(localAddress);
+    socket.write('POST /api/v2/render HTTP/1.1\r\nHost: x\r\n');
+    if (random() < 0.5) socket.end();
+    const dripping = setInterval(() => socket.writable && socket.write('X-A: b\r\n'), DRIP_MS);
+    await closed(socket);
+    clearInterval(dripping);
+    count('half-open connections', 'closed');
+    await pause(PAUSE_MS);
+  }
+}
+
+/** Asks for a video hundreds of times on one connection and reads nothing of it. */
+async function downloadUnread(localAddress: string): Promise<void> {
+  const { pathname } = new URL(video);
+  while (!over.signal.aborted) {
+    const socket = open(localAddress);
+    socket.pause();
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(500));
+    await closed(socket);
+    count('unread downloads', 'closed');
+    await pause(PAUSE_MS);
+  }
+}
+
+const PIECES = [
+  'GET / HTTP/1.1\r\n',
+  'POST /api/v2/render HTTP/1.1\r\n',
+  'Host: x\r\n',
+  'Content-Length: 1\r\n',
+  'Content-Length: -1\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: close\r\n',
+  'Expect: 100-continue\r\n',
+  'Upgrade: websocket\r\nConnection: Upgrade\r\n',
+  '\r\n',
+  '{}',
+  '{"code":"',
+  '0\r\n\r\n',
+  'fffffffff\r\n',
+  '\0\xff\xfe',
+  `X-Long: ${'y'.repeat(20_000)}\r\n`,
+];
+
+async function fuzzConnections(): Promise<void> {
+  while (!over.signal.aborted) {
+    const socket = open(addressOf(below(ADDRESSES)));
+    const pieces = Array.from({ length: 1 + below(9) }, () => PIECES[below(PIECES.length)]);
+    socket.write(Buffer.from(pieces.join(''), 'latin1'));
+    if (random() < 0.5) socket.end();
+    socket.resume();
+    setTimeout(() => socket.destroy(), 1_000).unref();
+    socket.once('close', () => count('fuzzed connections', 'closed'));
+    await pause(FUZZ_PAUSE_MS);
+  }
+}
+
+function open(localAddress: string): Socket {
+  const socket = connect({ host, port: Number(port), localAddress, allowHalfOpen: true });
+  socket.on('error', () => {});
+  return socket;
+}
+
+/** Resolves when the other side has closed it, or the siege is over. */
+async function closed(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => socket.destroy();
+    over.signal.addEventListener('abort', end, { once: true });
+    socket.once('close', () => {
+      over.signal.removeEventListener('abort', end);
+      resolve();
+    });
+    if (over.signal.aborted) end();
+  });
+}
