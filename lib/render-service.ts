@@ -385,7 +385,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   status(): ServiceStatus {
     const { workers, warmWorkers, deaths, refused, broken, versions, sandbox } = this.#renderer.status;
     const { oldestQueuedMs, queued, running } = this.#dispatcher;
-    const problems = problemsOf({ state: this.#state, refused, broken, diskFull: this.#diskFull });
+    const { isShortage } = this.#dispatcher;
+    const problems = problemsOf({
+      state: this.#state,
+      refused,
+      broken,
+      diskFull: this.#diskFull,
+      isShortage,
+    });
     return {
       ready: problems.length === 0,
       problems,

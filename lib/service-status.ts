@@ -6,7 +6,7 @@ export type ServiceState = 'stopped' | 'open' | 'starting' | 'running' | 'stoppi
 
 /** Why renders can't be made now. */
 export interface ServiceProblem {
-  part: 'service' | 'sandbox' | 'renderer' | 'disk';
+  part: 'service' | 'sandbox' | 'renderer' | 'disk' | 'resources';
   /** What is wrong and what to do, in words that may be shown to anyone: the log has the cause. */
   message: string;
 }
@@ -51,6 +51,10 @@ const RENDERER_BROKEN =
 const DISK_FULL =
   'The disk is full: no jobs are taken on and none is begun. Free some space; the service then goes on by itself.';
 
+const SHORTAGE =
+  'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
+  'memory, the store of artifacts). Accepted jobs wait, and are tried again and again. The log says what is missing.';
+
 /** What keeps a service from rendering. */
 export function problemsOf(service: {
   state: ServiceState;
@@ -59,11 +63,14 @@ export function problemsOf(service: {
   /** A scene that must render doesn't. */
   broken: boolean;
   diskFull: boolean;
+  /** The last attempt could not be made for lack of a resource. */
+  isShortage: boolean;
 }): ServiceProblem[] {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
     ...(service.diskFull ? [{ part: 'disk' as const, message: DISK_FULL }] : []),
+    ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),
   ];
 }

@@ -64,7 +64,7 @@ export function countRenders(registry: Registry, service: RenderService, pricing
   service.on('job', (job: Job) => {
     const { status, quality } = job;
     if (status === 'queued') {
-      if (job.attempts === 0) enqueued.inc({ quality });
+      if (job.startedAt === null) enqueued.inc({ quality });
     } else if (status === 'running') {
       attempts.inc({ quality });
       if (job.attempts === 1) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { ScenepressError } from '../errors.ts';
@@ -7,22 +6,19 @@ import { timeOfId } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
-import { discardFolder } from '../render/remove-folder.ts';
 import type { PooledRender, RenderPool } from '../render/render-pool.ts';
 import type { RenderProgress, RenderResult, StopReason } from '../render/render-task.ts';
-import { isNoRoom } from '../storage/spare-room.ts';
 import type { Storage } from '../storage/storage.ts';
-import { FairQueue } from './fair-queue.ts';
-import { type Artifact, type ArtifactName, assetKeyOf, type JobOutcome, type JobRecord } from './job.ts';
-import {
-  CREDITS_RAN_OUT,
-  type FinishOptions,
-  type JobBook,
-  MOST_ATTEMPTS,
-  NO_ROOM,
-  RENDERER_FAILED,
-} from './job-book.ts';
+import { type AttemptEnd, endOfAttempt, endOfFailure, outcomeOfStop, resultOf } from './attempt.ts';
+import { BeginHold } from './begin-hold.ts';
+import { MOST_ATTEMPTS } from './failures.ts';
+import type { JobOutcome, JobRecord } from './job.ts';
+import type { FinishOptions, JobBook } from './job-book.ts';
+import { persistently } from './persistently.ts';
 import { sizeOf } from './qualities.ts';
+import { discardArtifacts } from './store-artifacts.ts';
+import { WaitingJobs } from './waiting-jobs.ts';
+import { watchFunds } from './watch-funds.ts';
 
 /** How many jobs may wait and run. */
 export interface QueueOptions {
@@ -42,6 +38,7 @@ export const DEFAULT_QUEUE: QueueOptions = {
 
 interface RunningRender {
   owner: string;
+  isSuspect: boolean;
   /** Undefined until the attempt is written down and its source read. */
   render: PooledRender | undefined;
   /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
@@ -51,21 +48,14 @@ interface RunningRender {
   ended: Promise<void>;
 }
 
-const FUNDS_CHECK_MS = 1_000;
-const HOLD_FIRST_MS = 1_000;
-const HOLD_LONGEST_MS = 30_000;
-/** What a scene needs that found no room is known to nobody; a short video takes this much. */
-const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 /** A stop waits so long for what is still to be removed. */
 const DISCARD_GRACE_MS = 5_000;
-const RETRY_FIRST_MS = 500;
-const RETRY_LONGEST_MS = 30_000;
 
-const CONTENT_TYPES: Record<ArtifactName, string> = {
-  'video.mp4': 'video/mp4',
-  'thumbnail.jpg': 'image/jpeg',
-  'captions.vtt': 'text/vtt',
-};
+/**
+ * A renderer that dies by a stop of the whole service (Ctrl-C goes to all processes of a terminal) may be gone before
+ * the service has been told to stop: so long is waited for that.
+ */
+const STOP_HEARD_MS = 100;
 
 export interface DispatcherOptions {
   book: JobBook;
@@ -78,6 +68,8 @@ export interface DispatcherOptions {
   previewIntervalMs: number;
   /** False while no attempts are to be begun; {@link Dispatcher.dispatch} when they may again. */
   mayBegin: () => boolean;
+  /** True for owners whose jobs wait while others' do. Default: none. */
+  yields?: (owner: string) => boolean;
   /** The artifacts of a render did not fit on the disk. */
   onNoRoom: (missingBytes: number) => void;
   /** A job changed its status. */
@@ -90,28 +82,23 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #book: JobBook;
   readonly #storage: Storage;
-  readonly #assets: AssetStore;
-  readonly #ledger: Ledger;
-  readonly #pricing: Pricing;
   readonly #logger: Logger;
   readonly #options: DispatcherOptions;
   #pool: RenderPool | undefined;
-  #queue = new FairQueue();
+  #queue = new WaitingJobs(() => this.dispatch());
   #paused = false;
-  /** Set while no worker was able to begin: a hold that gets longer each time. */
-  #hold: NodeJS.Timeout | undefined;
-  #holdMs = HOLD_FIRST_MS;
+  readonly #hold = new BeginHold(() => this.resumeBeginning());
   readonly #running = new Map<string, RunningRender>();
   readonly #discards = new Set<Promise<void>>();
+  /** Aborted when a stop begins. */
+  #stopping = new AbortController();
+  /** Aborted when a stop ends what still runs. */
   #stopSignal = new AbortController();
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#book = options.book;
     this.#storage = options.storage;
-    this.#assets = options.assets;
-    this.#ledger = options.ledger;
-    this.#pricing = options.pricing;
     this.#logger = options.logger;
   }
 
@@ -129,14 +116,20 @@ export class Dispatcher {
     return this.#running.size;
   }
 
+  /** Jobs wait because the machine, or the service's share of it, is short of something. */
+  get isShortage(): boolean {
+    return this.#hold.isShortage;
+  }
+
   /**
    * Begins with the jobs that wait, on a pool that is warm; when `paused`, only after {@link unpause}. Without a pool
    * they are only counted.
    */
   start(pool: RenderPool | undefined, waiting: JobRecord[], { paused }: { paused: boolean }): void {
     this.#paused = paused;
-    this.#queue = new FairQueue();
-    for (const { owner, jobId } of waiting) this.#queue.add(owner, jobId);
+    this.#stopping = new AbortController();
+    this.#queue = new WaitingJobs(() => this.dispatch());
+    for (const job of waiting) this.#queue.add(job);
     this.#pool = pool;
     this.dispatch();
   }
@@ -144,8 +137,10 @@ export class Dispatcher {
   /** Begins no more attempts; running ones may go on for `graceMs`, then they are ended and their jobs wait again. */
   async stop(graceMs: number): Promise<void> {
     this.#pool = undefined;
-    clearTimeout(this.#hold);
-    this.#hold = undefined;
+    this.#stopping.abort();
+    this.#queue.stop();
+    this.#hold.end();
+    this.#hold.reset();
     const ended = () => Promise.all([...this.#running.values()].map((running) => running.ended));
     if (graceMs > 0) await within(graceMs, ended());
     this.#stopSignal.abort();
@@ -172,8 +167,8 @@ export class Dispatcher {
     throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
   }
 
-  add({ owner, jobId }: JobRecord): void {
-    this.#queue.add(owner, jobId);
+  add(job: JobRecord): void {
+    this.#queue.add(job);
     this.dispatch();
   }
 
@@ -181,18 +176,18 @@ export class Dispatcher {
    * Ends a job that waits, or the attempt at it that is under way, whose end is not waited for. When it rejects, the
    * job goes on as if nobody had asked.
    */
-  async cancel({ owner, jobId }: JobRecord): Promise<void> {
+  async cancel(job: JobRecord): Promise<void> {
+    const { owner, jobId } = job;
     const waited = this.#queue.remove(owner, jobId);
     // What is written down as running and isn't, was left by a service that was killed.
     const only = this.#running.has(jobId) ? ({ only: 'queued' } as const) : {};
     try {
-      const outcome = { kind: 'failed', error: 'Canceled' } as const;
-      const ended = await this.#book.finish(jobId, outcome, { durationMs: 0, ...only });
+      const ended = await this.#book.finish(jobId, outcomeOfStop('canceled'), { durationMs: 0, ...only });
       if (ended) return this.#options.onChange(ended);
     } catch (error) {
       // Once it is written down that it ends, it does, however long the ledger takes to answer.
       if ((await this.#storage.getJob(jobId))?.phase === 'settling') return void this.resume(jobId);
-      if (waited) this.#queue.addFirst(owner, jobId);
+      if (waited) this.#queue.putBack(job);
       this.dispatch();
       throw error;
     }
@@ -208,21 +203,11 @@ export class Dispatcher {
 
   /** Removes artifacts that no job refers to, where they are. No job's end waits for it. */
   discardLater(assetKeys: string[]): void {
-    const discard = this.#discard(assetKeys).finally(() => this.#discards.delete(discard));
+    const { assets, logger } = this.#options;
+    const discard = discardArtifacts(assetKeys, { assets, logger }).finally(() =>
+      this.#discards.delete(discard),
+    );
     this.#discards.add(discard);
-  }
-
-  async #discard(assetKeys: string[]): Promise<void> {
-    for (const assetKey of assetKeys) {
-      try {
-        await this.#assets.delete(assetKey);
-      } catch (error) {
-        this.#logger.warn(
-          { err: error, assetKey },
-          'An artifact that no job refers to could not be removed.',
-        );
-      }
-    }
   }
 
   /** How far a running job is. */
@@ -232,23 +217,27 @@ export class Dispatcher {
 
   /** To be called when workers are able to begin again. */
   resumeBeginning(): void {
-    clearTimeout(this.#hold);
-    this.#hold = undefined;
+    this.#hold.end();
+    // With no job to try it with, nobody would see the end of a shortage.
+    if (this.#queue.size === 0) this.#hold.reset();
     this.dispatch();
   }
 
   /** Gives jobs that wait to workers that are free. */
   dispatch(): void {
     const pool = this.#pool;
-    if (!pool || this.#paused || this.#hold || !this.#options.mayBegin()) return;
+    if (!pool || this.#paused || this.#hold.active || !this.#options.mayBegin()) return;
     while (this.#running.size < pool.size) {
-      const next = this.#queue.take(
-        (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,
-      );
+      const next = this.#queue.take({
+        mayHaveTurn: (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,
+        yields: (owner) => this.#options.yields?.(owner) ?? false,
+        mayTakeSuspect: ![...this.#running.values()].some(({ isSuspect }) => isSuspect),
+      });
       if (!next) return;
-      const { owner, jobId } = next;
+      const { owner, jobId, isSuspect } = next;
       const running: RunningRender = {
         owner,
+        isSuspect,
         render: undefined,
         stopReason: undefined,
         progress: undefined,
@@ -277,18 +266,38 @@ export class Dispatcher {
   async #attempt(jobId: string, running: RunningRender, pool: RenderPool): Promise<void> {
     const job = await this.#persistently(() => this.#book.begin(jobId));
     if (!job) return;
-    this.#options.onChange(job);
-    const result = await this.#render(job, running, pool).catch(
-      ({ message }: Error): RenderResult => ({ kind: 'died', durationMs: 0, message }),
+    const end = await this.#endOf(job, running, pool).catch((error: Error) =>
+      endOfFailure(job, error, this.#logger),
     );
-    await this.#conclude(job, resultOf(result, running.stopReason));
+    try {
+      await this.#conclude(job, running, end);
+    } catch (error) {
+      // Whatever a store, a ledger or a listener throws: no job is left running without a render.
+      this.#logger.error({ err: error, jobId }, 'The end of an attempt could not be carried out.');
+      await this.#waitAgain(job, running, { counted: false, interrupted: true });
+    }
+  }
+
+  async #endOf(job: JobRecord, running: RunningRender, pool: RenderPool): Promise<AttemptEnd> {
+    this.#options.onChange(job);
+    const result = await this.#render(job, running, pool);
+    if (result.kind === 'died' && (await this.#isStopping())) {
+      return { next: 'wait', reason: result.message };
+    }
+    return endOfAttempt(job, resultOf(result, running.stopReason), this.#options);
+  }
+
+  async #isStopping(): Promise<boolean> {
+    const { signal } = this.#stopping;
+    await delay(STOP_HEARD_MS, undefined, { signal }).catch(() => {});
+    return signal.aborted;
   }
 
   async #render(job: JobRecord, running: RunningRender, pool: RenderPool): Promise<RenderResult> {
     const { jobId, className, quality, aspectRatio, fps } = job;
     const code = await this.#storage.readSource(jobId);
     assert(code !== undefined, 'a job has its source');
-    let fundsTimer: NodeJS.Timeout | undefined;
+    let unwatch = () => {};
     const render = pool.render(
       {
         jobId,
@@ -300,10 +309,10 @@ export class Dispatcher {
       },
       {
         onStarted: () => {
-          this.#holdMs = HOLD_FIRST_MS;
-          fundsTimer = this.#watchFunds(job, running);
+          unwatch = watchFunds(job, this.#options, () => stopRender(running, 'funds'));
         },
         onProgress: ({ type: _, ...progress }) => {
+          this.#hold.attemptGoesOn();
           running.progress = progress;
           this.#options.onProgress(jobId, progress);
         },
@@ -313,94 +322,49 @@ export class Dispatcher {
     running.render = render;
     if (this.#stopSignal.signal.aborted) running.stopReason ??= 'shutdown';
     if (running.stopReason) render.stop(running.stopReason);
-    return render.result.finally(() => clearInterval(fundsTimer));
+    return render.result.finally(() => unwatch());
   }
 
-  /** Nobody waits for a render that can't be paid: it ends the moment its cost passes reserve and balance. */
-  #watchFunds(job: JobRecord, running: RunningRender): NodeJS.Timeout {
-    const startedAt = performance.now();
-    return setInterval(async () => {
-      const cost = this.#pricing.costCredits(job.quality, performance.now() - startedAt);
-      if (cost <= job.reserveCredits) return;
-      const available = await this.#ledger.available(job.owner).catch((error: unknown) => {
-        this.#logger.warn({ err: error, jobId: job.jobId }, 'The ledger did not say what is available.');
-        return Number.POSITIVE_INFINITY;
-      });
-      if (cost > job.reserveCredits + available) stopRender(running, 'funds');
-    }, FUNDS_CHECK_MS);
-  }
-
-  async #conclude(job: JobRecord, result: RenderResult): Promise<void> {
-    const { jobId } = job;
-    const { durationMs } = result;
-    switch (result.kind) {
-      case 'rendered': {
-        const sizeBytes = await totalSize(result.files);
-        const artifacts = await this.#store(jobId, result).catch((error: Error) => error);
-        if (artifacts instanceof Error) {
-          this.#logger.error({ err: artifacts, jobId }, 'The artifacts could not be stored.');
-          if (!isNoRoom(artifacts)) return this.#attemptAgain(job, durationMs);
-          return this.#attemptWithRoom(job, durationMs, sizeBytes);
-        }
-        const costCredits = this.#pricing.costCredits(job.quality, durationMs);
-        return this.#finish(jobId, { kind: 'completed', artifacts, costCredits }, { durationMs });
-      }
-      case 'failed':
-        return this.#finish(
-          jobId,
-          { kind: 'failed', error: result.error },
-          { durationMs, storedNothing: true },
-        );
-      case 'no_room':
-        this.#logger.error({ jobId, attempt: job.attempts }, 'The disk was full while rendering.');
-        return this.#attemptWithRoom(job, durationMs, LEAST_MISSING_BYTES);
-      case 'died':
-        this.#logger.error(
-          { jobId, reason: result.message, attempt: job.attempts },
-          'A worker died while rendering.',
-        );
-        return this.#attemptAgain(job, durationMs);
-      case 'unavailable':
-        this.#logger.warn({ jobId, reason: result.message }, 'No worker was able to begin; the job waits.');
-        this.#beginNoneForNow();
-        return this.#waitAgain(job, { counted: false });
-      case 'stopped':
-        if (result.reason === 'shutdown') {
-          await this.#book.requeue(jobId, { counted: false });
-          return;
-        }
-        return this.#finish(
-          jobId,
-          { kind: 'failed', error: result.reason === 'funds' ? CREDITS_RAN_OUT : 'Canceled' },
-          { durationMs, storedNothing: true },
-        );
+  async #conclude(job: JobRecord, running: RunningRender, end: AttemptEnd): Promise<void> {
+    const { jobId, attempts } = job;
+    if (end.next === 'leave') {
+      await this.#book.requeue(jobId, { counted: false });
+      return;
     }
-  }
-
-  async #attemptAgain(job: JobRecord, durationMs: number, error: string = RENDERER_FAILED): Promise<void> {
-    if (job.attempts >= MOST_ATTEMPTS) {
-      return this.#finish(job.jobId, { kind: 'failed', error }, { durationMs });
+    if (end.next === 'wait') {
+      if (end.hold) this.#beginNoneForNow(jobId, end.hold, end.reason);
+      return this.#waitAgain(job, running, { counted: false, interrupted: end.interrupted ?? false });
     }
-    await this.#waitAgain(job, { counted: true });
+    this.#hold.reset();
+    if (end.next === 'finish') return this.#finish(jobId, end.outcome, end.options);
+    const { error, durationMs } = end;
+    if (attempts < MOST_ATTEMPTS) return this.#waitAgain(job, running, { counted: true });
+    return this.#finish(jobId, { kind: 'failed', error, failedBy: 'service' }, { durationMs });
   }
 
-  /** `missingBytes`: what has to be free for a further attempt, beside the spare room. */
-  async #attemptWithRoom(job: JobRecord, durationMs: number, missingBytes: number): Promise<void> {
-    this.#options.onNoRoom(job.attempts >= MOST_ATTEMPTS ? 1 : missingBytes);
-    await this.#attemptAgain(job, durationMs, NO_ROOM);
-  }
-
-  async #waitAgain({ owner, jobId }: JobRecord, { counted }: { counted: boolean }): Promise<void> {
-    const queued = await this.#persistently(() => this.#book.requeue(jobId, { counted }));
+  async #waitAgain(
+    { jobId }: JobRecord,
+    running: RunningRender,
+    how: { counted: boolean; interrupted?: boolean },
+  ): Promise<void> {
+    const queued = await this.#persistently(() => this.#book.requeue(jobId, how));
     if (!queued) return;
-    this.#queue.addFirst(owner, jobId);
+    // It may have been canceled while that was written down.
+    const { stopReason } = running;
+    if (stopReason && stopReason !== 'shutdown') {
+      return this.#finish(jobId, outcomeOfStop(stopReason), { durationMs: 0 });
+    }
+    this.#queue.putBack(queued);
     this.#options.onChange(queued);
   }
 
-  #beginNoneForNow(): void {
-    clearTimeout(this.#hold);
-    this.#hold = setTimeout(() => this.resumeBeginning(), this.#holdMs);
-    this.#holdMs = Math.min(2 * this.#holdMs, HOLD_LONGEST_MS);
+  #beginNoneForNow(jobId: string, lack: 'renderer' | 'shortage', reason: string): void {
+    const againInMs = this.#hold.begin({ isShortage: lack === 'shortage' });
+    const message =
+      lack === 'shortage'
+        ? 'The machine, or a store, lacks what a render needs; the job waits.'
+        : 'No worker was able to begin; the job waits.';
+    this.#logger.warn({ jobId, reason, againInMs }, message);
   }
 
   async #finish(jobId: string, outcome: JobOutcome, options: FinishOptions): Promise<void> {
@@ -408,45 +372,8 @@ export class Dispatcher {
     if (job) this.#options.onChange(job);
   }
 
-  /** Puts what a render left into the asset store and removes it from the work folder. */
-  async #store(
-    jobId: string,
-    { files, folder }: Extract<RenderResult, { kind: 'rendered' }>,
-  ): Promise<Artifact[]> {
-    const artifacts: Artifact[] = [];
-    try {
-      for (const { name, path } of files) {
-        const assetKey = assetKeyOf(jobId, name);
-        const { sizeBytes } = await this.#assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
-        artifacts.push({ name, assetKey, sizeBytes });
-      }
-      return artifacts;
-    } catch (error) {
-      await this.#discard(artifacts.map(({ assetKey }) => assetKey));
-      throw error;
-    } finally {
-      await discardFolder(folder, (problem) => this.#logger.warn({ jobId }, problem));
-    }
-  }
-
-  /**
-   * Repeats a step that must happen until it does: a full disk or a ledger that doesn't answer delays a job's end,
-   * it doesn't change it. A stop gives up; recovery goes on after the next start.
-   */
-  async #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
-    const { signal } = this.#stopSignal;
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
-      try {
-        return await step();
-      } catch (error) {
-        this.#logger.error(
-          { err: error, againInMs: waitMs },
-          'A step could not be written down; trying again.',
-        );
-        const stopped = await delay(waitMs, false, { signal }).catch(() => true);
-        if (stopped) return undefined;
-      }
-    }
+  #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
+    return persistently(step, { signal: this.#stopSignal.signal, logger: this.#logger });
   }
 }
 
@@ -457,19 +384,7 @@ async function within(ms: number, something: Promise<unknown>): Promise<void> {
   timer.abort();
 }
 
-async function totalSize(files: { path: string }[]): Promise<number> {
-  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
 function stopRender(running: RunningRender, reason: StopReason): void {
   running.stopReason ??= reason;
   running.render?.stop(running.stopReason);
-}
-
-/** A render that was to be stopped isn't attempted again because its worker died over it. */
-function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  const undecided = ['died', 'no_room', 'unavailable'].includes(result.kind);
-  if (!undecided || !stopReason) return result;
-  return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }

@@ -6,12 +6,12 @@ import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
+import { CREDITS_RAN_OUT, MOST_ATTEMPTS } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
-/** How many times a job is given to a worker, when workers die with it. */
-export const MOST_ATTEMPTS = 2;
+export { MOST_ATTEMPTS };
 
 /** What a job is opened with. */
 export interface NewJob {
@@ -183,13 +183,21 @@ export class JobBook {
   }
 
   /**
-   * `running` back to `queued`; undefined when the job is no longer running, or had its last attempt. An attempt that
-   * ended for no fault of anyone's is not counted.
+   * `running` back to `queued`; undefined when the job is no longer running, or had its last attempt. Only an attempt
+   * that a renderer ended by dying is `counted`. `interrupted`: the service, or its thread, died during the attempt.
    */
-  requeue(jobId: string, { counted }: { counted: boolean }): Promise<JobRecord | undefined> {
+  requeue(
+    jobId: string,
+    { counted, interrupted = false }: { counted: boolean; interrupted?: boolean },
+  ): Promise<JobRecord | undefined> {
     return this.#change(jobId, 'running', (job) => {
       if (counted && job.attempts >= MOST_ATTEMPTS) return undefined;
-      return { ...job, phase: 'queued', attempts: counted ? job.attempts : job.attempts - 1 };
+      return {
+        ...job,
+        phase: 'queued',
+        attempts: counted ? job.attempts : job.attempts - 1,
+        ...(interrupted && { interruptions: (job.interruptions ?? 0) + 1 }),
+      };
     });
   }
 
@@ -257,16 +265,16 @@ export class JobBook {
   }
 
   /**
-   * Brings every unfinished job to where it can go on: what stands between two steps is resumed, what was running is
-   * queued again or, when that was its last attempt, failed. Answers with the jobs to render, oldest first.
+   * Brings every unfinished job to where it can go on: what stands between two steps is resumed, and what was running
+   * when the service died is queued again, its attempt not counted. Answers with the jobs to render, oldest first.
    */
   async recover(): Promise<JobRecord[]> {
     const queued: JobRecord[] = [];
     for (const job of await this.#storage.unfinishedJobs()) {
       if (job.phase === 'reserving' || job.phase === 'settling') await this.#resumeOrLeave(job.jobId);
-      else if (job.phase === 'running' && job.attempts >= MOST_ATTEMPTS) await this.#giveUp(job);
       else {
-        const again = job.phase === 'running' ? await this.requeue(job.jobId, { counted: true }) : job;
+        const uncounted = { counted: false, interrupted: true };
+        const again = job.phase === 'running' ? await this.requeue(job.jobId, uncounted) : job;
         if (again) queued.push(again);
       }
     }
@@ -313,16 +321,6 @@ export class JobBook {
     await this.resume(jobId).catch(() => this.#onStuck(jobId));
   }
 
-  /** Fails a job whose last attempt was cut off. */
-  async #giveUp({ jobId }: JobRecord): Promise<void> {
-    try {
-      await this.finish(jobId, { kind: 'failed', error: RENDERER_FAILED }, { durationMs: 0 });
-    } catch (error) {
-      if ((await this.#storage.getJob(jobId))?.phase !== 'settling') throw error;
-      this.#onStuck(jobId);
-    }
-  }
-
   /** Tells the ledger how a settling job ended and gives the record as it will be. */
   async #settle(job: JobRecord, tx?: Transaction): Promise<JobRecord> {
     const { jobId, owner, outcome } = job;
@@ -340,8 +338,9 @@ export class JobBook {
       }
     }
     await this.#ledger.void({ jobId, owner }, tx);
-    const error = outcome.kind === 'failed' ? outcome.error : CREDITS_RAN_OUT;
-    return { ...ended, phase: 'failed', error };
+    const { error, failedBy = 'service' } =
+      outcome.kind === 'failed' ? outcome : { error: CREDITS_RAN_OUT, failedBy: 'credits' as const };
+    return { ...ended, phase: 'failed', error, failedBy };
   }
 
   async #end(tx: Transaction, ended: JobRecord): Promise<void> {
@@ -373,15 +372,6 @@ export class JobBook {
   }
 }
 
-export const CREDITS_RAN_OUT =
-  'The credits ran out: the render cost more than the reserve and the balance cover.';
-export const RENDERER_FAILED: string =
-  `The renderer failed ${MOST_ATTEMPTS} times while rendering this scene. ` +
-  'That is a fault of the renderer, not of the scene; please tell whoever runs this service.';
-export const NO_ROOM: string =
-  'The disk of this service has no room for the video. That is no fault of the scene; please tell whoever runs ' +
-  'this service.';
-
 /** The secret as it is sealed now: the master key may have been replaced since a record was read. */
 function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSealed'> {
   const { webhookSecretSealed } = job ?? {};
@@ -397,6 +387,9 @@ function insufficientCredits({ amountCredits }: { amountCredits: number }): Scen
 }
 
 /** An only attempt left nothing but what the job refers to, when that completed or nothing was stored. */
-function mayHaveOrphans({ phase, attempts }: JobRecord, { storedNothing = false }: FinishOptions): boolean {
-  return attempts > 1 || (attempts === 1 && phase === 'failed' && !storedNothing);
+function mayHaveOrphans(
+  { phase, attempts, interruptions = 0 }: JobRecord,
+  { storedNothing = false }: FinishOptions,
+): boolean {
+  return attempts > 1 || interruptions > 0 || (attempts === 1 && phase === 'failed' && !storedNothing);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isoTime } from '../clock.ts';
+import type { FailedBy } from './failures.ts';
 
 /**
  * One render request and its life.
@@ -9,7 +10,7 @@ import { isoTime } from '../clock.ts';
  *  reserving ───────────▶ queued ───────────────────▶ running ───────────────────────────▶ settling
  *      │                    │  ▲                        │ │                                  │    │
  *      │ no credits         │  └── worker died, ────────┘ │ ledger shares the storage        │    │
- *      ▼                    │      first attempt          ▼                                  ▼    ▼
+ *      ▼                    │      attempts left          ▼                                  ▼    ▼
  *  (no job)                 └── canceled ─────────▶ completed / failed ◀──────── settled or voided
  * ```
  *
@@ -20,7 +21,9 @@ import { isoTime } from '../clock.ts';
  * | reserving | - | it answered `insufficient`, or the service stopped meanwhile | reserve voided, record removed |
  * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
  * | queued | running | the dispatcher found a free worker | attempts + 1 |
- * | running | queued | the worker died or the service was killed, attempts left | |
+ * | running | queued | its renderer died, attempts left | the attempt stays counted |
+ * | running | queued | the service stopped or lacked resources, or its asset store did for now | attempts − 1 |
+ * | running | queued | the service or its thread died | attempts − 1, interruptions + 1 |
  * | running | completed, failed | the render ended | settle or void in the same commit, and the webhook due |
  * | queued | failed | `cancel` | void in the same commit |
  * | running, queued | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
@@ -65,7 +68,8 @@ export function orphanKeysOf({ jobId, artifacts }: JobRecord): string[] {
 /** How a render ended, fixed before the ledger is told. */
 export type JobOutcome =
   | { kind: 'completed'; artifacts: Artifact[]; costCredits: number }
-  | { kind: 'failed'; error: string };
+  /** `failedBy`: default `service`. */
+  | { kind: 'failed'; error: string; failedBy?: FailedBy };
 
 /** A job as it is stored. Times are epoch milliseconds (UTC). The scene's source is stored apart. */
 export interface JobRecord {
@@ -87,8 +91,10 @@ export interface JobRecord {
   /** A secret of the job's own that signs its webhook, encrypted with the master key; absent in most. */
   webhookSecretSealed?: string;
   reserveCredits: number;
-  /** How many times a worker began to render it. */
+  /** How many renderers died over it, and one more from when it runs: the attempt under way, or the last one. */
   attempts: number;
+  /** How often the service, or its thread, died while it was being rendered; absent where that never happened. */
+  interruptions?: number;
   createdAtMs: number;
   /** When the last attempt began; null before the first. */
   startedAtMs: number | null;
@@ -102,6 +108,8 @@ export interface JobRecord {
   artifacts: Artifact[];
   /** Why it failed, in words for the scene's author; null otherwise. */
   error: string | null;
+  /** What made it fail; absent where it didn't, and where an earlier version ended it. */
+  failedBy?: FailedBy;
   /** When what its owner wrote was removed; absent in most. */
   forgottenAtMs?: number;
 }
@@ -123,9 +131,16 @@ export interface Job {
   durationMs: number | null;
   artifacts: Artifact[];
   error: string | null;
+  /**
+   * How many times it was rendered: 0 while it waits for its first attempt, 1 while that runs and after it, one more for
+   * each renderer that died over it. An attempt that ended because the service was stopped, killed or short of resources
+   * isn't counted.
+   */
   attempts: number;
   /** ISO 8601, UTC. */
   createdAt: string;
+  /** When its last attempt began, counted or not; null before the first. */
+  startedAt: string | null;
   completedAt: string | null;
   /** When its code, metadata, error and artifacts were removed, ISO 8601; absent in most. */
   forgottenAt?: string;
@@ -162,6 +177,7 @@ export function jobOf(record: JobRecord): Job {
     error,
     attempts,
     createdAt: isoTime(record.createdAtMs),
+    startedAt: record.startedAtMs === null ? null : isoTime(record.startedAtMs),
     completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
     ...(record.forgottenAtMs !== undefined && { forgottenAt: isoTime(record.forgottenAtMs) }),
   };

@@ -173,10 +173,11 @@ export class RenderPool {
       else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
     });
     const result = (this.#piscina.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
-      .catch((error: Error): RenderResult => ({ kind: 'died', durationMs: 0, message: error.message }))
+      .catch((error: Error): RenderResult => ({ kind: 'interrupted', durationMs: 0, message: error.message }))
       .finally(() => ours.close());
     void result.then(({ kind }) => {
       if (kind === 'rendered' || kind === 'died') this.onEvidence(kind);
+      else if (kind === 'interrupted') this.onEvidence('died');
     });
     return {
       result,

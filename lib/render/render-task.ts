@@ -75,7 +75,9 @@ export type RenderResult =
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk that renders are written to is full: it may be tried again when there is room. */
   | { kind: 'no_room'; durationMs: number }
-  /** There was no renderer to try it with. */
-  | { kind: 'unavailable'; durationMs: 0; message: string }
+  /** There was no renderer to try it with, or, with `isShortage`, the machine lacked what it takes to. */
+  | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }
+  /** The worker's thread died: whose fault that is can't be told. */
+  | { kind: 'interrupted'; durationMs: 0; message: string }
   /** The renderer is at fault: it may be tried again. */
   | { kind: 'died'; durationMs: number; message: string };

@@ -158,6 +158,7 @@ function reasonOf(result: Exclude<RenderResult, { kind: 'rendered' }>): string {
       return result.error;
     case 'died':
     case 'unavailable':
+    case 'interrupted':
       return result.message;
     case 'no_room':
       return 'the disk that it writes to is full';

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
-import { DataFolder } from '../../../lib/index.ts';
+import { DataFolder, type Logger } from '../../../lib/index.ts';
 import { DEFAULT_QUEUE, Dispatcher } from '../../../lib/jobs/dispatcher.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
@@ -14,7 +14,7 @@ import type { RenderResult } from '../../../lib/render/render-task.ts';
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 
 /** A dispatcher with two workers whose renders end when the test says so, and a job of owner `a`. */
-async function setUp(t: Test) {
+async function setUp(t: Test, logger: Logger = silentLogger) {
   const path = t.testdir({ work: {} });
   const { storage, assets } = new DataFolder(join(path, 'data'));
   await storage.start();
@@ -36,7 +36,7 @@ async function setUp(t: Test) {
     ...world,
     book,
     assets,
-    logger: silentLogger,
+    logger,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,
     mayBegin: () => true,
@@ -143,4 +143,141 @@ t.test('a job that completes keeps what it refers to, and nothing of an earlier 
   t.match(await storage.getJob(job.jobId), { phase: 'completed', artifacts: [{ name: 'video.mp4' }] });
   await dispatcher.stop(0);
   t.same(readdirSync(join(assets.path(`${job.jobId}/video.mp4`), '..')), ['video.mp4']);
+});
+
+const errorOf = (code: string) => Object.assign(new Error(`${code}: no`), { code });
+
+t.test('an attempt that the machine lacked something for is not counted, however often', async (t) => {
+  const holdsMs: unknown[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (details) => holdsMs.push((details as { againInMs?: number }).againInMs),
+  };
+  const { storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  for (let attempts = 1; attempts <= 4; attempts++) {
+    t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
+    ends[attempts - 1]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
+    await until(() => dispatcher.running === 0);
+    t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+    t.ok(dispatcher.isShortage);
+    t.equal(ends.length, attempts, 'it is not attempted again at once');
+    dispatcher.resumeBeginning();
+    await until(() => ends.length === attempts + 1);
+  }
+  t.same(holdsMs, [1000, 2000, 4000, 8000], 'it waits longer each time');
+  ends.at(-1)?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  await until(() => dispatcher.running === 0);
+  t.notOk(dispatcher.isShortage, 'an attempt that was made ends the shortage');
+  t.match(await storage.getJob(job.jobId), { phase: 'failed', attempts: 1 });
+  await dispatcher.stop(0);
+});
+
+t.test('a shortage is over when no job waits that could show its end', async (t) => {
+  const { dispatcher, job, ends, until } = await setUp(t);
+  ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
+  await until(() => dispatcher.running === 0);
+  await dispatcher.cancel(job);
+  dispatcher.resumeBeginning();
+  t.notOk(dispatcher.isShortage);
+  await dispatcher.stop(0);
+});
+
+for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
+  t.test(`an asset store that fails with ${code} costs no attempt`, async (t) => {
+    const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+    let failures = 2;
+    const put = assets.put.bind(assets);
+    t.intercept(assets, 'put', {
+      value: async (assetKey: string, file: { path: string }) => {
+        if (failures-- > 0) throw new Error('it failed', { cause: errorOf(code) });
+        return put(assetKey, file);
+      },
+    });
+    for (let attempts = 1; attempts <= 2; attempts++) {
+      ends[attempts - 1]?.(rendered());
+      await until(() => dispatcher.running === 0);
+      t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+      t.ok(dispatcher.isShortage);
+      dispatcher.resumeBeginning();
+      await until(() => ends.length === attempts + 1);
+    }
+    ends[2]?.(rendered());
+    await until(() => dispatcher.running === 0);
+    t.match(await storage.getJob(job.jobId), { phase: 'completed', attempts: 1 });
+    await dispatcher.stop(0);
+  });
+}
+
+t.test('artifacts that are gone after the render leave no job running', async (t) => {
+  const { storage, dispatcher, job, ends, until, rendered } = await setUp(t);
+  for (let attempts = 1; attempts <= 2; attempts++) {
+    await until(() => ends.length === attempts);
+    const result = rendered();
+    if (result.kind === 'rendered') rmSync(result.folder, { recursive: true });
+    ends[attempts - 1]?.(result);
+  }
+  await until(() => dispatcher.running === 0);
+  t.match(await storage.getJob(job.jobId), {
+    phase: 'failed',
+    attempts: 2,
+    failedBy: 'service',
+    error: /could not store it.*no fault of the scene/,
+  });
+  await dispatcher.stop(0);
+});
+
+t.test('a job waits again when the end of its attempt can not be carried out', async (t) => {
+  let failures = 1;
+  const logger: Logger = {
+    ...silentLogger,
+    warn: () => {
+      if (failures-- > 0) throw new Error('the log is full');
+    },
+  };
+  const { storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
+  await until(() => dispatcher.running === 0);
+  t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0, interruptions: 1 });
+  await dispatcher.stop(0);
+});
+
+t.test('a renderer that dies because the whole service is told to stop counts for nothing', async (t) => {
+  const { storage, dispatcher, job, ends } = await setUp(t);
+  // The signal reaches the renderer before the service has heard of it.
+  ends[0]?.({ kind: 'died', durationMs: 1, message: 'it ended by SIGINT' });
+  await new Promise(setImmediate);
+  await dispatcher.stop(1_000);
+  t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+});
+
+t.test('a worker thread that dies is an interruption, and no attempt', async (t) => {
+  const { storage, dispatcher, job, ends, until } = await setUp(t);
+  ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+  await until(() => ends.length === 2);
+  t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1, interruptions: 1 });
+  ends[1]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+  await until(() => dispatcher.running === 0);
+  t.equal(dispatcher.queued, 1, 'a second time, it has to wait');
+  t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0, interruptions: 2 });
+  await dispatcher.stop(0);
+});
+
+t.test('a job that is canceled while it is put back ends', async (t) => {
+  const { storage, dispatcher, job, ends, until } = await setUp(t);
+  const transaction = storage.transaction.bind(storage);
+  let canceled = false;
+  t.intercept(storage, 'transaction', {
+    value: async (work: Parameters<typeof transaction>[0]) => {
+      // Asked for when the attempt is decided on, and before that is written down.
+      if (canceled) return transaction(work);
+      canceled = true;
+      await dispatcher.cancel(job);
+      return transaction(work);
+    },
+  });
+  ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
+  await until(() => dispatcher.running === 0);
+  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled' });
+  t.equal(dispatcher.queued, 0);
+  await dispatcher.stop(0);
 });

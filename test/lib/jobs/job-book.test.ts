@@ -126,19 +126,52 @@ t.test('recovery', async (t) => {
     const again = await book.recover();
     t.same(
       again.map(({ jobId, phase, attempts }) => [jobId, phase, attempts]),
-      jobs.map(({ jobId }, i) => [jobId, 'queued', i === 0 ? 1 : 0]),
+      jobs.map(({ jobId }) => [jobId, 'queued', 0]),
     );
   });
 
-  t.test('fails what was running for the last time', async (t) => {
+  t.test('fails no job for crashes of the service, and says how many there were', async (t) => {
     const { book, ledger, storage } = await openStored(t);
+    const { jobId } = (await book.open(newJob)).job;
+    for (let crashes = 1; crashes <= 20; crashes++) {
+      t.match(await book.begin(jobId), { attempts: 1 });
+      t.match(await book.recover(), [{ jobId, phase: 'queued', attempts: 0, interruptions: crashes }]);
+    }
+    t.equal(await ledger.available('a'), 95, 'its reserve is held');
+    await book.begin(jobId);
+    await book.finish(jobId, completed(1), { durationMs: 1 });
+    t.match(await storage.getJob(jobId), { phase: 'completed', attempts: 1 });
+  });
+
+  t.test('keeps the attempts that renderers ended by dying', async (t) => {
+    const { book } = await openStored(t);
     const { jobId } = (await book.open(newJob)).job;
     await book.begin(jobId);
     await book.requeue(jobId, { counted: true });
     await book.begin(jobId);
-    t.same(await book.recover(), []);
-    t.match(await storage.getJob(jobId), { phase: 'failed', error: /renderer failed 2 times/, attempts: 2 });
-    t.equal(await ledger.available('a'), 100);
+    t.match(await book.recover(), [{ jobId, attempts: 1, interruptions: 1 }]);
+    t.match(await book.begin(jobId), { attempts: 2 });
+    t.equal(await book.requeue(jobId, { counted: true }), undefined, 'there is no third one');
+  });
+
+  t.test('a cut-off attempt may have left artifacts: they are looked for when the job fails', async (t) => {
+    const folder = new DataFolder(t.testdir());
+    await folder.start();
+    t.teardown(() => folder.stop());
+    const orphans: string[] = [];
+    const book = new JobBook({
+      storage: folder.storage,
+      ledger: new DistantLedger(100),
+      pricing: new Pricing(),
+      clock,
+      onOrphans: (assetKeys) => orphans.push(...assetKeys),
+    });
+    const { jobId } = (await book.open(newJob)).job;
+    await book.begin(jobId);
+    await book.recover();
+    await book.begin(jobId);
+    await book.finish(jobId, failed, { durationMs: 1, storedNothing: true });
+    t.ok(orphans.includes(`${jobId}/video.mp4`));
   });
 
   t.test('an attempt that a shutdown ended is not counted', async (t) => {

@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../logger.ts';
+
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
+
+/**
+ * Repeats a step until it succeeds: a full disk or a ledger that doesn't answer delays a job's end, it doesn't change
+ * it. Gives up, with undefined, when `signal` is aborted; recovery goes on after the next start.
+ */
+export async function persistently<T>(
+  step: () => Promise<T>,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
+): Promise<T | undefined> {
+  for (let waitMs = FIRST_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_MS)) {
+    try {
+      return await step();
+    } catch (error) {
+      logger.error({ err: error, againInMs: waitMs }, 'A step could not be written down; trying again.');
+      const stopped = await delay(waitMs, false, { signal }).catch(() => true);
+      if (stopped) return undefined;
+    }
+  }
+}

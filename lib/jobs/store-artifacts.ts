@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import type { AssetStore } from '../assets/asset-store.ts';
+import type { Logger } from '../logger.ts';
+import { discardFolder } from '../render/remove-folder.ts';
+import type { RenderedFile } from '../render/render-task.ts';
+import { type Artifact, type ArtifactName, assetKeyOf } from './job.ts';
+
+const CONTENT_TYPES: Record<ArtifactName, string> = {
+  'video.mp4': 'video/mp4',
+  'thumbnail.jpg': 'image/jpeg',
+  'captions.vtt': 'text/vtt',
+};
+
+interface Stores {
+  assets: AssetStore;
+  logger: Logger;
+}
+
+/** Puts what a render left into the asset store, all or nothing, and removes it from the work folder. */
+export async function storeArtifacts(
+  jobId: string,
+  { files, folder }: { files: RenderedFile[]; folder: string },
+  { assets, logger }: Stores,
+): Promise<Artifact[]> {
+  const artifacts: Artifact[] = [];
+  try {
+    for (const { name, path } of files) {
+      const assetKey = assetKeyOf(jobId, name);
+      const { sizeBytes } = await assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
+      artifacts.push({ name, assetKey, sizeBytes });
+    }
+    return artifacts;
+  } catch (error) {
+    await discardArtifacts(
+      artifacts.map(({ assetKey }) => assetKey),
+      { assets, logger },
+    );
+    throw error;
+  } finally {
+    await discardFolder(folder, (problem) => logger.warn({ jobId }, problem));
+  }
+}
+
+/** Removes artifacts that no job refers to. Never rejects. */
+export async function discardArtifacts(assetKeys: string[], { assets, logger }: Stores): Promise<void> {
+  for (const assetKey of assetKeys) {
+    try {
+      await assets.delete(assetKey);
+    } catch (error) {
+      logger.warn({ err: error, assetKey }, 'An artifact that no job refers to could not be removed.');
+    }
+  }
+}
+
+/** Together, in bytes. */
+export async function sizeOfFiles(files: { path: string }[]): Promise<number> {
+  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

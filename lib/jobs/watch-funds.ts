@@ -1,0 +1,28 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Pricing } from '../ledger/pricing.ts';
+import type { Logger } from '../logger.ts';
+import type { JobRecord } from './job.ts';
+
+const CHECK_MS = 1_000;
+
+/**
+ * Calls `onRanOut` when the cost of a render that begins now passes its reserve and what its owner has left: what can't
+ * be paid isn't rendered to its end. The answer stops the watch.
+ */
+export function watchFunds(
+  { jobId, owner, quality, reserveCredits }: JobRecord,
+  { ledger, pricing, logger }: { ledger: Ledger; pricing: Pricing; logger: Logger },
+  onRanOut: () => void,
+): () => void {
+  const startedAt = performance.now();
+  const timer = setInterval(async () => {
+    const cost = pricing.costCredits(quality, performance.now() - startedAt);
+    if (cost <= reserveCredits) return;
+    const available = await ledger.available(owner).catch((error: unknown) => {
+      logger.warn({ err: error, jobId }, 'The ledger did not say what is available.');
+      return Number.POSITIVE_INFINITY;
+    });
+    if (cost > reserveCredits + available) onRanOut();
+  }, CHECK_MS);
+  return () => clearInterval(timer);
+}
