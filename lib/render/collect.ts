@@ -1,5 +1,6 @@
 import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isShortage } from '../shortage.ts';
 import type { RenderLimits } from './limits.ts';
 
 const CAPTIONS_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -30,6 +31,9 @@ export async function collectFiles(
 
 /** Size of a regular file with one name; undefined for links, folders, devices and for what isn't there. */
 async function plainFileSize(path: string): Promise<number | undefined> {
-  const status = await lstat(path).catch(() => undefined);
+  const status = await lstat(path).catch((error: unknown) => {
+    if (isShortage(error)) throw error;
+    return undefined;
+  });
   return status?.isFile() && status.nlink === 1 ? status.size : undefined;
 }

@@ -59,6 +59,21 @@ export class JobChannel {
     return join(folder, SOCKET_NAME);
   }
 
+  /** The fork has connected: it has been, or is being, given its job. */
+  get connected(): boolean {
+    return this.#socket !== undefined;
+  }
+
+  /** Why no connection could be taken now, where the reason is the service's own. */
+  shortage(): unknown {
+    try {
+      closeSync(openSync('/dev/null', 'r'));
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
   /** Resolves when everything that the fork said has been read. After the job's end. */
   async drained(): Promise<void> {
     const socket = this.#socket;

@@ -1,6 +1,7 @@
 import { chownSync, existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isShortage } from '../shortage.ts';
 import { freeBytesOf } from '../storage/spare-room.ts';
 import { JobCgroup } from './cgroup.ts';
 import { collectFiles } from './collect.ts';
@@ -193,8 +194,10 @@ export class RenderWorker {
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
-      if (startedAtMs === undefined || error instanceof Untried)
-        return { kind: 'unavailable', durationMs: 0, message: (error as Error).message };
+      if (startedAtMs === undefined || error instanceof Untried || isShortage(error)) {
+        const { message } = error as Error;
+        return { kind: 'unavailable', durationMs: 0, message, isShortage: isShortage(error) };
+      }
       return await this.#orNoRoom({
         kind: 'died',
         durationMs: durationMs(),
@@ -214,7 +217,7 @@ export class RenderWorker {
    */
   async #orNoRoom(failure: RenderResult, reason?: string): Promise<RenderResult> {
     if (reason !== undefined) return failure;
-    const freeBytes = await freeBytesOf(this.#settings.workFolder);
+    const freeBytes = await freeBytesOf(this.#settings.workFolder).catch(() => Number.POSITIVE_INFINITY);
     return freeBytes < FULL_BELOW_BYTES ? { kind: 'no_room', durationMs: failure.durationMs } : failure;
   }
 
@@ -296,6 +299,10 @@ export class RenderWorker {
       const end = await running.catch((error: Error) => {
         throw begun ? error : new Untried(error.message);
       });
+      // A service without a free descriptor has refused the connection: the fork was never told what to do.
+      if (!channel.connected && end.reason === null && !current.endReason) {
+        throw new Untried(endedBefore(end), { cause: channel.shortage() });
+      }
       await channel.drained();
       return { end, begun, verdict };
     } finally {
@@ -329,7 +336,13 @@ export class RenderWorker {
 
   /** The zygote of an orientation; one that is dead, or knows an earlier state of the studio's folder, is replaced. */
   #zygote(orientation: Orientation): Promise<Zygote> {
-    const studio = this.#studioState();
+    let studio: string | undefined;
+    try {
+      studio = this.#studioState();
+    } catch (error) {
+      this.#startAgain(orientation);
+      return Promise.reject(error);
+    }
     const known = this.#zygotes.get(orientation);
     if (known && known.studio === studio) return known.zygote;
     const zygote = known ? this.#replace(known, orientation) : this.#start(orientation);

@@ -64,16 +64,24 @@ export class Zygote {
     this.#onLog = onLog;
     this.#silenceTimeoutMs = silenceTimeoutMs;
     const stdio = ['pipe', 'pipe', 'pipe'] as const;
-    this.#child = spawn(line.command, line.args, {
-      env: line.env,
-      stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
-    }) as ChildProcessByStdio<Writable, Readable, Readable>;
-    cgroup?.closeEntrance();
+    try {
+      this.#child = spawn(line.command, line.args, {
+        env: line.env,
+        stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
+      }) as ChildProcessByStdio<Writable, Readable, Readable>;
+    } catch (error) {
+      cgroup?.remove();
+      throw error;
+    } finally {
+      cgroup?.closeEntrance();
+    }
     this.#gone = new Promise((resolve) => {
       this.#markGone = resolve;
     });
+    this.#child.on('error', (error) => this.#die(`it could not be started: ${error.message}`, error));
+    // Without a free descriptor Node makes no pipes, and says so by 'error'.
+    if ((this.#child.stdin as Writable | undefined) === undefined) return;
     this.#child.stdin.on('error', () => {}); // A dead zygote's closed pipe: its end is handled below.
-    this.#child.on('error', (error) => this.#die(`it could not be started: ${error.message}`));
     // 'close', not 'exit': only when its pipes are closed too is the process behind a launcher gone.
     this.#child.on('close', (code, signal) => {
       if (this.#child.pid !== undefined) killSession(this.#child.pid);
@@ -159,7 +167,7 @@ export class Zygote {
   }
 
   /** The first reason counts. */
-  #die(reason: string): void {
+  #die(reason: string, cause?: Error): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) {
       this.#cgroup?.remove();
       this.#markGone();
@@ -169,7 +177,7 @@ export class Zygote {
     clearInterval(this.#heartbeat);
     clearTimeout(this.#killTimer);
     const lastWords = this.#stderr.at(-1);
-    const error = new ZygoteDied(`${reason}${lastWords ? ` (${lastWords})` : ''}`);
+    const error = new ZygoteDied(`${reason}${lastWords ? ` (${lastWords})` : ''}`, { cause });
     this.#ready?.reject(error);
     this.#running?.reject(error);
     this.#running = undefined;
