@@ -1,6 +1,6 @@
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Lifecycle } from '@hapi/hapi';
-import { type ErrorCode, isScenepressError, type Logger } from '../lib/index.ts';
+import { isScenepressError, type Logger, type ScenepressError } from '../lib/index.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** What a client is told of an error. */
@@ -15,7 +15,7 @@ const TRY_AGAIN = { 'retry-after': '5' };
 
 /** Every error that HTTP clients meet is made here: from the library's, from hapi's, from a bug of ours. */
 export function httpErrorOf(error: Error): HttpError {
-  if (isScenepressError(error)) return ofLibrary(error.code, error.message);
+  if (isScenepressError(error)) return ofLibrary(error);
   if (isBoom(error) && !error.isServer) return ofFramework(error);
   return {
     status: 500,
@@ -27,7 +27,7 @@ export function httpErrorOf(error: Error): HttpError {
   };
 }
 
-function ofLibrary(code: ErrorCode, message: string): HttpError {
+function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpError {
   switch (code) {
     case 'invalid_request':
       return { status: 400, headers: {}, body: { error: message } };
@@ -46,6 +46,12 @@ function ofLibrary(code: ErrorCode, message: string): HttpError {
       return { status: 409, headers: {}, body: { error: 'Conflict', message } };
     case 'artifact_gone':
       return { status: 410, headers: {}, body: { error: 'Gone', message } };
+    case 'too_many_failures':
+      return {
+        status: 429,
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+        body: { error: 'Too Many Requests', message },
+      };
     case 'queue_full':
       return {
         status: 503,

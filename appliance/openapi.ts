@@ -40,12 +40,25 @@ function operationOf({ operationId, summary, params, body, responses }: Endpoint
     ...(params && { parameters }),
     ...(body && { requestBody: { required: true, content: jsonContent(body, schemas) } }),
     responses: Object.fromEntries(
-      Object.entries(responses).map(([status, { description, schema }]) => [
+      Object.entries(responses).map(([status, { description, schema, headers }]) => [
         status,
-        { description, content: jsonContent(schema, schemas) },
+        {
+          description,
+          ...(headers && { headers: integerHeaders(headers) }),
+          content: jsonContent(schema, schemas),
+        },
       ]),
     ),
   };
+}
+
+function integerHeaders(headers: Record<string, string>): Json {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'integer' } },
+    ]),
+  );
 }
 
 function jsonContent(schema: Joi.Schema, schemas: Json): Json {

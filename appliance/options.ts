@@ -1,5 +1,12 @@
 import Joi from 'joi';
-import { assertNetworks, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES, type Quality } from '../lib/index.ts';
+import {
+  assertNetworks,
+  DEFAULT_BUDGETS,
+  DEFAULT_LIMITS,
+  DEFAULT_PRICING,
+  QUALITIES,
+  type Quality,
+} from '../lib/index.ts';
 
 /** What the appliance can be told. Every option has the same name in code and in the configuration file. */
 export interface Config {
@@ -25,6 +32,8 @@ export interface Config {
   maxQueued: number;
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
+  failuresPerHour: number;
+  unpaidSecondsPerHour: number;
   python?: string;
   rendererDir?: string;
   studioDir?: string;
@@ -243,6 +252,22 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(),
     value: 'number',
     defaultText: 'the number of workers',
+  },
+  failuresPerHour: {
+    description:
+      'Jobs of one account that may fail by their scenes within an hour; beyond that, requests are answered with 429; ' +
+      '0 for no limit',
+    allowed: 'a whole number of at least 0',
+    schema: count(DEFAULT_BUDGETS.failuresPerHour, 0),
+    value: 'number',
+  },
+  unpaidSecondsPerHour: {
+    description:
+      'Seconds of rendering of one account that may fail, be canceled or run out of credits within an hour; beyond ' +
+      'that, requests are answered with 429; 0 for no limit',
+    allowed: 'a whole number of at least 0',
+    schema: count(DEFAULT_BUDGETS.unpaidSecondsPerHour, 0),
+    value: 'seconds',
   },
   python: {
     description: 'Python interpreter that has Manim',

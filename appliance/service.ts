@@ -53,6 +53,10 @@ export function createService(
       maxQueuedPerOwner: maxQueuedPerAccount,
       ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
     },
+    budgets: {
+      failuresPerHour: config.failuresPerHour,
+      unpaidSecondsPerHour: config.unpaidSecondsPerHour,
+    },
     assetUrl,
     webhooks: {
       masterKey,

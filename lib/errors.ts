@@ -9,6 +9,7 @@
  * | `artifact_gone` | the artifact existed and was removed since | render again |
  * | `conflict` | the thing exists already | use the one that exists |
  * | `queue_full` | as many jobs wait as may | try again later |
+ * | `too_many_failures` | too much of the owner's failed, or was canceled, within an hour | try again after `retryAfterMs` |
  * | `not_running` | the service isn't started, or is stopping | call `start()`, or try later |
  * | `renderer_unavailable` | no worker can render: the message says what is missing | as the message says |
  * | `storage_locked` | another process owns the data folder | stop it, or use another folder |
@@ -24,6 +25,7 @@ export type ErrorCode =
   | 'artifact_gone'
   | 'conflict'
   | 'queue_full'
+  | 'too_many_failures'
   | 'not_running'
   | 'renderer_unavailable'
   | 'storage_locked'
@@ -35,11 +37,14 @@ export type ErrorCode =
 /** The one error class for what can happen at run time. Misuse by the programmer is an assertion instead. */
 export class ScenepressError extends Error {
   readonly code: ErrorCode;
+  /** After how many milliseconds the same may succeed; undefined where that isn't known. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; retryAfterMs?: number }) {
     super(message, options);
     this.name = 'ScenepressError';
     this.code = code;
+    this.retryAfterMs = options?.retryAfterMs;
   }
 }
 

@@ -9,6 +9,8 @@ export { type Clock, isoTime, systemClock } from './clock.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export type { QueueOptions } from './jobs/dispatcher.ts';
+export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
+export type { FailedBy } from './jobs/failures.ts';
 export {
   ARTIFACT_NAMES,
   type Artifact,

@@ -3,6 +3,7 @@ import type { RetentionOptions } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { QueueOptions } from './jobs/dispatcher.ts';
+import type { BudgetOptions } from './jobs/failure-budgets.ts';
 import type { Job } from './jobs/job.ts';
 import type { RenderRequest } from './jobs/render-request.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -45,6 +46,8 @@ export interface RenderServiceOptions {
   /** Renders at the same time; default: one for each CPU. */
   workers?: number;
   queue?: Partial<QueueOptions>;
+  /** What may fail, or be canceled, of one owner within an hour; beyond that no jobs of theirs are taken on. */
+  budgets?: Partial<BudgetOptions>;
   /** How long artifacts are kept; default: for good. */
   retention?: Partial<RetentionOptions>;
   /** What links to artifacts in webhooks begin with, without a slash at the end. Needed where there are webhooks. */

@@ -8,6 +8,7 @@ import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
 import { isScenepressError, ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher } from './jobs/dispatcher.ts';
+import { DEFAULT_BUDGETS, FailureBudgets } from './jobs/failure-budgets.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { fingerprintOf, JobBook, type NewJob } from './jobs/job-book.ts';
@@ -57,6 +58,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #workers: number;
   readonly #renderer: Renderer;
   readonly #dispatcher: Dispatcher;
+  readonly #budgets: FailureBudgets;
   readonly #upkeep: Upkeep;
   readonly #clock: Clock;
   readonly #webhooks: Webhooks;
@@ -105,6 +107,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       onStuck: (jobId) => void this.#dispatcher.resume(jobId),
       onOrphans: (assetKeys) => this.#dispatcher.discardLater(assetKeys),
     });
+    this.#budgets = new FailureBudgets({ limits: { ...DEFAULT_BUDGETS, ...options.budgets }, clock });
     this.#dispatcher = new Dispatcher({
       book: this.#book,
       storage,
@@ -116,6 +119,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       previewIntervalMs: options.previewIntervalMs ?? 0,
       // Jobs that a broken renderer is given would only use up their attempts.
       mayBegin: () => !this.#diskFull && this.#renderer.mayRender,
+      // What was taken on is rendered, but not while others, who pay, wait.
+      yields: (owner) => this.#budgets.isSpent(owner),
       onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
@@ -164,7 +169,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         const { queuePausedAt } = this.status();
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
-      this.#dispatcher.start(pool, await this.#recover(), { paused });
+      const waiting = await this.#recover();
+      await this.#budgets.restore(this.#storage);
+      this.#dispatcher.start(pool, waiting, { paused });
       this.#webhooks.start();
     } catch (error) {
       await this.#close();
@@ -216,8 +223,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /**
    * Takes a render on. When it resolves, the job and its reserve survive a power cut.
-   * Errors: `invalid_request`, `conflict` (idempotency), `queue_full`, `insufficient_credits`, `not_running`,
-   * `storage_full`, `storage_failed`.
+   * Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`, `insufficient_credits`,
+   * `not_running`, `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest): Promise<Job> {
     const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
@@ -414,6 +421,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   async #takeOn(newJob: NewJob): Promise<Job> {
     const mayEnter = () => {
       this.#assertDisk();
+      this.#budgets.assertWithin(newJob.owner);
       this.#dispatcher.assertRoom(newJob.owner);
     };
     const { job: record, repeated } = await this.#book.open(newJob, mayEnter);
@@ -475,6 +483,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       });
     }
     if (!isTerminal(record.phase)) return job;
+    this.#budgets.note(record);
     this.#ends.tell(record.jobId);
     if (job.webhookUrl !== null) this.#webhooks.wake();
     return job;

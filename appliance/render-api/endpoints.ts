@@ -9,8 +9,8 @@ export interface Endpoint {
   summary: string;
   params?: Record<string, string>;
   body?: Joi.Schema;
-  /** By status: the schema of the answer. */
-  responses: Record<number, { description: string; schema: Joi.Schema }>;
+  /** By status: the schema of the answer, and what its whole-number headers say. */
+  responses: Record<number, { description: string; schema: Joi.Schema; headers?: Record<string, string> }>;
 }
 
 /** Gives a schema the name that it has in the OpenAPI document, and so in clients that are made from it. */
@@ -32,12 +32,24 @@ const ERRORS = {
   402: 'The balance is below the minimum reserve; no job is created.',
   404: 'The job does not exist or belongs to another user.',
   413: 'The body is larger than 204,800 bytes.',
+  429: 'Too much of the account failed, or was canceled, within an hour. Try again after `Retry-After` seconds.',
   503: 'The service is starting, stopping or out of space. Try again after `Retry-After` seconds.',
 };
 
+const RETRIED = new Set([429, 503]);
+
 function errors(...statuses: (keyof typeof ERRORS)[]): Endpoint['responses'] {
   return Object.fromEntries(
-    statuses.map((status) => [status, { description: ERRORS[status], schema: errorBody }]),
+    statuses.map((status) => [
+      status,
+      {
+        description: ERRORS[status],
+        schema: errorBody,
+        ...(RETRIED.has(status) && {
+          headers: { 'Retry-After': 'Seconds until the request may be repeated.' },
+        }),
+      },
+    ]),
   );
 }
 
@@ -102,7 +114,7 @@ export const ENQUEUE: Endpoint = {
   body: named('RenderRequest', renderRequestSchema),
   responses: {
     202: { description: 'The job is queued.', schema: enqueuedBody },
-    ...errors(400, 401, 402, 413, 503),
+    ...errors(400, 401, 402, 413, 429, 503),
   },
 };
 

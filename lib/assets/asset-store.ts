@@ -25,7 +25,9 @@ export interface AssetStore {
   stop?(): Promise<void>;
   /**
    * Copies a file of this machine into the store, durable when the promise resolves. The file is opened without
-   * following links. Putting the same key again (a job attempted twice) replaces it.
+   * following links. Putting the same key again (a job attempted twice) replaces it. An error whose `code`, or that of
+   * its `cause`, says that the machine is short of something (`EMFILE`, `ENOMEM`, …) or a network is down
+   * (`ECONNREFUSED`, `ETIMEDOUT`, …) makes the job wait; after any other one it is rendered once more.
    */
   put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }>;
   /** Undefined when there is no such asset. */

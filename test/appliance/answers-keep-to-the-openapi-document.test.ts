@@ -13,7 +13,7 @@ t.test('the document has exactly the three endpoints and their statuses', async 
     ]),
   );
   t.strictSame(Object.fromEntries(statuses), {
-    'post /api/v2/render': ['202', '400', '401', '402', '413', '503'],
+    'post /api/v2/render': ['202', '400', '401', '402', '413', '429', '503'],
     'get /api/v2/render/{jobId}': ['200', '401', '404'],
     'get /api/v2/me': ['200', '401'],
   });

@@ -1,0 +1,130 @@
+import type { Clock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
+import type { Storage } from '../storage/storage.ts';
+import { HOUR_MS, HourCounter } from './hour-counter.ts';
+import type { JobRecord } from './job.ts';
+
+/**
+ * What an owner's renders that nobody pays for may come to within a sliding hour. Failed and canceled renders cost no
+ * credits, with a ledger and without one, but they take the workers' time from others.
+ */
+export interface BudgetOptions {
+  /** Jobs of one owner that may fail by their scenes within an hour; 0: any number. Default 300. */
+  failuresPerHour: number;
+  /**
+   * Seconds of rendering of one owner within an hour that failed by their scenes, were canceled, or ran out of credits; 0:
+   * any number. Default 3,600.
+   */
+  unpaidSecondsPerHour: number;
+}
+
+export const DEFAULT_BUDGETS: BudgetOptions = { failuresPerHour: 300, unpaidSecondsPerHour: 3_600 };
+
+const DAY_MS = 24 * HOUR_MS;
+const PAGE = 1_000;
+/** What a start reads at most. */
+const MOST_RESTORED = 10_000;
+/** Owners whose hour is over are removed as often. */
+const SWEEP_MS = HOUR_MS / 4;
+
+interface Spent {
+  failures: HourCounter;
+  /** In milliseconds, so that sums are exact. */
+  unpaidMs: HourCounter;
+}
+
+/**
+ * Counts, for each owner, what failed within the last hour. In memory, some 1 KB for each owner of whom a job failed in
+ * that hour; after a start made again from the stored jobs.
+ */
+export class FailureBudgets {
+  readonly #limits: BudgetOptions;
+  readonly #clock: Clock;
+  readonly #spent = new Map<string, Spent>();
+  #sweptAtMs = 0;
+
+  constructor({ limits, clock }: { limits: BudgetOptions; clock: Clock }) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Takes up what was spent in earlier lives: of the newest failed jobs, as long as they were made within a day. */
+  async restore(storage: Storage): Promise<void> {
+    this.#spent.clear();
+    if (this.#isOff) return;
+    const nowMs = this.#clock.now();
+    let before: string | undefined;
+    for (let seen = 0; seen < MOST_RESTORED; seen += PAGE) {
+      const jobs = await storage.listJobs({
+        status: 'failed',
+        limit: PAGE,
+        ...(before !== undefined && { before }),
+      });
+      for (const job of jobs) this.note(job);
+      const last = jobs.at(-1);
+      if (!last || jobs.length < PAGE || last.createdAtMs < nowMs - DAY_MS) return;
+      before = last.jobId;
+    }
+  }
+
+  /** Counts a job that is over. Only what its scene or its owner did counts: not a renderer that failed, nor a full disk. */
+  note({ owner, phase, failedBy, durationMs, completedAtMs }: JobRecord): void {
+    if (phase !== 'failed' || failedBy === undefined || failedBy === 'service') return;
+    if (this.#isOff || completedAtMs === null || (failedBy !== 'scene' && !durationMs)) return;
+    const nowMs = this.#clock.now();
+    this.#sweep(nowMs);
+    const spent = this.#spent.get(owner) ?? { failures: new HourCounter(), unpaidMs: new HourCounter() };
+    this.#spent.set(owner, spent);
+    if (failedBy === 'scene') spent.failures.add(1, completedAtMs, nowMs);
+    spent.unpaidMs.add(durationMs ?? 0, completedAtMs, nowMs);
+  }
+
+  /** True while an owner has spent a budget. */
+  isSpent(owner: string): boolean {
+    return this.#waitMs(owner).some((waitMs) => waitMs > 0);
+  }
+
+  /** Throws `too_many_failures`, with the time to wait, while an owner has spent a budget. */
+  assertWithin(owner: string): void {
+    const [failuresMs, unpaidMs] = this.#waitMs(owner);
+    const retryAfterMs = Math.max(failuresMs, unpaidMs);
+    if (retryAfterMs === 0) return;
+    const { failuresPerHour, unpaidSecondsPerHour } = this.#limits;
+    const spent =
+      failuresMs === retryAfterMs
+        ? `The scenes of this account failed ${failuresPerHour} times within an hour, which is the limit.`
+        : `Renders of this account that failed or were canceled took ${unpaidSecondsPerHour} seconds within an hour, ` +
+          'which is the limit.';
+    const minutes = Math.ceil(retryAfterMs / 60_000);
+    const message = `${spent} Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`;
+    throw new ScenepressError('too_many_failures', message, { retryAfterMs });
+  }
+
+  get #isOff(): boolean {
+    return Object.values(this.#limits).every((limit) => !isLimit(limit));
+  }
+
+  /** How long until an owner's failures, and unpaid seconds, are below their limits again; 0: they are. */
+  #waitMs(owner: string): [failures: number, unpaid: number] {
+    const spent = this.#spent.get(owner);
+    if (!spent) return [0, 0];
+    const nowMs = this.#clock.now();
+    const { failuresPerHour, unpaidSecondsPerHour } = this.#limits;
+    return [
+      isLimit(failuresPerHour) ? spent.failures.msUntilBelow(failuresPerHour, nowMs) : 0,
+      isLimit(unpaidSecondsPerHour) ? spent.unpaidMs.msUntilBelow(unpaidSecondsPerHour * 1000, nowMs) : 0,
+    ];
+  }
+
+  #sweep(nowMs: number): void {
+    if (Math.abs(nowMs - this.#sweptAtMs) < SWEEP_MS) return;
+    this.#sweptAtMs = nowMs;
+    for (const [owner, { failures, unpaidMs }] of this.#spent) {
+      if (failures.sum(nowMs) === 0 && unpaidMs.sum(nowMs) === 0) this.#spent.delete(owner);
+    }
+  }
+}
+
+function isLimit(limit: number): boolean {
+  return limit > 0 && limit !== Number.POSITIVE_INFINITY;
+}

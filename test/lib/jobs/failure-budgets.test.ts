@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { DataFolder, type Job, type JobRecord, RenderService, StoredLedger } from '../../../lib/index.ts';
+import { type BudgetOptions, FailureBudgets } from '../../../lib/jobs/failure-budgets.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const HOUR_MS = 3_600_000;
+const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
+
+function budgetsOf(limits: Partial<BudgetOptions>) {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const budgets = new FailureBudgets({
+    limits: { failuresPerHour: 3, unpaidSecondsPerHour: 100, ...limits },
+    clock,
+  });
+  const over = (change: Partial<JobRecord>) =>
+    budgets.note(
+      jobRecord('1', {
+        phase: 'failed',
+        completedAtMs: clock.now(),
+        durationMs: 1000,
+        failedBy: 'scene',
+        ...change,
+      }),
+    );
+  const isSpent = (owner = 'a') => budgets.isSpent(owner);
+  return { clock, budgets, over, isSpent };
+}
+
+t.test('so many jobs may fail within an hour, and no more until the first is an hour old', (t) => {
+  const { clock, budgets, over, isSpent } = budgetsOf({});
+  over({});
+  clock.advance(10 * 60_000);
+  for (let i = 0; i < 2; i++) {
+    budgets.assertWithin('a');
+    over({});
+  }
+  t.throws(() => budgets.assertWithin('a'), {
+    code: 'too_many_failures',
+    message: /failed 3 times within an hour.*Try again in 50 minutes/,
+    retryAfterMs: 50 * 60_000,
+  });
+  t.ok(isSpent());
+  budgets.assertWithin('another');
+  clock.advance(50 * 60_000);
+  budgets.assertWithin('a');
+  over({});
+  t.throws(() => budgets.assertWithin('a'), { code: 'too_many_failures', retryAfterMs: 10 * 60_000 });
+  t.end();
+});
+
+t.test('so many seconds may go unpaid within an hour', (t) => {
+  const { clock, budgets, over } = budgetsOf({});
+  over({ durationMs: 60_000, failedBy: 'cancel' });
+  over({ durationMs: 39_999, failedBy: 'credits' });
+  budgets.assertWithin('a');
+  over({ durationMs: 1, failedBy: 'scene' });
+  t.throws(() => budgets.assertWithin('a'), {
+    code: 'too_many_failures',
+    message: /took 100 seconds within an hour.*Try again in 60 minutes/,
+    retryAfterMs: HOUR_MS,
+  });
+  clock.advance(HOUR_MS);
+  budgets.assertWithin('a');
+  t.end();
+});
+
+for (const [what, change] of [
+  ['a renderer that failed', { failedBy: 'service', durationMs: HOUR_MS }],
+  ['a job of an earlier version', { failedBy: undefined, durationMs: HOUR_MS }],
+  ['a completed job', { phase: 'completed', failedBy: undefined, durationMs: HOUR_MS }],
+  ['a job that was canceled while it waited', { failedBy: 'cancel', durationMs: 0 }],
+] as [string, { [Key in keyof JobRecord]?: JobRecord[Key] | undefined }][]) {
+  t.test(`${what} counts for nothing`, (t) => {
+    const { over, isSpent } = budgetsOf({});
+    for (let i = 0; i < 10; i++) over(change as Partial<JobRecord>);
+    t.notOk(isSpent());
+    t.end();
+  });
+}
+
+t.test('0 and infinity are no limit', (t) => {
+  for (const none of [0, Number.POSITIVE_INFINITY]) {
+    const { over, isSpent } = budgetsOf({ failuresPerHour: none, unpaidSecondsPerHour: none });
+    for (let i = 0; i < 10; i++) over({ durationMs: HOUR_MS });
+    t.notOk(isSpent());
+  }
+  const seconds = budgetsOf({ failuresPerHour: 0 });
+  seconds.over({ durationMs: 100_000 });
+  t.ok(seconds.isSpent(), 'one of them alone holds');
+  t.end();
+});
+
+/** A service whose renders take no time. */
+async function startedService(t: Test, folder: string, budgets: Partial<BudgetOptions>, clock: FakeClock) {
+  const dataFolder = new DataFolder(folder);
+  const ledger = new StoredLedger({ store: dataFolder.ledgerStore, clock });
+  const service = new RenderService({
+    dataFolder,
+    ledger,
+    workers: 1,
+    budgets,
+    clock,
+    renderer: { python, insecureNoSandbox: true },
+  });
+  t.teardown(() => service.stop());
+  await service.start();
+  const enqueue = (owner: string, code: string, more: object = {}) =>
+    service.enqueue({ owner, code, className: 'A', ...more });
+  const render = async (owner: string, code: string): Promise<Job> =>
+    service.wait((await enqueue(owner, code)).jobId);
+  return { service, ledger, enqueue, render };
+}
+
+t.test(
+  'an owner whose scenes fail too often is refused, through restarts too, and is not charged',
+  async (t) => {
+    const folder = join(t.testdir(), 'data');
+    const clock = new FakeClock('2026-11-21T10:00:00Z');
+    const first = await startedService(t, folder, { failuresPerHour: 2 }, clock);
+    const idempotency = { key: 'k' };
+    const { jobId } = await first.enqueue('ada', 'fail', { idempotency });
+    t.match(await first.service.wait(jobId), { status: 'failed', error: 'as it was told' });
+    t.match(await first.render('ada', 'x'), { status: 'completed' });
+    const { total } = await first.ledger.balance('ada');
+    await first.render('ada', 'fail');
+    await t.rejects(first.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
+    t.equal(
+      (await first.ledger.balance('ada')).total,
+      total,
+      'neither what failed nor what was refused costs credits',
+    );
+    await t.rejects(first.service.renderAgain(jobId), { code: 'too_many_failures' });
+    t.match(
+      await first.enqueue('ada', 'fail', { idempotency }),
+      { jobId },
+      'a repeated request gets its answer',
+    );
+    await t.rejects(first.enqueue('ada', ''), { code: 'invalid_request' });
+    t.match(await first.render('bob', 'x'), { status: 'completed' });
+    await first.service.stop();
+
+    const second = await startedService(t, folder, { failuresPerHour: 2 }, clock);
+    await t.rejects(second.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
+    clock.advance(HOUR_MS);
+    t.match(await second.render('ada', 'x'), { status: 'completed' });
+  },
+);
+
+t.test('what an owner with a spent budget has waiting yields to the others, and is rendered', async (t) => {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const { service, enqueue } = await startedService(
+    t,
+    join(t.testdir(), 'data'),
+    { failuresPerHour: 1 },
+    clock,
+  );
+  await service.pauseQueue();
+  const order: string[] = [];
+  service.on('job', ({ owner, status }) => status === 'running' && order.push(owner));
+  const jobs = [];
+  for (let i = 0; i < 3; i++) jobs.push(await enqueue('spent', 'fail'));
+  for (let i = 0; i < 3; i++) jobs.push(await enqueue('ada', 'x'));
+  await service.resumeQueue();
+  for (const { jobId } of jobs) await service.wait(jobId);
+  t.same(order, ['spent', 'ada', 'ada', 'ada', 'spent', 'spent']);
+});

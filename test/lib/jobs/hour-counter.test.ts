@@ -1,0 +1,62 @@
+import t from 'tap';
+import { HOUR_MS, HourCounter } from '../../../lib/jobs/hour-counter.ts';
+
+const MINUTE_MS = 60_000;
+const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
+
+t.test('an amount counts for an hour, to the minute', (t) => {
+  const counter = new HourCounter();
+  counter.add(3, NOW_MS, NOW_MS);
+  counter.add(4, NOW_MS + 10 * MINUTE_MS, NOW_MS + 10 * MINUTE_MS);
+  t.equal(counter.sum(NOW_MS + HOUR_MS - 1), 7);
+  t.equal(counter.sum(NOW_MS + HOUR_MS), 4);
+  t.equal(counter.sum(NOW_MS + HOUR_MS + 10 * MINUTE_MS), 0);
+  t.end();
+});
+
+t.test('it says when the sum is below a limit again', (t) => {
+  const counter = new HourCounter();
+  for (let minute = 0; minute < 10; minute++)
+    counter.add(1, NOW_MS + minute * MINUTE_MS, NOW_MS + minute * MINUTE_MS);
+  const nowMs = NOW_MS + 30 * MINUTE_MS;
+  t.equal(counter.msUntilBelow(11, nowMs), 0);
+  t.equal(counter.msUntilBelow(10, nowMs), 30 * MINUTE_MS);
+  t.equal(counter.msUntilBelow(7, nowMs), 33 * MINUTE_MS);
+  t.ok(counter.msUntilBelow(10, nowMs + 30 * MINUTE_MS - 1) > 0);
+  t.equal(counter.msUntilBelow(10, nowMs + 30 * MINUTE_MS), 0);
+  t.end();
+});
+
+t.test('what happened earlier is put where it belongs, and what is too old left out', (t) => {
+  const counter = new HourCounter();
+  counter.add(1, NOW_MS - 50 * MINUTE_MS, NOW_MS);
+  counter.add(1, NOW_MS - 70 * MINUTE_MS, NOW_MS);
+  t.equal(counter.sum(NOW_MS), 1);
+  t.equal(counter.sum(NOW_MS + 10 * MINUTE_MS), 0);
+  t.end();
+});
+
+t.test('a clock that is set back costs nobody more than an hour', (t) => {
+  const counter = new HourCounter();
+  counter.add(5, NOW_MS, NOW_MS);
+  t.equal(counter.sum(NOW_MS - 2 * MINUTE_MS), 5, 'a little: as if it stood still');
+  counter.add(1, NOW_MS - 2 * MINUTE_MS, NOW_MS - 2 * MINUTE_MS);
+  t.equal(counter.sum(NOW_MS), 6);
+  t.equal(counter.sum(NOW_MS - 24 * HOUR_MS), 0, 'far: it begins again');
+  t.end();
+});
+
+t.test('it agrees with a sum over all that was added', (t) => {
+  const counter = new HourCounter();
+  const all: { amount: number; atMs: number }[] = [];
+  let nowMs = NOW_MS;
+  for (let i = 0; i < 2000; i++) {
+    nowMs += (i * 7919) % 200_000;
+    all.push({ amount: i % 13, atMs: nowMs });
+    counter.add(i % 13, nowMs, nowMs);
+    const since = (Math.floor(nowMs / MINUTE_MS) - 59) * MINUTE_MS;
+    const expected = all.filter(({ atMs }) => atMs >= since).reduce((sum, { amount }) => sum + amount, 0);
+    if (counter.sum(nowMs) !== expected) t.equal(counter.sum(nowMs), expected, `after ${i}`);
+  }
+  t.end();
+});
