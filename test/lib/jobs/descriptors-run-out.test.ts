@@ -24,7 +24,7 @@ async function limitedService(t: Test) {
     while (!told || !isSo(told)) await once(child, 'message');
     return told;
   };
-  await until(() => true);
+  await until(({ warm }) => warm);
   /** Lets scenes that linger end. */
   const letScenesEnd = () => {
     for (const worker of ['w0', 'w1']) writeFileSync(join(folder, 'work', worker, 'go'), '');
