@@ -85,7 +85,7 @@ interface StartedZygote {
   studio: string | undefined;
 }
 
-/** The zygote died before the fork had come to what it was to do. */
+/** A fork ended, or its zygote died, before it was given what it was to do. */
 class Untried extends Error {
   override readonly name = 'Untried';
 }
@@ -297,7 +297,7 @@ export class RenderWorker {
       // It may have come while there was nothing to kill yet.
       if (current.endReason) current.zygote.killJob();
       const end = await running.catch((error: Error) => {
-        throw begun ? error : new Untried(error.message);
+        throw channel.connected ? error : new Untried(error.message);
       });
       // A service without a free descriptor has refused the connection: the fork was never told what to do.
       if (!channel.connected && end.reason === null && !current.endReason) {
