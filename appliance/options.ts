@@ -32,6 +32,7 @@ export interface Config {
   maxQueued: number;
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
+  reservedWorkers: number;
   failuresPerHour: number;
   unpaidSecondsPerHour: number;
   python?: string;
@@ -252,6 +253,13 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(),
     value: 'number',
     defaultText: 'the number of workers',
+  },
+  reservedWorkers: {
+    description:
+      'Of several workers, how many render only for accounts whose renders mostly complete; one always serves all',
+    allowed: 'a whole number of at least 0',
+    schema: count(1, 0),
+    value: 'number',
   },
   failuresPerHour: {
     description:

@@ -51,6 +51,7 @@ export function createService(
     queue: {
       maxQueued,
       maxQueuedPerOwner: maxQueuedPerAccount,
+      reservedWorkers: config.reservedWorkers,
       ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
     },
     budgets: {

@@ -13,7 +13,9 @@ import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { fingerprintOf, JobBook, type NewJob } from './jobs/job-book.ts';
 import { JobEnds } from './jobs/job-ends.ts';
+import { recentEnds } from './jobs/recent-ends.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
+import { STANDING_MS, Standing } from './jobs/standing.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { MasterKey } from './keys/master-key.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
@@ -59,6 +61,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #renderer: Renderer;
   readonly #dispatcher: Dispatcher;
   readonly #budgets: FailureBudgets;
+  readonly #standing: Standing;
   readonly #upkeep: Upkeep;
   readonly #clock: Clock;
   readonly #webhooks: Webhooks;
@@ -108,6 +111,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       onOrphans: (assetKeys) => this.#dispatcher.discardLater(assetKeys),
     });
     this.#budgets = new FailureBudgets({ limits: { ...DEFAULT_BUDGETS, ...options.budgets }, clock });
+    this.#standing = new Standing(clock);
     this.#dispatcher = new Dispatcher({
       book: this.#book,
       storage,
@@ -121,6 +125,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       mayBegin: () => !this.#diskFull && this.#renderer.mayRender,
       // What was taken on is rendered, but not while others, who pay, wait.
       yields: (owner) => this.#budgets.isSpent(owner),
+      inGoodStanding: (owner) => this.#standing.isGood(owner),
       onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
       onChange: (job) => this.#announce(job),
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
@@ -170,7 +175,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
       const waiting = await this.#recover();
-      await this.#budgets.restore(this.#storage);
+      await this.#restoreStanding();
       this.#dispatcher.start(pool, waiting, { paused });
       this.#webhooks.start();
     } catch (error) {
@@ -418,6 +423,19 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     };
   }
 
+  /** Takes up how the owners' renders ended in earlier lives. */
+  async #restoreStanding(): Promise<void> {
+    this.#budgets.clear();
+    this.#standing.clear();
+    const sinceMs = this.#clock.now() - STANDING_MS;
+    for await (const job of recentEnds(this.#storage, sinceMs)) this.#noteEnd(job);
+  }
+
+  #noteEnd(job: JobRecord): void {
+    this.#budgets.note(job);
+    this.#standing.note(job);
+  }
+
   async #takeOn(newJob: NewJob): Promise<Job> {
     const mayEnter = () => {
       this.#assertDisk();
@@ -483,7 +501,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       });
     }
     if (!isTerminal(record.phase)) return job;
-    this.#budgets.note(record);
+    this.#noteEnd(record);
     this.#ends.tell(record.jobId);
     if (job.webhookUrl !== null) this.#webhooks.wake();
     return job;

@@ -28,17 +28,26 @@ export interface QueueOptions {
   maxQueuedPerOwner: number;
   /** Renders of one owner at the same time. Default: as many as there are workers. */
   maxRunningPerOwner: number;
+  /**
+   * Of several workers, so many render only for owners in good standing: the renders of theirs that completed within
+   * 24 hours took at least as long as those that failed by their scenes or were canceled. So an owner whose scenes never
+   * end can't keep all workers from the others. One worker always serves everybody. Default 0.
+   */
+  reservedWorkers: number;
 }
 
 export const DEFAULT_QUEUE: QueueOptions = {
   maxQueued: 10_000,
   maxQueuedPerOwner: 1_000,
   maxRunningPerOwner: Number.POSITIVE_INFINITY,
+  reservedWorkers: 0,
 };
 
 interface RunningRender {
   owner: string;
   isSuspect: boolean;
+  /** Of the owner, when the render began. */
+  inGoodStanding: boolean;
   /** Undefined until the attempt is written down and its source read. */
   render: PooledRender | undefined;
   /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
@@ -70,6 +79,8 @@ export interface DispatcherOptions {
   mayBegin: () => boolean;
   /** True for owners whose jobs wait while others' do. Default: none. */
   yields?: (owner: string) => boolean;
+  /** True for owners who may use the reserved workers. Default: all. */
+  inGoodStanding?: (owner: string) => boolean;
   /** The artifacts of a render did not fit on the disk. */
   onNoRoom: (missingBytes: number) => void;
   /** A job changed its status. */
@@ -229,7 +240,7 @@ export class Dispatcher {
     if (!pool || this.#paused || this.#hold.active || !this.#options.mayBegin()) return;
     while (this.#running.size < pool.size) {
       const next = this.#queue.take({
-        mayHaveTurn: (owner) => this.#runningOf(owner) < this.#options.queue.maxRunningPerOwner,
+        mayHaveTurn: (owner) => this.#mayRunMoreOf(owner, pool.size),
         yields: (owner) => this.#options.yields?.(owner) ?? false,
         mayTakeSuspect: ![...this.#running.values()].some(({ isSuspect }) => isSuspect),
       });
@@ -238,6 +249,7 @@ export class Dispatcher {
       const running: RunningRender = {
         owner,
         isSuspect,
+        inGoodStanding: this.#inGoodStanding(owner),
         render: undefined,
         stopReason: undefined,
         progress: undefined,
@@ -256,10 +268,17 @@ export class Dispatcher {
     }
   }
 
-  #runningOf(owner: string): number {
-    let count = 0;
-    for (const running of this.#running.values()) if (running.owner === owner) count += 1;
-    return count;
+  #mayRunMoreOf(owner: string, workers: number): boolean {
+    const { maxRunningPerOwner, reservedWorkers } = this.#options.queue;
+    const running = [...this.#running.values()];
+    if (running.filter((render) => render.owner === owner).length >= maxRunningPerOwner) return false;
+    if (this.#inGoodStanding(owner)) return true;
+    const open = Math.max(1, workers - reservedWorkers);
+    return running.filter(({ inGoodStanding }) => !inGoodStanding).length < open;
+  }
+
+  #inGoodStanding(owner: string): boolean {
+    return this.#options.inGoodStanding?.(owner) ?? true;
   }
 
   /** One try of a worker at a job, from `running` to what comes after it. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
-import type { Storage } from '../storage/storage.ts';
-import { HOUR_MS, HourCounter } from './hour-counter.ts';
 import type { JobRecord } from './job.ts';
+import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
  * What an owner's renders that nobody pays for may come to within a sliding hour. Failed and canceled renders cost no
@@ -20,17 +19,13 @@ export interface BudgetOptions {
 
 export const DEFAULT_BUDGETS: BudgetOptions = { failuresPerHour: 300, unpaidSecondsPerHour: 3_600 };
 
-const DAY_MS = 24 * HOUR_MS;
-const PAGE = 1_000;
-/** What a start reads at most. */
-const MOST_RESTORED = 10_000;
 /** Owners whose hour is over are removed as often. */
 const SWEEP_MS = HOUR_MS / 4;
 
 interface Spent {
-  failures: HourCounter;
+  failures: SlidingSum;
   /** In milliseconds, so that sums are exact. */
-  unpaidMs: HourCounter;
+  unpaidMs: SlidingSum;
 }
 
 /**
@@ -48,23 +43,8 @@ export class FailureBudgets {
     this.#clock = clock;
   }
 
-  /** Takes up what was spent in earlier lives: of the newest failed jobs, as long as they were made within a day. */
-  async restore(storage: Storage): Promise<void> {
+  clear(): void {
     this.#spent.clear();
-    if (this.#isOff) return;
-    const nowMs = this.#clock.now();
-    let before: string | undefined;
-    for (let seen = 0; seen < MOST_RESTORED; seen += PAGE) {
-      const jobs = await storage.listJobs({
-        status: 'failed',
-        limit: PAGE,
-        ...(before !== undefined && { before }),
-      });
-      for (const job of jobs) this.note(job);
-      const last = jobs.at(-1);
-      if (!last || jobs.length < PAGE || last.createdAtMs < nowMs - DAY_MS) return;
-      before = last.jobId;
-    }
   }
 
   /** Counts a job that is over. Only what its scene or its owner did counts: not a renderer that failed, nor a full disk. */
@@ -73,7 +53,10 @@ export class FailureBudgets {
     if (this.#isOff || completedAtMs === null || (failedBy !== 'scene' && !durationMs)) return;
     const nowMs = this.#clock.now();
     this.#sweep(nowMs);
-    const spent = this.#spent.get(owner) ?? { failures: new HourCounter(), unpaidMs: new HourCounter() };
+    const spent = this.#spent.get(owner) ?? {
+      failures: new SlidingSum(HOUR_MS),
+      unpaidMs: new SlidingSum(HOUR_MS),
+    };
     this.#spent.set(owner, spent);
     if (failedBy === 'scene') spent.failures.add(1, completedAtMs, nowMs);
     spent.unpaidMs.add(durationMs ?? 0, completedAtMs, nowMs);

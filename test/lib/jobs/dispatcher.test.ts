@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import { DataFolder, type Logger } from '../../../lib/index.ts';
-import { DEFAULT_QUEUE, Dispatcher } from '../../../lib/jobs/dispatcher.ts';
+import { DEFAULT_QUEUE, Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
@@ -14,7 +14,7 @@ import type { RenderResult } from '../../../lib/render/render-task.ts';
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 
 /** A dispatcher with two workers whose renders end when the test says so, and a job of owner `a`. */
-async function setUp(t: Test, logger: Logger = silentLogger) {
+async function setUp(t: Test, logger: Logger = silentLogger, more: Partial<DispatcherOptions> = {}) {
   const path = t.testdir({ work: {} });
   const { storage, assets } = new DataFolder(join(path, 'data'));
   await storage.start();
@@ -48,14 +48,11 @@ async function setUp(t: Test, logger: Logger = silentLogger) {
     },
     onProgress: () => {},
     onPreview: () => {},
+    ...more,
   });
-  const { job } = await book.open({
-    owner: 'a',
-    request: REQUEST,
-    metadataJson: null,
-    webhookUrl: null,
-    keyId: null,
-  });
+  const open = (owner: string) =>
+    book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
+  const { job } = await open('a');
   dispatcher.start(pool, [job], { paused: false });
   const until = async (done: () => boolean) => {
     while (!done()) await new Promise(setImmediate);
@@ -70,7 +67,8 @@ async function setUp(t: Test, logger: Logger = silentLogger) {
     const files = [{ name: 'video.mp4' as const, path: file }];
     return { kind: 'rendered', durationMs: 1, seconds: 1, frames: 1, files, folder };
   };
-  return { storage, assets, dispatcher, job, ends, until, statuses, rendered };
+  const add = async (owner: string) => dispatcher.add((await open(owner)).job);
+  return { storage, assets, dispatcher, job, ends, until, statuses, rendered, add };
 }
 
 t.test('an attempt that begins before the one before it is put away counts, and can be ended', async (t) => {
@@ -279,5 +277,40 @@ t.test('a job that is canceled while it is put back ends', async (t) => {
   await until(() => dispatcher.running === 0);
   t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled' });
   t.equal(dispatcher.queued, 0);
+  await dispatcher.stop(0);
+});
+
+t.test('one of two workers is kept for owners in good standing', async (t) => {
+  const owners: string[] = [];
+  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
+    inGoodStanding: (owner) => owner === 'good',
+    onChange: ({ owner, phase }) => phase === 'running' && owners.push(owner),
+  });
+  await add('b');
+  await add('good');
+  await until(() => ends.length === 2);
+  t.same(owners, ['a', 'good'], 'the others wait while one of them is rendered');
+  await add('good');
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await until(() => ends.length === 3);
+  t.same(owners, ['a', 'good', 'b'], 'they have the other worker, in turns');
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await until(() => ends.length === 4);
+  t.same(owners, ['a', 'good', 'b', 'good']);
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x' });
+  await dispatcher.stop(0);
+});
+
+t.test('one worker always serves all owners', async (t) => {
+  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, reservedWorkers: 100 },
+    inGoodStanding: () => false,
+  });
+  await add('b');
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await until(() => ends.length === 2);
+  t.equal(dispatcher.running, 1);
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
   await dispatcher.stop(0);
 });

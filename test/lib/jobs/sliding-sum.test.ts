@@ -1,11 +1,11 @@
 import t from 'tap';
-import { HOUR_MS, HourCounter } from '../../../lib/jobs/hour-counter.ts';
+import { HOUR_MS, SlidingSum } from '../../../lib/jobs/sliding-sum.ts';
 
 const MINUTE_MS = 60_000;
 const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
 
 t.test('an amount counts for an hour, to the minute', (t) => {
-  const counter = new HourCounter();
+  const counter = new SlidingSum(HOUR_MS);
   counter.add(3, NOW_MS, NOW_MS);
   counter.add(4, NOW_MS + 10 * MINUTE_MS, NOW_MS + 10 * MINUTE_MS);
   t.equal(counter.sum(NOW_MS + HOUR_MS - 1), 7);
@@ -15,7 +15,7 @@ t.test('an amount counts for an hour, to the minute', (t) => {
 });
 
 t.test('it says when the sum is below a limit again', (t) => {
-  const counter = new HourCounter();
+  const counter = new SlidingSum(HOUR_MS);
   for (let minute = 0; minute < 10; minute++)
     counter.add(1, NOW_MS + minute * MINUTE_MS, NOW_MS + minute * MINUTE_MS);
   const nowMs = NOW_MS + 30 * MINUTE_MS;
@@ -28,7 +28,7 @@ t.test('it says when the sum is below a limit again', (t) => {
 });
 
 t.test('what happened earlier is put where it belongs, and what is too old left out', (t) => {
-  const counter = new HourCounter();
+  const counter = new SlidingSum(HOUR_MS);
   counter.add(1, NOW_MS - 50 * MINUTE_MS, NOW_MS);
   counter.add(1, NOW_MS - 70 * MINUTE_MS, NOW_MS);
   t.equal(counter.sum(NOW_MS), 1);
@@ -37,7 +37,7 @@ t.test('what happened earlier is put where it belongs, and what is too old left 
 });
 
 t.test('a clock that is set back costs nobody more than an hour', (t) => {
-  const counter = new HourCounter();
+  const counter = new SlidingSum(HOUR_MS);
   counter.add(5, NOW_MS, NOW_MS);
   t.equal(counter.sum(NOW_MS - 2 * MINUTE_MS), 5, 'a little: as if it stood still');
   counter.add(1, NOW_MS - 2 * MINUTE_MS, NOW_MS - 2 * MINUTE_MS);
@@ -47,7 +47,7 @@ t.test('a clock that is set back costs nobody more than an hour', (t) => {
 });
 
 t.test('it agrees with a sum over all that was added', (t) => {
-  const counter = new HourCounter();
+  const counter = new SlidingSum(HOUR_MS);
   const all: { amount: number; atMs: number }[] = [];
   let nowMs = NOW_MS;
   for (let i = 0; i < 2000; i++) {

@@ -1,0 +1,63 @@
+import t from 'tap';
+import type { JobRecord } from '../../../lib/index.ts';
+import { Standing } from '../../../lib/jobs/standing.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+function standingOf() {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const standing = new Standing(clock);
+  const over = (change: Partial<JobRecord>) =>
+    standing.note(jobRecord('1', { owner: 'a', completedAtMs: clock.now(), ...change }));
+  const completed = (durationMs: number, owner = 'a') => over({ owner, phase: 'completed', durationMs });
+  const failed = (durationMs: number, failedBy: NonNullable<JobRecord['failedBy']> = 'scene') =>
+    over({ phase: 'failed', failedBy, durationMs });
+  return { clock, standing, completed, failed };
+}
+
+t.test('an owner is in good standing when as much completed as failed', (t) => {
+  const { standing, completed, failed } = standingOf();
+  t.notOk(standing.isGood('a'), 'of whom nothing is known');
+  failed(1_000);
+  t.notOk(standing.isGood('a'));
+  completed(999);
+  t.notOk(standing.isGood('a'), 'a millisecond less completed');
+  completed(1);
+  t.ok(standing.isGood('a'), 'the same');
+  failed(1);
+  t.notOk(standing.isGood('a'), 'a millisecond more failed');
+  t.notOk(standing.isGood('b'), 'of another owner');
+  t.end();
+});
+
+t.test('cancels count as failures; what the service itself caused speaks against nobody', (t) => {
+  const { standing, completed, failed } = standingOf();
+  completed(1_000);
+  failed(60_000, 'service');
+  t.ok(standing.isGood('a'));
+  failed(1_001, 'cancel');
+  t.notOk(standing.isGood('a'));
+  t.end();
+});
+
+t.test('a render that took no time counts too', (t) => {
+  const { standing, completed } = standingOf();
+  completed(0);
+  t.ok(standing.isGood('a'));
+  t.end();
+});
+
+t.test('it forgets after a day', (t) => {
+  const { clock, standing, completed, failed } = standingOf();
+  failed(5_000);
+  clock.advance(12 * HOUR_MS);
+  completed(1_000);
+  t.notOk(standing.isGood('a'));
+  clock.advance(12 * HOUR_MS);
+  t.ok(standing.isGood('a'), 'the failure is a day old');
+  clock.advance(12 * HOUR_MS);
+  t.notOk(standing.isGood('a'), 'so is what completed');
+  t.end();
+});
