@@ -21,7 +21,7 @@
  * | sending | failed | any other end of the last attempt | |
  * | sending | waiting | the service stopped before a byte of the request left | the attempt doesn't count |
  *
- * A process that is killed leaves an attempt without an end. It counts as one that took all its time and got no
+ * An attempt whose sending thread dies or hangs ends then, `interrupted`. A process that is killed leaves an attempt without an end. It counts as one that took all its time and got no
  * answer, `interrupted`: the receiver may have seen it, and there are never more than four.
  */
 export type DeliveryStatus = 'waiting' | 'sending' | 'delivered' | 'failed';
@@ -40,13 +40,15 @@ export type FailureReason =
   | 'timeout'
   /** The connection was broken off. */
   | 'reset'
-  /** What came back is no HTTP. */
+  /** What came back is no HTTP, or has headers without end or too many interim answers (1xx). */
   | 'protocol'
+  /** Too much came back before the answer's headers were complete. */
+  | 'too_large'
   /** There is no secret to sign with. */
   | 'secret'
   /** The service was stopped meanwhile. */
   | 'stopped'
-  /** The service was killed meanwhile. */
+  /** The service was killed meanwhile, or the thread that sends ended. */
   | 'interrupted';
 
 /** One HTTP request. */

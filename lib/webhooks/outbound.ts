@@ -1,5 +1,4 @@
-import { X509Certificate } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { constants, X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import {
   connect as connectTls,
@@ -9,18 +8,20 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { ScenepressError } from '../errors.ts';
-import { AddressRules } from './address-rules.ts';
+import { AddressRules, assertNetworks } from './address-rules.ts';
+import { CountedSocket } from './counted-socket.ts';
 import type { FailureReason } from './delivery.ts';
+import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
+import { ANSWER_BYTES, exchange } from './http-exchange.ts';
 import { type Resolve, resolveName } from './resolver.ts';
 
 /** For the whole exchange, from the name's look-up to the answer's last byte (contract §6.4). */
 export const EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** What is kept of an answer. */
-export const ANSWER_BYTES = 1024;
-/** An answer that goes on beyond this is hung up on: its status is known, and nobody reads the rest. */
-const LONGEST_ANSWER_BYTES = 1024 * 1024;
-const LONGEST_HEADERS_BYTES = 16 * 1024;
+/** Whatever arrives until the answer's headers are complete: TLS with its certificates, interim answers, headers. */
+const MOST_BYTES_BEFORE_ANSWER = 256 * 1024;
+/** After that: the body, what TLS and chunks add to it, trailers. */
+const MOST_BYTES_OF_ANSWER = 2 * 1024 * 1024;
 const LONGEST_DETAIL = 200;
 /** Where a name has several addresses, one that doesn't answer is left for the next after this. */
 const NEXT_ADDRESS_MS = 2_500;
@@ -34,6 +35,19 @@ export interface OutboundOptions {
   resolve?: Resolve;
   /** For tests. Default {@link EXCHANGE_TIMEOUT_MS}. */
   timeoutMs?: number;
+}
+
+/** What is to be POSTed. */
+export interface OutboundRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** Whatever sends requests: {@link Outbound} itself, or a thread that has one. */
+export interface Sends {
+  /** Never rejects; `signal` cuts the exchange off. */
+  post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult>;
 }
 
 /** How an exchange ended. It succeeded when the status is 2xx and there is no reason. */
@@ -56,7 +70,7 @@ export interface ExchangeResult {
  * is dialled; certificates are checked against the name; no redirect is followed; no proxy is asked, whatever the
  * environment says.
  */
-export class Outbound {
+export class Outbound implements Sends {
   readonly #rules: AddressRules;
   readonly #secureContext: SecureContext;
   readonly #resolve: Resolve;
@@ -70,36 +84,55 @@ export class Outbound {
   }: OutboundOptions = {}) {
     this.#rules = new AddressRules(allowNetworks);
     // Made once: to read some 150 certificates for each connection would cost more than everything else.
-    this.#secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...authorities(ca)] });
+    this.#secureContext = createSecureContext({
+      ca: [...getCACertificates('default'), ...authorities(ca)],
+      // Each would cost much more here than there.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    });
     this.#resolve = resolve;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** POSTs `body`. Never rejects; `signal` cuts the exchange off. */
-  async post(
-    { url, headers, body }: { url: string; headers: Record<string, string>; body: Buffer },
-    signal: AbortSignal,
-  ): Promise<ExchangeResult> {
+  /** POSTs `body`. Never rejects; `signal` cuts the exchange off. What arrives is bounded, in time and in bytes. */
+  async post({ url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
     const cut = new AbortController();
     const timer = setTimeout(() => cut.abort('timeout'), this.#timeoutMs);
     const stop = () => cut.abort('stopped');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    const state: Progress = { status: 0, answer: [], sent: false, sockets: [] };
+    const state: ExchangeState = { status: 0, answer: [], sent: false, sockets: [] };
     try {
       const { hostname, port, target, host } = partsOf(url);
       const addresses = await this.#addressesOf(hostname, cut.signal);
       const tcp = await dial(addresses, port, state, cut.signal);
-      const tls = await this.#secure(tcp, hostname, state, cut.signal);
-      await exchange(tls, { target, headers: { host, ...headers }, body }, state, cut.signal);
+      let exceeded = () => cut.abort('too_large');
+      const counted = new CountedSocket(tcp, {
+        mostBytes: MOST_BYTES_BEFORE_ANSWER,
+        onExceeded: () => exceeded(),
+      });
+      state.sockets.push(counted);
+      const tls = await this.#secure(counted, hostname, state, cut.signal);
+      await exchange(tls, { target, headers: { host, ...headers }, body }, state, {
+        cutOff: cut.signal,
+        onHead: (isEnough) => {
+          counted.mostBytes = counted.receivedBytes + MOST_BYTES_OF_ANSWER;
+          exceeded = isEnough;
+        },
+      });
       return result(state, null, null);
     } catch (error) {
       if (cut.signal.reason === 'timeout') {
         return result(state, 'timeout', `not done within ${this.#timeoutMs / 1000} s`);
       }
+      if (cut.signal.reason === 'too_large') {
+        const most = `${MOST_BYTES_BEFORE_ANSWER / 1024} KiB`;
+        return result(state, 'too_large', `more than ${most} before the answer's headers were complete`);
+      }
       if (cut.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
       const failure =
-        error instanceof Failure ? error : new Failure(reasonOf(error), (error as Error).message);
+        error instanceof ExchangeFailure
+          ? error
+          : new ExchangeFailure(reasonOf(error), (error as Error).message);
       return result(state, failure.reason, failure.message);
     } finally {
       clearTimeout(timer);
@@ -113,18 +146,23 @@ export class Outbound {
     const addresses = isIP(hostname)
       ? [hostname]
       : await within(this.#resolve(hostname, cutOff), cutOff).catch((error: NodeJS.ErrnoException) => {
-          throw new Failure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
+          throw new ExchangeFailure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
         });
-    if (addresses.length === 0) throw new Failure('dns', `${hostname} has no address`);
+    if (addresses.length === 0) throw new ExchangeFailure('dns', `${hostname} has no address`);
     for (const address of addresses) {
       const kind = this.#rules.objection(address);
-      if (kind) throw new Failure('blocked', `${address} (${kind}) is not in an allowed network`);
+      if (kind) throw new ExchangeFailure('blocked', `${address} (${kind}) is not in an allowed network`);
     }
     // IPv4 first: machines without IPv6 are more common than those without IPv4.
     return addresses.toSorted((a, b) => isIP(a) - isIP(b));
   }
 
-  async #secure(socket: Socket, hostname: string, state: Progress, cutOff: AbortSignal): Promise<TLSSocket> {
+  async #secure(
+    socket: CountedSocket,
+    hostname: string,
+    state: ExchangeState,
+    cutOff: AbortSignal,
+  ): Promise<TLSSocket> {
     const tls = connectTls({
       socket,
       // Certificates are made out to the name, whatever address it was dialled at.
@@ -139,33 +177,18 @@ export class Outbound {
     await happened(tls, 'secureConnect', cutOff).catch(
       (error: NodeJS.ErrnoException & { reason?: string }) => {
         // OpenSSL's messages begin with places in its source; its reasons don't.
-        throw new Failure(error.code === 'ECONNRESET' ? 'reset' : 'tls', error.reason ?? error.message);
+        throw new ExchangeFailure(
+          error.code === 'ECONNRESET' ? 'reset' : 'tls',
+          error.reason ?? error.message,
+        );
       },
     );
     return tls;
   }
 }
 
-/** What of an exchange has happened so far, so that it can be told however it ends. */
-interface Progress {
-  status: number;
-  answer: Buffer[];
-  sent: boolean;
-  /** Hung up on at the end. */
-  sockets: Socket[];
-}
-
-class Failure extends Error {
-  readonly reason: FailureReason;
-
-  constructor(reason: FailureReason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
 function result(
-  { status, answer, sent }: Progress,
+  { status, answer, sent }: ExchangeState,
   reason: FailureReason | null,
   detail: string | null,
 ): ExchangeResult {
@@ -181,7 +204,7 @@ function result(
 function partsOf(text: string): { hostname: string; port: number; host: string; target: string } {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:' || !url.hostname || url.username || url.password) {
-    throw new Failure('blocked', 'only https:// URLs without credentials are called');
+    throw new ExchangeFailure('blocked', 'only https:// URLs without credentials are called');
   }
   const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
   return { hostname, port: Number(url.port || 443), host: url.host, target: `${url.pathname}${url.search}` };
@@ -191,7 +214,7 @@ function partsOf(text: string): { hostname: string; port: number; host: string; 
 async function dial(
   addresses: string[],
   port: number,
-  state: Progress,
+  state: ExchangeState,
   cutOff: AbortSignal,
 ): Promise<Socket> {
   for (const [i, host] of addresses.entries()) {
@@ -204,72 +227,10 @@ async function dial(
       return socket;
     } catch (error) {
       if (isLast || cutOff.aborted)
-        throw new Failure(reasonOf(error), `${host}: ${(error as Error).message}`);
+        throw new ExchangeFailure(reasonOf(error), `${host}: ${(error as Error).message}`);
     }
   }
-  throw new Failure('dns', 'no address'); // Not reached: there is at least one.
-}
-
-/** Sends the request and reads the answer to its end. */
-async function exchange(
-  socket: TLSSocket,
-  { target, headers, body }: { target: string; headers: Record<string, string>; body: Buffer },
-  state: Progress,
-  cutOff: AbortSignal,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  cutOff.throwIfAborted();
-  const giveUp = () => reject(cutOff.reason);
-  cutOff.addEventListener('abort', giveUp, { once: true });
-  // Without an agent: nothing is shared with other requests, nor asked of a proxy.
-  const request = httpRequest({
-    createConnection: () => socket,
-    method: 'POST',
-    path: target,
-    headers: { ...headers, 'content-length': String(body.length), connection: 'close' },
-    setHost: false,
-    maxHeaderSize: LONGEST_HEADERS_BYTES,
-  });
-  request.once('socket', () => watchStatusLine(socket, state));
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    reject(error.code?.startsWith('HPE_') ? new Failure('protocol', error.message) : error);
-  });
-  request.once('upgrade', () => reject(new Failure('protocol', 'it wants another protocol')));
-  request.once('response', (response: IncomingMessage) => {
-    state.status = response.statusCode ?? 0;
-    let sizeBytes = 0;
-    response.on('data', (chunk: Buffer) => {
-      if (sizeBytes < ANSWER_BYTES)
-        state.answer.push(Buffer.from(chunk.subarray(0, ANSWER_BYTES - sizeBytes)));
-      sizeBytes += chunk.length;
-      if (sizeBytes > LONGEST_ANSWER_BYTES) resolve();
-    });
-    response.once('error', reject);
-    response.once('close', () => {
-      if (response.complete) resolve();
-      else reject(new Failure('reset', 'the answer was broken off'));
-    });
-  });
-  state.sent = true;
-  request.end(body);
-  try {
-    await promise;
-  } finally {
-    cutOff.removeEventListener('abort', giveUp);
-    request.destroy();
-  }
-}
-
-/** A status counts from its line on, also when the headers after it never end. */
-function watchStatusLine(socket: TLSSocket, state: Progress): void {
-  let head = '';
-  const read = (chunk: Buffer) => {
-    head += chunk.toString('latin1', 0, 64);
-    const status = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(head)?.[1];
-    if (status) state.status = Number(status);
-    if (status || head.length >= 64) socket.off('data', read);
-  };
-  socket.on('data', read);
+  throw new ExchangeFailure('dns', 'no address'); // Not reached: there is at least one.
 }
 
 /** Resolves on an event of a socket; rejects when it fails, closes or is given up first. */
@@ -311,6 +272,12 @@ function reasonOf(error: unknown): FailureReason {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (/^ERR_(SSL|TLS)/.test(code)) return 'tls';
   return REASONS[code] ?? 'unreachable';
+}
+
+/** Throws `invalid_request` where options are wrong. */
+export function assertOutboundOptions({ allowNetworks = [], ca }: OutboundOptions): void {
+  assertNetworks(allowNetworks);
+  authorities(ca);
 }
 
 /** Checked, because OpenSSL would pass over what it can't read. */

@@ -3,12 +3,8 @@ import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTcp, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import {
-  ANSWER_BYTES,
-  EXCHANGE_TIMEOUT_MS,
-  Outbound,
-  type OutboundOptions,
-} from '../../../lib/webhooks/outbound.ts';
+import { ANSWER_BYTES } from '../../../lib/webhooks/http-exchange.ts';
+import { EXCHANGE_TIMEOUT_MS, Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
