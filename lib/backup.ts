@@ -144,12 +144,10 @@ function unlessGone(error: NodeJS.ErrnoException): void {
 
 /** How many deliveries wait for an attempt; with `drop`, they are noted as failed, and none is left. */
 async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
-  const all = {
+  const due = await storage.deliveries.due({
     dueByMs: Number.MAX_SAFE_INTEGER,
     limit: Number.MAX_SAFE_INTEGER,
-    exceptHosts: new Set<string>(),
-  };
-  const due = await storage.deliveries.due({ ...all, limitPerHost: Number.MAX_SAFE_INTEGER });
+  });
   if (!drop) return due.length;
   await storage.transaction(async (tx) => {
     for (const delivery of due) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });

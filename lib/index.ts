@@ -79,7 +79,13 @@ export type {
   DeliveryStatus,
   FailureReason,
 } from './webhooks/delivery.ts';
-export type { DeliveryQuery, DeliveryStore, DueQuery } from './webhooks/delivery-store.ts';
+export type {
+  DeliveryQuery,
+  DeliveryStore,
+  DueLanes,
+  DueQuery,
+  HostPace,
+} from './webhooks/delivery-store.ts';
 export type { Resolve } from './webhooks/resolver.ts';
 export {
   DEFAULT_TOLERANCE_SECONDS,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
-import type { DeliveryQuery, DueQuery } from '../webhooks/delivery-store.ts';
+import type { DeliveryQuery, DueLanes, DueQuery } from '../webhooks/delivery-store.ts';
 import { deliveryRecord } from './delivery-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
@@ -97,20 +97,66 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await due(storage, { dueByMs: 400 }), ['1', '5', '2']);
     },
 
-    async 'gives several hosts their share, and none to the busy ones'(storage) {
-      const to = (host: string, ...ids: string[]) => ids.map((id) => deliveryRecord(id, { host }));
-      await insert(storage, ...to('a', 'a1', 'a2', 'a3', 'a4'), ...to('b', 'b1', 'b2'), ...to('c', 'c1'));
-      const sorted = async (query: Partial<DueQuery>) => (await due(storage, query)).sort();
-      assert.deepEqual(await sorted({ limitPerHost: 1 }), ['a1', 'b1', 'c1']);
-      assert.deepEqual(await sorted({ limitPerHost: 2 }), ['a1', 'a2', 'b1', 'b2', 'c1']);
-      assert.deepEqual(await sorted({ limitPerHost: 1, exceptHosts: new Set(['a', 'c']) }), ['b1']);
-      assert.equal((await due(storage, { limit: 2 })).length, 2);
+    async 'gives owners and their hosts turns, and none to those that may not be called'(storage) {
+      const to = (owner: string, host: string, ...ids: string[]) =>
+        ids.map((id) => deliveryRecord(id, { owner, host }));
+      await insert(
+        storage,
+        ...to('ada', 'x', 'ax1', 'ax2', 'ax3'),
+        ...to('ada', 'y', 'ay1', 'ay2'),
+        ...to('eve', 'x', 'ex1', 'ex2'),
+        ...to('eve', 'z', 'ez1'),
+      );
+      const taken = (query: Partial<DueQuery> & { may: (owner: string, host: string) => boolean }) => {
+        const { may, ...rest } = query;
+        return due(storage, { ...rest, lanes: lanesFor(may) });
+      };
+      const all = ['ax1', 'ax2', 'ax3', 'ay1', 'ay2', 'ex1', 'ex2', 'ez1'];
+      assert.deepEqual((await taken({ may: () => true })).sort(), all);
+      assert.deepEqual((await taken({ may: () => true })).sort(), all, 'nothing was begun');
+      const two = await taken({ limit: 2, may: () => true });
+      assert.deepEqual(two.map((id) => id.charAt(0)).sort(), ['a', 'e'], 'one of each owner');
+      const four = await taken({ limit: 4, may: () => true });
+      assert.equal(new Set(four.map((id) => id.slice(0, 2))).size, 4, 'one of each host');
+      assert.deepEqual((await taken({ may: (owner) => owner === 'eve' })).sort(), ['ex1', 'ex2', 'ez1']);
+      const notX = (_owner: string, host: string) => host !== 'x';
+      assert.deepEqual((await taken({ may: notX })).sort(), ['ay1', 'ay2', 'ez1']);
+    },
+
+    async 'finds what is due to a quick host behind any number of others that may not be called'(storage) {
+      const others = Array.from({ length: 500 }, (_, i) => deliveryRecord(`n${i}`, { host: `host-${i}` }));
+      await insert(
+        storage,
+        ...others,
+        deliveryRecord('q1', { host: 'q' }),
+        deliveryRecord('q2', { host: 'q' }),
+      );
+      let asked = 0;
+      const lanes: DueLanes = {
+        ...lanesFor(() => true),
+        paceOf: (_owner, host) => (host === 'q' ? 'quick' : 'new'),
+        mayCall: (_owner, pace) => {
+          asked += 1;
+          return pace === 'quick';
+        },
+      };
+      assert.deepEqual(await due(storage, { lanes }), ['q1', 'q2']);
+      assert.ok(asked < 100, `asked ${asked} times`);
     },
   });
 }
 
+function lanesFor(may: (owner: string, host: string) => boolean): DueLanes {
+  return {
+    paceOf: () => 'new',
+    changed: () => [],
+    mayCall: () => true,
+    enter: ({ owner, host }) => may(owner, host),
+  };
+}
+
 async function due(storage: Storage, query: Partial<DueQuery> = {}): Promise<string[]> {
-  const everything = { dueByMs: 1_000_000, limit: 100, limitPerHost: 100, exceptHosts: new Set<string>() };
+  const everything = { dueByMs: 1_000_000, limit: 1000 };
   return idsOf(await storage.deliveries.due({ ...everything, ...query }));
 }
 

@@ -32,8 +32,7 @@ export class Deliveries {
 
   /** How many are due now and wait for their turn, counted up to `limit`. */
   async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
-    const query = { dueByMs: this.#clock.now(), limit, limitPerHost: limit, exceptHosts: new Set<string>() };
-    return (await this.#storage.deliveries.due(query)).length;
+    return (await this.#storage.deliveries.due({ dueByMs: this.#clock.now(), limit })).length;
   }
 
   /**

@@ -4,8 +4,8 @@ import type { Logger } from '../logger.ts';
 import type { DeliveryRecord } from './delivery.ts';
 import type { DeliveryBook } from './delivery-book.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { HostLanes, type LaneOptions } from './host-lanes.ts';
-import type { ExchangeResult, Outbound } from './outbound.ts';
+import { HostLanes, type LaneOptions, type Place } from './host-lanes.ts';
+import type { ExchangeResult, OutboundRequest, Sends } from './outbound.ts';
 import { signWebhook } from './signature.ts';
 
 /** The secret that a delivery is signed with now; null when there is none. */
@@ -19,7 +19,7 @@ const RETRY_LONGEST_MS = 30_000;
 export interface DeliverySenderOptions extends LaneOptions {
   store: DeliveryStore;
   book: DeliveryBook;
-  outbound: Outbound;
+  outbound: Sends;
   secretOf: SecretOf;
   /** False while no attempts are to be begun; default: never. */
   mayBegin?: () => boolean;
@@ -28,6 +28,14 @@ export interface DeliverySenderOptions extends LaneOptions {
   /** Told of every attempt that was written down. */
   onAttempt?: (delivery: DeliveryRecord) => void;
 }
+
+const UNSIGNED: ExchangeResult = {
+  status: 0,
+  reason: 'secret',
+  detail: 'there is no secret to sign it with',
+  answer: null,
+  sent: false,
+};
 
 interface Sending {
   cutOff: AbortController;
@@ -41,7 +49,7 @@ interface Sending {
 export class DeliverySender {
   readonly #store: DeliveryStore;
   readonly #book: DeliveryBook;
-  readonly #outbound: Outbound;
+  readonly #outbound: Sends;
   readonly #secretOf: SecretOf;
   readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
@@ -110,35 +118,40 @@ export class DeliverySender {
   async #beginSome(): Promise<boolean> {
     const limit = this.#lanes.free;
     if (limit <= 0 || !this.#mayBegin()) return false;
-    const due = await this.#store.due({
-      dueByMs: this.#clock.now(),
-      limit,
-      limitPerHost: this.#lanes.perHost,
-      exceptHosts: this.#lanes.full(),
-    });
-    const leave = new Map<string, (tookMs: number | undefined) => void>();
-    for (const { deliveryId, host } of due) {
-      const entered = !this.#sending.has(deliveryId) && this.#lanes.enter(host);
-      if (entered) leave.set(deliveryId, entered);
-    }
-    if (leave.size === 0) return false;
+    const places = new Map<string, Place>();
     try {
-      const begun = await this.#book.begin([...leave.keys()]);
+      const due = await this.#store.due({
+        dueByMs: this.#clock.now(),
+        limit,
+        lanes: {
+          paceOf: (owner, host) => this.#lanes.paceOf(owner, host),
+          changed: () => this.#lanes.changed(),
+          mayCall: (owner, pace) => this.#lanes.mayCall(owner, pace),
+          enter: ({ deliveryId, owner, host }) => {
+            if (this.#sending.has(deliveryId)) return false;
+            const place = this.#lanes.enter(owner, host);
+            if (place) places.set(deliveryId, place);
+            return place !== undefined;
+          },
+        },
+      });
+      if (due.length === 0) return false;
+      const begun = await this.#book.begin(due.map(({ deliveryId }) => deliveryId));
       for (const delivery of begun) {
-        const left = leave.get(delivery.deliveryId) as (tookMs: number | undefined) => void;
-        leave.delete(delivery.deliveryId);
-        this.#send(delivery, left);
+        const place = places.get(delivery.deliveryId) as Place;
+        places.delete(delivery.deliveryId);
+        this.#send(delivery, place);
       }
       return begun.length > 0;
     } finally {
-      for (const left of leave.values()) left(undefined);
+      for (const place of places.values()) place.leave(undefined);
     }
   }
 
-  #send(delivery: DeliveryRecord, left: (tookMs: number | undefined) => void): void {
+  #send(delivery: DeliveryRecord, place: Place): void {
     const { deliveryId } = delivery;
     const cutOff = new AbortController();
-    const ended = this.#attempt(delivery, cutOff.signal, left)
+    const ended = this.#attempt(delivery, cutOff.signal, place)
       .catch((error: unknown) =>
         this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
       )
@@ -149,13 +162,19 @@ export class DeliverySender {
     this.#sending.set(deliveryId, { cutOff, ended });
   }
 
-  async #attempt(
-    delivery: DeliveryRecord,
-    cutOff: AbortSignal,
-    left: (tookMs: number | undefined) => void,
-  ): Promise<void> {
+  async #attempt(delivery: DeliveryRecord, cutOff: AbortSignal, place: Place): Promise<void> {
     const startedAt = performance.now();
-    const result = await this.#exchange(delivery, cutOff).finally(() => left(performance.now() - startedAt));
+    let exchange: { tookMs: number; answered: boolean } | undefined;
+    let result: ExchangeResult;
+    try {
+      const request = await this.#requestOf(delivery);
+      const askedAt = performance.now();
+      result = request ? await this.#outbound.post(request, cutOff) : UNSIGNED;
+      const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
+      if (isReceivers) exchange = { tookMs: performance.now() - askedAt, answered: result.status !== 0 };
+    } finally {
+      place.leave(exchange);
+    }
     await this.#conclude(delivery, result);
     const { deliveryId, jobId, host, attempts } = delivery;
     const { status, reason, detail } = result;
@@ -163,13 +182,14 @@ export class DeliverySender {
     this.#logger.info({ ...details, ms: Math.round(performance.now() - startedAt) }, 'webhook');
   }
 
-  async #exchange(delivery: DeliveryRecord, cutOff: AbortSignal): Promise<ExchangeResult> {
+  /** Undefined when there is no secret to sign it with. */
+  async #requestOf(delivery: DeliveryRecord): Promise<OutboundRequest | undefined> {
     const { deliveryId, event, url, repeats } = delivery;
     const secret = await this.#secretOf(delivery).catch((error: unknown) => {
       this.#logger.error({ err: error, deliveryId }, 'A webhook secret could not be read.');
       return null;
     });
-    if (!secret) return notMade('secret', 'there is no secret to sign it with');
+    if (!secret) return undefined;
     const body = await this.#store.readBody(deliveryId);
     if (body === undefined) throw new Error('a delivery has its body');
     const bytes = Buffer.from(body);
@@ -180,7 +200,7 @@ export class DeliverySender {
       ...(repeats !== null && { 'svc-redelivery': repeats }),
       'user-agent': 'scenepress',
     };
-    return this.#outbound.post({ url, headers, body: bytes }, cutOff);
+    return { url, headers, body: bytes };
   }
 
   /** Until it is written down. If it never is, the attempt counts as interrupted when the next one is due. */
@@ -199,8 +219,4 @@ export class DeliverySender {
       }
     }
   }
-}
-
-function notMade(reason: 'secret', detail: string): ExchangeResult {
-  return { status: 0, reason, detail, answer: null, sent: false };
 }

@@ -11,14 +11,29 @@ export interface DeliveryQuery {
   before?: string;
 }
 
+/** What a sender knows of one of an owner's hosts: `new` hosts have not been called lately. */
+export type HostPace = 'quick' | 'new' | 'slow';
+
+/** Who may be called now. The attempts of one owner, and of these the ones to one host, have bounds of their own. */
+export interface DueLanes {
+  paceOf(owner: string, host: string): HostPace;
+  /** The hosts whose pace has changed since this was asked last. */
+  changed(): Iterable<{ owner: string; host: string }>;
+  /** False when no more of the owner's attempts to hosts of this pace may begin now, whatever the host. */
+  mayCall(owner: string, pace: HostPace): boolean;
+  /** Takes a place for an attempt at this delivery; false when there is none. */
+  enter(delivery: Pick<DeliveryRecord, 'deliveryId' | 'owner' | 'host'>): boolean;
+}
+
 /** Which deliveries are to be sent. */
 export interface DueQuery {
   dueByMs: number;
   limit: number;
-  /** At most this many to one host. */
-  limitPerHost: number;
-  /** None to these: they have as many under way as they may. */
-  exceptHosts: ReadonlySet<string>;
+  /**
+   * Only deliveries that got a place here, which each of them takes as it is found: owners in turns, and of each owner
+   * the hosts in turns. Default: whatever is due, in no order that means something.
+   */
+  lanes?: DueLanes;
 }
 
 /** Where deliveries live, in the same database as the jobs. The rules of {@link Storage} hold here too. */
@@ -34,8 +49,8 @@ export interface DeliveryStore {
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
   list(query: DeliveryQuery): Promise<DeliveryRecord[]>;
   /**
-   * Deliveries whose time has come: the longest due of each host, hosts in turns, so that many to one host don't stand
-   * before those to others. Takes no longer when more are due.
+   * Deliveries whose time has come, the longest due of each host first. With `lanes` it takes no longer when more are
+   * due. What was taken and is not begun (by an `update`) is due still.
    */
   due(query: DueQuery): Promise<DeliveryRecord[]>;
   /** The body exactly as it was inserted. */

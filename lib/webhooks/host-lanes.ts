@@ -1,27 +1,49 @@
+import type { HostPace } from './delivery-store.ts';
+import { HostPaces } from './host-paces.ts';
+
 /** How many exchanges are under way at the same time. */
 export interface LaneOptions {
-  /** Exchanges at the same time. Default 256. */
+  /** Of all owners together. */
   concurrency: number;
-  /** To one host, while it answers quickly. Default 8. */
+  /** Of one owner's to one host, while it answers quickly. */
   concurrencyPerHost: number;
+  /** Of one owner's to all hosts together that are not known to answer quickly. */
+  concurrencyUnproven: number;
 }
 
-/** An exchange that takes longer makes its host a slow one. */
-const SLOW_MS = 1_000;
-const MOST_HOSTS_REMEMBERED = 10_000;
+/** A place that an exchange has. */
+export interface Place {
+  /** Gives it back; undefined when the exchange wasn't made, or was cut off here. */
+  leave(exchange: { tookMs: number; answered: boolean } | undefined): void;
+}
+
+interface Running {
+  total: number;
+  unproven: number;
+  slow: number;
+  byHost: Map<string, number>;
+}
 
 /**
- * Who may be called now. A host that answers quickly gets several exchanges at a time. One that is slow, or not known
- * yet, gets one; and all that are known to be slow together get half of all there are. So hosts that are dead or drip
- * their answers wait for each other, and for nobody else.
+ * Who may be called now. Three bounds keep an owner whose hosts are dead, or drip their answers, from delaying others:
+ *
+ * - **An owner may begin one more only while it has less under way than is free.** So one alone gets half of all
+ *   places, ten that take all they can get leave an eleventh of them free, and a newcomer finds a place at once
+ *   whatever the others do, as long as there are fewer owners than places. (In switches: a dynamic threshold.)
+ * - **Hosts of an owner that are not known to answer quickly share a few places**, and half of these are the most that
+ *   those known to be slow get. A host proves itself by answering within a second, whatever it answers.
+ * - **One host gets one exchange at a time, and several while it answers quickly.**
+ *
+ * A host here is the host and port of a URL as one owner uses it. More ports, subdomains or addresses get an owner more
+ * lanes but no more places, as the first two bounds count all of them together: it needs no list of registrable domains
+ * and no look at addresses, which the owner of a domain can vary as well. Two owners who call the same host have lanes
+ * of their own, or one could fill the other's with URLs of that host that never answer.
  */
 export class HostLanes {
   readonly #options: LaneOptions;
-  readonly #running = new Map<string, number>();
-  /** The pace of hosts called lately, the longest not called first. */
-  readonly #pace = new Map<string, 'quick' | 'slow'>();
+  readonly #paces = new HostPaces();
+  readonly #running = new Map<string, Running>();
   #total = 0;
-  #slow = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -31,51 +53,49 @@ export class HostLanes {
     return this.#options.concurrency - this.#total;
   }
 
-  get perHost(): number {
-    return this.#options.concurrencyPerHost;
+  paceOf(owner: string, host: string): HostPace {
+    return this.#paces.of(owner, host);
   }
 
-  /** Those that may not be called now. */
-  full(): Set<string> {
-    const full = new Set([...this.#running.keys()].filter((host) => !this.#hasRoom(host)));
-    if (this.#slow < this.#mostSlow) return full;
-    for (const [host, pace] of this.#pace) if (pace === 'slow') full.add(host);
-    return full;
+  /** The hosts whose pace has changed since this was asked last. */
+  changed(): { owner: string; host: string }[] {
+    return this.#paces.takeChanged();
   }
 
-  /** False when it may not be called now. Else it is counted, until the call of what is returned. */
-  enter(host: string): ((tookMs: number | undefined) => void) | false {
-    const isSlow = this.#pace.get(host) === 'slow';
-    if (this.free <= 0 || !this.#hasRoom(host) || (isSlow && this.#slow >= this.#mostSlow)) return false;
-    this.#running.set(host, (this.#running.get(host) ?? 0) + 1);
-    this.#total += 1;
-    if (isSlow) this.#slow += 1;
-    return (tookMs) => {
-      const left = (this.#running.get(host) ?? 1) - 1;
-      if (left > 0) this.#running.set(host, left);
-      else this.#running.delete(host);
-      this.#total -= 1;
-      if (isSlow) this.#slow -= 1;
-      if (tookMs !== undefined) this.#remember(host, tookMs > SLOW_MS ? 'slow' : 'quick');
+  /** False when no more of an owner's exchanges with hosts of this pace may begin. */
+  mayCall(owner: string, pace: HostPace): boolean {
+    const { total, unproven, slow } = this.#running.get(owner) ?? { total: 0, unproven: 0, slow: 0 };
+    if (total >= this.free) return false;
+    if (pace === 'quick') return true;
+    const most = this.#options.concurrencyUnproven;
+    return unproven < most && (pace === 'new' || slow < Math.max(1, Math.floor(most / 2)));
+  }
+
+  /** Undefined when it may not be called now. */
+  enter(owner: string, host: string): Place | undefined {
+    const pace = this.paceOf(owner, host);
+    if (!this.mayCall(owner, pace)) return undefined;
+    const running = this.#running.get(owner) ?? { total: 0, unproven: 0, slow: 0, byHost: new Map() };
+    const toHost = running.byHost.get(host) ?? 0;
+    if (toHost >= (pace === 'quick' ? this.#options.concurrencyPerHost : 1)) return undefined;
+    this.#running.set(owner, running);
+    running.byHost.set(host, toHost + 1);
+    const count = (change: 1 | -1) => {
+      this.#total += change;
+      running.total += change;
+      if (pace !== 'quick') running.unproven += change;
+      if (pace === 'slow') running.slow += change;
     };
-  }
-
-  get #mostSlow(): number {
-    return Math.max(1, Math.floor(this.#options.concurrency / 2));
-  }
-
-  #hasRoom(host: string): boolean {
-    const most = this.#pace.get(host) === 'quick' ? this.#options.concurrencyPerHost : 1;
-    return (this.#running.get(host) ?? 0) < most;
-  }
-
-  #remember(host: string, pace: 'quick' | 'slow'): void {
-    this.#pace.delete(host);
-    this.#pace.set(host, pace);
-    if (this.#pace.size <= MOST_HOSTS_REMEMBERED) return;
-    for (const [longest] of this.#pace) {
-      this.#pace.delete(longest);
-      return;
-    }
+    count(1);
+    return {
+      leave: (exchange) => {
+        count(-1);
+        const left = (running.byHost.get(host) ?? 1) - 1;
+        if (left > 0) running.byHost.set(host, left);
+        else running.byHost.delete(host);
+        if (running.total === 0) this.#running.delete(owner);
+        if (exchange) this.#paces.remember(owner, host, exchange);
+      },
+    };
   }
 }

@@ -19,10 +19,15 @@ export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
   secretOf?: (job: WebhookJob) => Promise<string | null> | string | null;
   /** Encrypts secrets that come with jobs; default: the master key of the folder. */
   masterKey?: MasterKey;
-  /** Requests under way at the same time. Default 256. */
+  /**
+   * Requests under way at the same time. Default 256. One owner begins more only while it has fewer under way than are
+   * free: alone it gets half of them, and there is room left for those who come.
+   */
   concurrency?: number;
-  /** Of these to one host, while it answers quickly. Default 8. */
+  /** Of these one owner's to one host, while it answers quickly. Default 8. */
   concurrencyPerHost?: number;
+  /** Of these one owner's to all hosts that are not known to answer quickly. Default 16. */
+  concurrencyUnproven?: number;
 }
 
 /** Finds what webhooks are signed with: a secret that came with the job, or its key's. */

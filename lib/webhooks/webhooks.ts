@@ -8,11 +8,13 @@ import { deliveryOf } from './deliveries.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryBook } from './delivery-book.ts';
 import { DeliverySender } from './delivery-sender.ts';
-import { Outbound } from './outbound.ts';
+import { assertOutboundOptions } from './outbound.ts';
+import { OutboundThread } from './outbound-thread.ts';
 import { type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
 
 const DEFAULT_CONCURRENCY = 256;
 const DEFAULT_CONCURRENCY_PER_HOST = 8;
+const DEFAULT_CONCURRENCY_UNPROVEN = 16;
 
 interface Options {
   options: WebhookOptions;
@@ -34,7 +36,7 @@ export class Webhooks {
   readonly book: DeliveryBook;
   readonly secrets: WebhookSecrets;
   readonly #options: Options;
-  #outbound: Outbound | undefined;
+  #outbound: OutboundThread | undefined;
   #sender: DeliverySender | undefined;
 
   constructor(options: Options) {
@@ -48,15 +50,17 @@ export class Webhooks {
     });
   }
 
-  /** Takes up the options for requests; throws where they are wrong. */
+  /** Throws `invalid_request` where the options for requests are wrong. */
   open(): void {
-    this.#outbound = new Outbound(this.#options.options);
+    assertOutboundOptions(this.#options.options);
   }
 
   /** Sends what is due from now on. After {@link open}. */
   start(): void {
-    assert(this.#outbound, 'open');
+    assert(!this.#outbound, 'stopped');
     const { options, storage, clock, logger, mayBegin, onAttempt } = this.#options;
+    this.#outbound = new OutboundThread({ options, logger });
+    this.#outbound.start();
     this.#sender = new DeliverySender({
       store: storage.deliveries,
       book: this.book,
@@ -67,6 +71,7 @@ export class Webhooks {
       logger,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       concurrencyPerHost: options.concurrencyPerHost ?? DEFAULT_CONCURRENCY_PER_HOST,
+      concurrencyUnproven: options.concurrencyUnproven ?? DEFAULT_CONCURRENCY_UNPROVEN,
       onAttempt: (delivery) => onAttempt(deliveryOf(delivery)),
     });
     this.#sender.start();
@@ -81,6 +86,8 @@ export class Webhooks {
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     await this.#sender?.stop({ graceMs });
     this.#sender = undefined;
+    await this.#outbound?.stop();
+    this.#outbound = undefined;
   }
 
   /**

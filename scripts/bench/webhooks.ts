@@ -9,7 +9,7 @@ import { DataFolder, type DeliveryRecord, silentLogger, systemClock } from '../.
 import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { DeliverySender } from '../../lib/webhooks/delivery-sender.ts';
-import { Outbound } from '../../lib/webhooks/outbound.ts';
+import { OutboundThread } from '../../lib/webhooks/outbound-thread.ts';
 import { TestAuthority } from '../../test/fixtures/certificates.ts';
 
 const HOSTS = 1_000;
@@ -63,19 +63,21 @@ async function deliver(path: string, hosts: string[], receiver: Receiver) {
   const { storage } = folder;
   await fill(folder, hosts);
   const toReceive = hosts.filter((host) => host.endsWith(`:${receiver.quickPort}`)).length;
+  const outbound = new OutboundThread({
+    options: { allowNetworks: ['127.0.0.0/8'], ca: receiver.ca, resolve: async () => ['127.0.0.1'] },
+    logger: silentLogger,
+  });
+  outbound.start();
   const sender = new DeliverySender({
     store: storage.deliveries,
     book: new DeliveryBook({ storage, clock: systemClock }),
-    outbound: new Outbound({
-      allowNetworks: ['127.0.0.0/8'],
-      ca: receiver.ca,
-      resolve: async () => ['127.0.0.1'],
-    }),
+    outbound,
     secretOf: async () => 'whsec_of_the_benchmark',
     clock: systemClock,
     logger: silentLogger,
     concurrency: 256,
     concurrencyPerHost: 8,
+    concurrencyUnproven: 16,
   });
   const before = await receiver.count();
   const startedAt = performance.now();
@@ -88,6 +90,7 @@ async function deliver(path: string, hosts: string[], receiver: Receiver) {
   const seconds = (performance.now() - startedAt) / 1000;
   const { rss } = process.memoryUsage();
   await sender.stop();
+  await outbound.stop();
   await folder.stop();
   return { delivered, seconds, rss };
 }

@@ -37,7 +37,7 @@ const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 /** Where the root has the list of what is in it; here with what is in the program, too. */
 const LISTS = 'usr/share/scenepress';
 /** The program's files: the first finds the others by these names beside it. */
-const [MAIN, THREAD, PISCINA_THREAD] = ['main', 'thread', 'worker'];
+const [MAIN, THREAD, SENDING_THREAD, PISCINA_THREAD] = ['main', 'thread', 'sending-thread', 'worker'];
 /** What unpacking needs, out of the root. */
 const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
 const COPY_BYTES = 8 * 1024 * 1024;
@@ -93,7 +93,10 @@ function packProgram(app: string, program: string, cache: string): string[] {
     version: own,
     bin: `${MAIN}.js`,
     // pkg doesn't see that threads start these; what they can go without it would find in the checkout's node_modules.
-    pkg: { scripts: [`${THREAD}.js`, `${PISCINA_THREAD}.js`], ignore: ['**/node_modules/**'] },
+    pkg: {
+      scripts: [`${THREAD}.js`, `${SENDING_THREAD}.js`, `${PISCINA_THREAD}.js`],
+      ignore: ['**/node_modules/**'],
+    },
   };
   writeFileSync(join(app, 'package.json'), JSON.stringify(description));
   // pkg would fetch the Node that it puts the program into: this is where it keeps those that it has fetched.
@@ -124,6 +127,7 @@ function bundle(app: string): string[] {
     entryPoints: [
       { in: 'appliance/main.ts', out: MAIN },
       { in: 'lib/render/thread.ts', out: THREAD },
+      { in: 'lib/webhooks/sending-thread.ts', out: SENDING_THREAD },
       { in: 'node_modules/piscina/dist/worker.js', out: PISCINA_THREAD },
     ],
     outdir: app,

@@ -28,9 +28,8 @@ export class LowdbDeliveryStore implements DeliveryStore {
     });
     database.archive(BODIES, { finished: () => true });
     database.archive(ANSWERS, { finished: () => true });
-    database.listen(TABLE, (id, before, after) => {
-      const { host, dueAtMs } = (after ?? before) as DeliveryRecord;
-      this.#due.set(id, host, after ? dueAtMs : null);
+    database.listen(TABLE, (id, _before, after) => {
+      this.#due.set(id, (after as DeliveryRecord | undefined)?.dueAtMs ?? null);
     });
   }
 
@@ -81,10 +80,9 @@ export class LowdbDeliveryStore implements DeliveryStore {
     return found;
   }
 
-  async due(query: DueQuery): Promise<DeliveryRecord[]> {
-    return this.#due
-      .take(query)
-      .map((id) => this.#database.unfinished<DeliveryRecord>(TABLE, id) as DeliveryRecord);
+  async due({ lanes, ...query }: DueQuery): Promise<DeliveryRecord[]> {
+    const ids = lanes ? this.#due.take({ ...query, lanes }) : this.#due.all(query);
+    return ids.map((id) => this.#database.unfinished<DeliveryRecord>(TABLE, id) as DeliveryRecord);
   }
 
   async readBody(deliveryId: string): Promise<string | undefined> {

@@ -127,7 +127,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
       return;
     }
     case 'deliver': {
-      const query = { dueByMs: clock.now(), limit: 2, limitPerHost: 2, exceptHosts: new Set<string>() };
+      const query = { dueByMs: clock.now(), limit: 2 };
       const due = await world.folder.storage.deliveries.due(query);
       for (const begun of await world.deliveries.begin(due.map(({ deliveryId }) => deliveryId))) {
         model.requests.set(begun.jobId, (model.requests.get(begun.jobId) ?? 0) + 1);

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { HostLanes } from '../../../lib/webhooks/host-lanes.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -40,23 +39,4 @@ t.test('a receiver that answers quickly gets several at a time, but no more than
   await sender.stop({ graceMs: 5_000 });
   t.equal(most, 3);
   t.ok((await deliveries.list()).every(({ status }) => status === 'delivered'));
-});
-
-t.test('those known to be slow share half of the room', async (t) => {
-  const lanes = new HostLanes({ concurrency: 4, concurrencyPerHost: 2 });
-  const hosts = ['a', 'b', 'c'];
-  for (const host of hosts) {
-    const leave = lanes.enter(host);
-    if (leave) leave(5_000);
-  }
-  const leaves = hosts.map((host) => lanes.enter(host));
-  t.match(leaves, [Function, Function, false]);
-  t.same([...lanes.full()].sort(), hosts);
-  t.ok(lanes.enter('new'));
-  t.notOk(lanes.enter('new'), 'one that is not known gets one');
-  const [first] = leaves;
-  if (first) first(10);
-  t.same([...lanes.full()].sort(), ['b', 'new'], 'quick again, and so is room for the slow');
-  t.ok(lanes.enter('a'));
-  t.equal(lanes.free, 1);
 });

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../logger.ts';
+import type { ExchangeResult, OutboundOptions, OutboundRequest, Sends } from './outbound.ts';
+import type { Resolve } from './resolver.ts';
+import type { FromThread, SendingThreadData, ToThread } from './sending-thread.ts';
+
+// From source the thread is TypeScript too.
+const THREAD_FILE = new URL(
+  import.meta.url.endsWith('.ts') ? './sending-thread.ts' : './sending-thread.js',
+  import.meta.url,
+);
+const PING_MS = 1_000;
+/** A thread that leaves so many pings unanswered hangs; one that starts has longer. */
+const MOST_UNANSWERED = 5;
+const MOST_UNANSWERED_AT_START = 30;
+const RESTART_FIRST_MS = 500;
+const RESTART_LONGEST_MS = 30_000;
+/** So soon a request that is cut off must have ended. */
+const CUT_GRACE_MS = 2_000;
+/** More than it ever needs: beyond, the thread ends instead of the service. */
+const MOST_HEAP_MB = 512;
+
+interface UnderWay {
+  request: OutboundRequest;
+  end: (result: ExchangeResult) => void;
+}
+
+/**
+ * Sends requests in a thread of its own: a receiver that floods it with bytes, headers or handshakes can't hold the
+ * service's loop. A thread that dies or hangs is replaced, and what it had under way ends as `interrupted`, because the
+ * receiver may have seen it. Signing stays here, and so does a `resolve` that the options have: the thread asks for it.
+ */
+export class OutboundThread implements Sends {
+  readonly #data: SendingThreadData;
+  readonly #resolve: Resolve | undefined;
+  readonly #logger: Logger;
+  readonly #file: URL;
+  readonly #underWay = new Map<number, UnderWay>();
+  readonly #lookups = new Map<number, AbortController>();
+  #worker: Worker | undefined;
+  #isReady = false;
+  #unanswered = 0;
+  #ping: NodeJS.Timeout | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #restartMs = RESTART_FIRST_MS;
+  #lastId = 0;
+
+  /** `file`: the program of the thread, for tests. */
+  constructor({
+    options: { allowNetworks = [], ca = [], resolve, timeoutMs },
+    logger,
+    file = THREAD_FILE,
+  }: {
+    options: OutboundOptions;
+    logger: Logger;
+    file?: URL;
+  }) {
+    this.#data = {
+      allowNetworks: [...allowNetworks],
+      ca: [ca].flat(),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      asksForNames: resolve !== undefined,
+    };
+    this.#resolve = resolve;
+    this.#logger = logger;
+    this.#file = file;
+  }
+
+  start(): void {
+    assert(!this.#ping, 'stopped');
+    this.#ping = setInterval(() => this.#check(), PING_MS);
+    this.#startThread();
+  }
+
+  /** Ends the thread. What is under way ends as `stopped`: cut it off before, to know what was sent. */
+  async stop(): Promise<void> {
+    clearInterval(this.#ping);
+    clearTimeout(this.#restart);
+    this.#ping = undefined;
+    const worker = this.#worker;
+    this.#letGo();
+    for (const id of [...this.#underWay.keys()]) this.#end(id, stopped({ sent: true }));
+    await worker?.terminate();
+  }
+
+  /** After {@link start}. Never rejects; `signal` cuts the exchange off. */
+  async post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
+    assert(this.#ping, 'started');
+    if (signal.aborted) return stopped({ sent: false });
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
+    this.#underWay.set(id, { request, end: resolve });
+    let late: NodeJS.Timeout | undefined;
+    const cut = () => {
+      if (!this.#isReady) return this.#end(id, stopped({ sent: false }));
+      this.#tell({ type: 'cut', id });
+      late = setTimeout(() => this.#end(id, stopped({ sent: true })), CUT_GRACE_MS);
+    };
+    signal.addEventListener('abort', cut, { once: true });
+    if (this.#isReady) this.#tell({ type: 'post', id, request });
+    const result = await promise;
+    clearTimeout(late);
+    signal.removeEventListener('abort', cut);
+    return result;
+  }
+
+  #startThread(): void {
+    const worker = new Worker(this.#file, {
+      name: 'webhooks',
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
+    });
+    this.#worker = worker;
+    this.#unanswered = 0;
+    let problem: unknown;
+    worker.on('message', (message: FromThread) => {
+      if (worker === this.#worker) this.#hear(message);
+    });
+    worker.on('error', (error) => {
+      problem = error;
+    });
+    worker.once('exit', (exitCode) => {
+      if (worker === this.#worker) this.#replace({ err: problem, exitCode }, 'ended');
+    });
+  }
+
+  #hear(message: FromThread): void {
+    switch (message.type) {
+      case 'ready':
+        this.#isReady = true;
+        this.#restartMs = RESTART_FIRST_MS;
+        for (const [id, { request }] of this.#underWay) this.#tell({ type: 'post', id, request });
+        break;
+      case 'ended':
+        this.#end(message.id, message.result);
+        break;
+      case 'look up':
+        void this.#lookUp(message.lookup, message.name);
+        break;
+      case 'give up':
+        this.#lookups.get(message.lookup)?.abort();
+        break;
+      case 'pong':
+        this.#unanswered = 0;
+    }
+  }
+
+  /** Counts pings, not time: when this loop is late, so are the answers. */
+  #check(): void {
+    if (!this.#worker) return;
+    const most = this.#isReady ? MOST_UNANSWERED : MOST_UNANSWERED_AT_START;
+    if (this.#unanswered >= most) {
+      this.#replace({ unanswered: this.#unanswered }, 'hangs');
+      return;
+    }
+    this.#unanswered += 1;
+    this.#tell({ type: 'ping' });
+  }
+
+  #replace(details: object, what: 'ended' | 'hangs'): void {
+    const { size } = this.#underWay;
+    this.#logger.error(
+      { ...details, underWay: size },
+      `The thread that sends webhooks ${what}; it is replaced.`,
+    );
+    const worker = this.#worker;
+    const wasReady = this.#isReady;
+    this.#letGo();
+    void worker?.terminate();
+    // Nobody has seen what was meant for a thread that never began: the next one sends it.
+    if (wasReady) for (const id of [...this.#underWay.keys()]) this.#end(id, interrupted(what));
+    this.#restart = setTimeout(() => this.#startThread(), wasReady ? 0 : this.#restartMs);
+    if (!wasReady) this.#restartMs = Math.min(2 * this.#restartMs, RESTART_LONGEST_MS);
+  }
+
+  #letGo(): void {
+    this.#worker = undefined;
+    this.#isReady = false;
+    for (const lookup of this.#lookups.values()) lookup.abort();
+    this.#lookups.clear();
+  }
+
+  #end(id: number, result: ExchangeResult): void {
+    const underWay = this.#underWay.get(id);
+    this.#underWay.delete(id);
+    underWay?.end(result);
+  }
+
+  async #lookUp(lookup: number, name: string): Promise<void> {
+    const worker = this.#worker;
+    const giveUp = new AbortController();
+    this.#lookups.set(lookup, giveUp);
+    let answer: ToThread;
+    try {
+      const addresses = await (this.#resolve as Resolve)(name, giveUp.signal);
+      answer = { type: 'found', lookup, addresses };
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      answer = { type: 'not found', lookup, code, message };
+    }
+    if (worker !== this.#worker) return;
+    this.#lookups.delete(lookup);
+    this.#tell(answer);
+  }
+
+  #tell(message: ToThread): void {
+    this.#worker?.postMessage(message);
+  }
+}
+
+function stopped({ sent }: { sent: boolean }): ExchangeResult {
+  return { status: 0, reason: 'stopped', detail: 'the service was stopped', answer: null, sent };
+}
+
+function interrupted(what: 'ended' | 'hangs'): ExchangeResult {
+  const detail =
+    what === 'ended'
+      ? 'the thread that sends ended while the request was under way'
+      : 'the thread that sends stopped responding while the request was under way';
+  return { status: 0, reason: 'interrupted', detail, answer: null, sent: true };
+}

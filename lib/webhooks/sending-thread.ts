@@ -1,0 +1,85 @@
+// The thread in which everything that talks to receivers runs: look-ups, connections, TLS, HTTP. Whatever a receiver
+// makes it work on, the service's own loop goes on.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type ExchangeResult, Outbound, type OutboundRequest } from './outbound.ts';
+import type { Resolve } from './resolver.ts';
+
+/** What {@link OutboundThread} gives its thread. */
+export interface SendingThreadData {
+  allowNetworks: readonly string[];
+  ca: readonly string[];
+  timeoutMs?: number;
+  /** True when names are looked up by the service, which was given a `resolve` of its own. */
+  asksForNames: boolean;
+}
+
+export type ToThread =
+  | { type: 'post'; id: number; request: OutboundRequest }
+  | { type: 'cut'; id: number }
+  | { type: 'found'; lookup: number; addresses: string[] }
+  | { type: 'not found'; lookup: number; code: string | undefined; message: string }
+  | { type: 'ping' };
+
+export type FromThread =
+  | { type: 'ready' }
+  | { type: 'ended'; id: number; result: ExchangeResult }
+  | { type: 'look up'; lookup: number; name: string }
+  | { type: 'give up'; lookup: number }
+  | { type: 'pong' };
+
+const data = workerData as SendingThreadData;
+const port = parentPort as MessagePort;
+const post = (message: FromThread) => port.postMessage(message);
+
+const cuts = new Map<number, AbortController>();
+const lookups = new Map<number, PromiseWithResolvers<string[]>>();
+let lastLookup = 0;
+
+const askForName: Resolve = async (name, signal) => {
+  lastLookup += 1;
+  const lookup = lastLookup;
+  const asked = Promise.withResolvers<string[]>();
+  lookups.set(lookup, asked);
+  signal.addEventListener('abort', () => post({ type: 'give up', lookup }), { once: true });
+  post({ type: 'look up', lookup, name });
+  return asked.promise.finally(() => lookups.delete(lookup));
+};
+
+const { allowNetworks, ca, timeoutMs, asksForNames } = data;
+const outbound = new Outbound({
+  allowNetworks,
+  ca,
+  ...(timeoutMs !== undefined && { timeoutMs }),
+  ...(asksForNames && { resolve: askForName }),
+});
+
+port.on('message', (message: ToThread) => {
+  switch (message.type) {
+    case 'post':
+      void send(message.id, message.request);
+      break;
+    case 'cut':
+      cuts.get(message.id)?.abort();
+      break;
+    case 'found':
+      lookups.get(message.lookup)?.resolve(message.addresses);
+      break;
+    case 'not found': {
+      const { code, message: text } = message;
+      lookups.get(message.lookup)?.reject(Object.assign(new Error(text), code !== undefined && { code }));
+      break;
+    }
+    case 'ping':
+      post({ type: 'pong' });
+  }
+});
+
+async function send(id: number, request: OutboundRequest): Promise<void> {
+  const cut = new AbortController();
+  cuts.set(id, cut);
+  const result = await outbound.post(request, cut.signal);
+  cuts.delete(id);
+  post({ type: 'ended', id, result });
+}
+
+post({ type: 'ready' });

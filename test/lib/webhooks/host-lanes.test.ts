@@ -1,0 +1,84 @@
+import t from 'tap';
+import { HostLanes, type Place } from '../../../lib/webhooks/host-lanes.ts';
+import { HostPaces } from '../../../lib/webhooks/host-paces.ts';
+
+const QUICK = { tookMs: 10, answered: true };
+const SLOW = { tookMs: 5_000, answered: false };
+
+/** Takes places at hosts of an owner until there are none; how many there were. */
+function fill(lanes: HostLanes, owner: string, hosts: (i: number) => string): Place[] {
+  const places: Place[] = [];
+  for (let i = 0; i < 1_000; i += 1) {
+    const place = lanes.enter(owner, hosts(i));
+    if (place) places.push(place);
+  }
+  return places;
+}
+
+/** Hosts of an owner that have answered quickly. */
+function prove(lanes: HostLanes, owner: string, hosts: string[]): void {
+  for (const host of hosts) lanes.enter(owner, host)?.leave(QUICK);
+}
+
+t.test('unknown hosts of an owner share a few places, whatever their subdomains and ports', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 16 });
+  t.equal(fill(lanes, 'eve', (i) => `${i}.eve.test:${1_000 + i}`).length, 16);
+  t.notOk(lanes.mayCall('eve', 'new'));
+  t.ok(lanes.mayCall('eve', 'quick'));
+  t.ok(lanes.mayCall('ada', 'new'));
+});
+
+t.test('a host gets one exchange at a time until it has answered quickly, then several', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 16 });
+  const [place, ...more] = fill(lanes, 'ada', () => 'a.test');
+  t.same(more, []);
+  place?.leave({ tookMs: 10, answered: false });
+  t.equal(lanes.paceOf('ada', 'a.test'), 'new', 'a failure proves nothing');
+  prove(lanes, 'ada', ['a.test']);
+  t.equal(lanes.paceOf('ada', 'a.test'), 'quick');
+  t.equal(lanes.paceOf('eve', 'a.test'), 'new', 'to its owner');
+  const places = fill(lanes, 'ada', () => 'a.test');
+  t.equal(places.length, 8);
+  t.equal(fill(lanes, 'ada', (i) => `${i}.test`).length, 16, 'which takes no places from the unknown');
+  places[0]?.leave(undefined);
+  t.equal(lanes.paceOf('ada', 'a.test'), 'quick', 'cut off by the service: nothing is learnt');
+  places[1]?.leave(SLOW);
+  t.equal(lanes.paceOf('ada', 'a.test'), 'slow');
+});
+
+t.test('slow hosts of an owner leave it places for new ones', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 16 });
+  for (let i = 0; i < 100; i += 1) lanes.enter('ada', `slow-${i}.test`)?.leave(SLOW);
+  t.equal(fill(lanes, 'ada', (i) => `slow-${i % 100}.test`).length, 8);
+  t.equal(fill(lanes, 'ada', (i) => `new-${i}.test`).length, 8);
+});
+
+t.test(
+  'owners who take all they can get leave room for one more, and what they give back is shared',
+  async (t) => {
+    const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 16 });
+    const hosts = Array.from({ length: 100 }, (_, i) => `${i}.test`);
+    const owners = Array.from({ length: 50 }, (_, i) => `eve-${i}`);
+    for (const owner of owners) prove(lanes, owner, hosts);
+    const places = fill(lanes, 'eve-0', (i) => hosts[i % 100] as string);
+    t.equal(places.length, 128, 'one alone gets half');
+    for (const owner of owners) fill(lanes, owner, (i) => hosts[i % 100] as string);
+    t.ok(lanes.free > 0);
+    t.ok(lanes.enter('ada', 'a.test'), 'a newcomer finds a place');
+    t.notOk(lanes.mayCall('eve-0', 'quick'));
+    for (const place of places) place.leave(SLOW);
+    t.ok(fill(lanes, 'ada', (i) => `${i}.test`).length >= 15);
+  },
+);
+
+t.test(
+  'what is remembered is bounded, and an owner with endless hosts makes forget only its own',
+  async (t) => {
+    const paces = new HostPaces({ most: 100 });
+    for (let i = 0; i < 10; i += 1) paces.remember('ada', `${i}.test`, QUICK);
+    for (let i = 0; i < 1_000; i += 1) paces.remember('eve', `${i}.test`, QUICK);
+    for (let i = 0; i < 10; i += 1) t.equal(paces.of('ada', `${i}.test`), 'quick');
+    t.equal(paces.of('eve', '909.test'), 'new', 'the longest not called first');
+    t.equal(paces.of('eve', '910.test'), 'quick');
+  },
+);
