@@ -27,9 +27,10 @@ interface Running {
 /**
  * Who may be called now. Three bounds keep an owner whose hosts are dead, or drip their answers, from delaying others:
  *
- * - **An owner may begin one more only while it has less under way than is free.** So one alone gets half of all
- *   places, ten that take all they can get leave an eleventh of them free, and a newcomer finds a place at once
- *   whatever the others do, as long as there are fewer owners than places. (In switches: a dynamic threshold.)
+ * - **An owner may begin one more only while it has less under way than is free**, and an eighth of all places are for
+ *   owners who have nothing under way. So the more owners take all they can get, the less each of them gets: one alone
+ *   has 112 of 256 places, ten have 20 each, and a newcomer finds a place whatever the others do, until there are
+ *   almost as many of them as places. (In switches this is a dynamic threshold.)
  * - **Hosts of an owner that are not known to answer quickly share a few places**, and half of these are the most that
  *   those known to be slow get. A host proves itself by answering within a second, whatever it answers.
  * - **One host gets one exchange at a time, and several while it answers quickly.**
@@ -43,10 +44,13 @@ export class HostLanes {
   readonly #options: LaneOptions;
   readonly #paces = new HostPaces();
   readonly #running = new Map<string, Running>();
+  /** Of the free places, those for owners who have nothing under way. */
+  readonly #reserved: number;
   #total = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#reserved = Math.floor(options.concurrency / 8);
   }
 
   get free(): number {
@@ -65,7 +69,7 @@ export class HostLanes {
   /** False when no more of an owner's exchanges with hosts of this pace may begin. */
   mayCall(owner: string, pace: HostPace): boolean {
     const { total, unproven, slow } = this.#running.get(owner) ?? { total: 0, unproven: 0, slow: 0 };
-    if (total >= this.free) return false;
+    if (total >= (total === 0 ? this.free : this.free - this.#reserved)) return false;
     if (pace === 'quick') return true;
     const most = this.#options.concurrencyUnproven;
     return unproven < most && (pace === 'new' || slow < Math.max(1, Math.floor(most / 2)));

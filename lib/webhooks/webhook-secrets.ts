@@ -21,7 +21,7 @@ export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
   masterKey?: MasterKey;
   /**
    * Requests under way at the same time. Default 256. One owner begins more only while it has fewer under way than are
-   * free: alone it gets half of them, and there is room left for those who come.
+   * free: alone it gets almost half of them, and there is room left for other owners.
    */
   concurrency?: number;
   /** Of these one owner's to one host, while it answers quickly. Default 8. */
