@@ -132,7 +132,7 @@ export class Outbound implements Sends {
       const failure =
         error instanceof ExchangeFailure
           ? error
-          : new ExchangeFailure(reasonOf(error), (error as Error).message);
+          : new ExchangeFailure(reasonOf(error), wordsOf(error as Error));
       return result(state, failure.reason, failure.message);
     } finally {
       clearTimeout(timer);
@@ -174,15 +174,9 @@ export class Outbound implements Sends {
       rejectUnauthorized: true,
     });
     state.sockets.push(tls);
-    await happened(tls, 'secureConnect', cutOff).catch(
-      (error: NodeJS.ErrnoException & { reason?: string }) => {
-        // OpenSSL's messages begin with places in its source; its reasons don't.
-        throw new ExchangeFailure(
-          error.code === 'ECONNRESET' ? 'reset' : 'tls',
-          error.reason ?? error.message,
-        );
-      },
-    );
+    await happened(tls, 'secureConnect', cutOff).catch((error: NodeJS.ErrnoException) => {
+      throw new ExchangeFailure(error.code === 'ECONNRESET' ? 'reset' : 'tls', wordsOf(error));
+    });
     return tls;
   }
 }
@@ -267,6 +261,11 @@ const REASONS: Record<string, FailureReason | undefined> = {
   EPIPE: 'reset',
   ETIMEDOUT: 'timeout',
 };
+
+/** OpenSSL's messages begin with places in its source; its reasons don't. */
+function wordsOf(error: Error & { reason?: string }): string {
+  return error.reason ?? error.message;
+}
 
 function reasonOf(error: unknown): FailureReason {
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import t from 'tap';
+import type { Delivery } from '../../../lib/index.ts';
+import type { FailureReason } from '../../../lib/webhooks/delivery.ts';
+import { TestAuthority } from '../../fixtures/certificates.ts';
+import { openPost } from '../../fixtures/deliveries.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { FLOODS } from '../../fixtures/hostile-receiver.ts';
+import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
+
+const authority = new TestAuthority(t.testdir());
+const certificate = authority.issue(['127.0.0.1']);
+const clock = new FakeClock('2026-11-21T10:00:00Z');
+const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
+const EACH = 8;
+
+/** How an attempt at each of them ends. A body that is too long is not read on, but its status counts. */
+const ENDS: Record<(typeof FLOODS)[number], { status: number; reason: FailureReason | null }> = {
+  'interim answers': { status: 0, reason: 'protocol' },
+  'one header': { status: 200, reason: 'protocol' },
+  headers: { status: 200, reason: 'protocol' },
+  'bytes of a header, each in a record': { status: 200, reason: 'too_large' },
+  body: { status: 200, reason: null },
+  'bytes of a body, each in a record': { status: 200, reason: null },
+  chunks: { status: 200, reason: null },
+  trailers: { status: 200, reason: 'protocol' },
+  renegotiation: { status: 200, reason: 'tls' },
+  'bytes in the place of a handshake': { status: 0, reason: 'tls' },
+  'records in the place of a handshake': { status: 0, reason: 'tls' },
+};
+
+t.test('receivers that flood the service hold neither its loop nor the webhooks of others', async (t) => {
+  const hostile = new Worker(new URL('../../fixtures/hostile-receiver.ts', import.meta.url), {
+    workerData: certificate,
+  });
+  t.teardown(() => hostile.terminate());
+  const [ports] = (await once(hostile, 'message')) as [Record<string, number>];
+  const honest = await webhookReceiver(t, certificate);
+  const { endJob, sender, deliveries } = await openPost(t, { clock, outbound, concurrency: 256 });
+  const floods = new Map<string, string>();
+  for (let i = 0; i < EACH; i += 1) {
+    for (const name of FLOODS) {
+      // Owners of their own: one would make them one after the other.
+      floods.set(await endJob(`https://127.0.0.1:${ports[name]}/`, null, `eve-${name}-${i}`), name);
+    }
+  }
+  const loopDelay = monitorEventLoopDelay({ resolution: 5 });
+  loopDelay.enable();
+  const startedAt = performance.now();
+  sender.start();
+  await endJob(`https://127.0.0.1:${honest.port}/`);
+  sender.wake();
+  await honest.got(1);
+  const honestMs = Math.round(performance.now() - startedAt);
+  let all: Delivery[] = [];
+  const isOpen = ({ attempts }: Delivery) => attempts.length === 0 || attempts.at(-1)?.endedAt === null;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    all = await deliveries.list({ limit: 1_000 });
+  } while (all.some(isOpen));
+  loopDelay.disable();
+  const tookMs = performance.now() - startedAt;
+  const [mostMs, usualMs] = [loopDelay.max, loopDelay.percentile(99)].map((ns) => Math.round(ns / 1e6));
+  t.comment(`honest after ${honestMs} ms, all after ${Math.round(tookMs)} ms, loop ${usualMs}, ${mostMs} ms`);
+  t.ok(honestMs < 10_000, `the honest one after ${honestMs} ms`);
+  t.ok(tookMs < 30_000, `all ended after ${Math.round(tookMs)} ms`);
+  t.ok(
+    (usualMs ?? 0) < 250 && (mostMs ?? 0) < 1_000,
+    `the loop waits ${usualMs} ms (99 %), ${mostMs} ms at most`,
+  );
+  for (const { jobId, attempts } of all) {
+    const name = floods.get(jobId) as (typeof FLOODS)[number] | undefined;
+    if (name) t.match(attempts, [ENDS[name]], name);
+  }
+});
