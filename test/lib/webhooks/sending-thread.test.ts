@@ -1,0 +1,133 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { silentLogger } from '../../../lib/index.ts';
+import { OutboundThread } from '../../../lib/webhooks/outbound-thread.ts';
+import { temporaryFolder } from '../../appliance/listening-appliance.ts';
+import { TestAuthority } from '../../fixtures/certificates.ts';
+import { openPost } from '../../fixtures/deliveries.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
+
+const authority = new TestAuthority(t.testdir());
+const certificate = authority.issue(['127.0.0.1', 'receiver.test']);
+const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
+const threadFile = new URL('../../fixtures/failing-sending-thread.ts', import.meta.url);
+const never = new AbortController().signal;
+
+async function open(t: Test, answer?: Answer) {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const receiver = await webhookReceiver(t, certificate, answer);
+  const post = await openPost(t, { clock, outbound, threadFile });
+  const attempted = async (jobId: string, count: number) => {
+    for (;;) {
+      const [delivery] = await post.deliveries.list({ jobId });
+      if (delivery?.attempts.filter(({ endedAt }) => endedAt !== null).length === count) return delivery;
+      await delay(10);
+    }
+  };
+  return { ...post, clock, receiver, attempted, url: `https://127.0.0.1:${receiver.port}` };
+}
+
+for (const end of ['exit', 'throw', 'hang']) {
+  t.test(
+    `a thread that ends (${end}) is replaced, and each attempt under way is recorded once`,
+    async (t) => {
+      const mute: Answer = (response, { path }) => {
+        if (path !== '/mute') response.end();
+      };
+      const { endJob, sender, receiver, clock, attempted, url } = await open(t, mute);
+      sender.start();
+      const waiting = await endJob(`${url}/mute`, null, 'ada');
+      sender.wake();
+      await receiver.got(1);
+      const startedAt = performance.now();
+      const culprit = await endJob(`${url}/${end}`, null, 'eve');
+      sender.wake();
+      for (const jobId of [waiting, culprit]) {
+        const delivery = await attempted(jobId, 1);
+        t.match(delivery, { status: 'waiting', attempts: [{ status: 0, reason: 'interrupted' }] });
+        t.equal(Date.parse(delivery.nextAttemptAt ?? ''), clock.now() + 30_000, 'on schedule');
+      }
+      t.ok(performance.now() - startedAt < 9_000, 'before they would have timed out');
+      const later = await endJob(`${url}/later`, null, 'ada');
+      sender.wake();
+      t.match(await attempted(later, 1), { status: 'delivered' }, 'by another thread');
+      clock.advance(30_000);
+      sender.wake();
+      const again = await attempted(culprit, 2);
+      t.match(
+        again.attempts,
+        [{ reason: 'interrupted' }, { reason: 'interrupted' }],
+        'which it ends as well',
+      );
+      t.match(await attempted(waiting, 2), { status: 'waiting' });
+    },
+  );
+}
+
+t.test('what waits for a thread that can not start is sent once one can, by one attempt', async (t) => {
+  const obstacle = join(await temporaryFolder(t), 'obstacle');
+  await writeFile(obstacle, '');
+  process.env['FAIL_WHILE_THERE'] = obstacle;
+  t.teardown(() => delete process.env['FAIL_WHILE_THERE']);
+  const { endJob, sender, receiver, attempted, url } = await open(t);
+  sender.start();
+  const jobId = await endJob(`${url}/`);
+  sender.wake();
+  await delay(1_000);
+  t.same(receiver.received, []);
+  await rm(obstacle);
+  const { status, attempts } = await attempted(jobId, 1);
+  t.match({ status, attempts }, { status: 'delivered', attempts: [{ status: 200, reason: null }] });
+  t.equal(attempts.length, 1);
+});
+
+t.test(
+  'names are looked up by the `resolve` of the options, in the thread that it was given in',
+  async (t) => {
+    const { port } = await webhookReceiver(t, certificate);
+    const asked: string[] = [];
+    const givenUp: string[] = [];
+    const resolve = async (name: string, signal: AbortSignal) => {
+      asked.push(name);
+      if (name === 'missing.test') throw Object.assign(new Error('no'), { code: 'ESERVFAIL' });
+      if (name === 'receiver.test') return ['127.0.0.1'];
+      return new Promise<string[]>(() => {
+        signal.addEventListener('abort', () => givenUp.push(name));
+      });
+    };
+    const thread = new OutboundThread({
+      options: { ...outbound, resolve, timeoutMs: 1_000 },
+      logger: silentLogger,
+    });
+    thread.start();
+    t.teardown(() => thread.stop());
+    const post = (name: string) =>
+      thread.post({ url: `https://${name}:${port}/`, headers: {}, body: Buffer.from('{}') }, never);
+    t.match(await post('receiver.test'), { status: 200, reason: null, answer: 'thanks' });
+    t.match(await post('missing.test'), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
+    t.match(await post('hangs.test'), { status: 0, reason: 'timeout' });
+    t.same(asked, ['receiver.test', 'missing.test', 'hangs.test']);
+    while (givenUp.length === 0) await delay(5);
+    t.same(givenUp, ['hangs.test']);
+  },
+);
+
+t.test('a stop does not wait for a thread that hangs', async (t) => {
+  const { endJob, sender, deliveries, url } = await open(t);
+  sender.start();
+  await endJob(`${url}/hang`);
+  sender.wake();
+  for (;;) {
+    const [delivery] = await deliveries.list();
+    if (delivery?.status === 'sending') break;
+    await delay(5);
+  }
+  await delay(500);
+  const startedAt = performance.now();
+  await sender.stop();
+  t.ok(performance.now() - startedAt < 5_000);
+  t.match(await deliveries.list(), [{ status: 'waiting', attempts: [{ status: 0, reason: 'stopped' }] }]);
+});
