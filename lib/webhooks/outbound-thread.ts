@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../logger.ts';
 import type { ExchangeResult, OutboundOptions, OutboundRequest, Sends } from './outbound.ts';
@@ -107,7 +108,8 @@ export class OutboundThread implements Sends {
   }
 
   #startThread(): void {
-    const worker = new Worker(this.#file, {
+    // As a path: the packed program finds files in itself by paths only.
+    const worker = new Worker(fileURLToPath(this.#file), {
       name: 'webhooks',
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
