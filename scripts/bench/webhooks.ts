@@ -14,11 +14,13 @@ import { TestAuthority } from '../../test/fixtures/certificates.ts';
 
 const HOSTS = 1_000;
 const DEAD_SHARE = 0.1;
+/** Hosts belong to accounts in turns; so those that are dead belong to every tenth. */
+const ACCOUNTS = 100;
 const BODY = JSON.stringify({ jobId: 'x'.repeat(48), status: 'completed', metadata: 'x'.repeat(500) });
 
 /**
  * From a full store to receivers in a process of their own on this machine: real TLS, a connection and two durable
- * commits for each delivery. Dead hosts take connections and never answer.
+ * commits for each delivery. Dead hosts take connections and never answer; they belong to other accounts than the living.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { deliveries: { type: 'string', default: '5000' } } });
@@ -97,7 +99,7 @@ async function deliver(path: string, hosts: string[], receiver: Receiver) {
 
 async function fill({ storage }: DataFolder, hosts: string[]): Promise<void> {
   const recordOf = (host: string, i: number): DeliveryRecord =>
-    deliveryRecord(String(i).padStart(48, '0'), { host, url: `https://${host}/hook` });
+    deliveryRecord(String(i).padStart(48, '0'), { host, url: `https://${host}/hook`, owner: ownerOf(host) });
   for (let from = 0; from < hosts.length; from += 1_000) {
     await storage.transaction(async (tx) => {
       for (const [i, host] of hosts.slice(from, from + 1_000).entries()) {
@@ -105,6 +107,11 @@ async function fill({ storage }: DataFolder, hosts: string[]): Promise<void> {
       }
     });
   }
+}
+
+function ownerOf(host: string): string {
+  const i = /^host-(\d+)\./.exec(host)?.[1];
+  return i === undefined ? 'account' : `account-${Number(i) % ACCOUNTS}`;
 }
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
