@@ -31,6 +31,7 @@ interface UnderWay {
  * Sends requests in a thread of its own: a receiver that floods it with bytes, headers or handshakes can't hold the
  * service's loop. A thread that dies or hangs is replaced, and what it had under way ends as `interrupted`, because the
  * receiver may have seen it. Signing stays here, and so does a `resolve` that the options have: the thread asks for it.
+ * It begins with the first request: a service without webhooks goes without it.
  */
 export class OutboundThread implements Sends {
   readonly #data: SendingThreadData;
@@ -71,7 +72,6 @@ export class OutboundThread implements Sends {
   start(): void {
     assert(!this.#ping, 'stopped');
     this.#ping = setInterval(() => this.#check(), PING_MS);
-    this.#startThread();
   }
 
   /** Ends the thread. What is under way ends as `stopped`: cut it off before, to know what was sent. */
@@ -79,6 +79,7 @@ export class OutboundThread implements Sends {
     clearInterval(this.#ping);
     clearTimeout(this.#restart);
     this.#ping = undefined;
+    this.#restart = undefined;
     const worker = this.#worker;
     this.#letGo();
     for (const id of [...this.#underWay.keys()]) this.#end(id, stopped({ sent: true }));
@@ -101,6 +102,7 @@ export class OutboundThread implements Sends {
     };
     signal.addEventListener('abort', cut, { once: true });
     if (this.#isReady) this.#tell({ type: 'post', id, request });
+    else if (!this.#worker && !this.#restart) this.#startThread();
     const result = await promise;
     clearTimeout(late);
     signal.removeEventListener('abort', cut);
@@ -108,12 +110,17 @@ export class OutboundThread implements Sends {
   }
 
   #startThread(): void {
-    // As a path: the packed program finds files in itself by paths only.
-    const worker = new Worker(fileURLToPath(this.#file), {
-      name: 'webhooks',
-      workerData: this.#data,
-      resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
-    });
+    let worker: Worker;
+    try {
+      worker = this.#newWorker();
+    } catch (error) {
+      this.#logger.error(
+        { err: error },
+        'The thread that sends webhooks could not be started; trying again.',
+      );
+      this.#startLater();
+      return;
+    }
     this.#worker = worker;
     this.#unanswered = 0;
     let problem: unknown;
@@ -125,6 +132,15 @@ export class OutboundThread implements Sends {
     });
     worker.once('exit', (exitCode) => {
       if (worker === this.#worker) this.#replace({ err: problem, exitCode }, 'ended');
+    });
+  }
+
+  #newWorker(): Worker {
+    // As a path: the packed program finds files in itself by paths only.
+    return new Worker(fileURLToPath(this.#file), {
+      name: 'webhooks',
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB },
     });
   }
 
@@ -171,10 +187,20 @@ export class OutboundThread implements Sends {
     const wasReady = this.#isReady;
     this.#letGo();
     void worker?.terminate();
-    // Nobody has seen what was meant for a thread that never began: the next one sends it.
-    if (wasReady) for (const id of [...this.#underWay.keys()]) this.#end(id, interrupted(what));
-    this.#restart = setTimeout(() => this.#startThread(), wasReady ? 0 : this.#restartMs);
-    if (!wasReady) this.#restartMs = Math.min(2 * this.#restartMs, RESTART_LONGEST_MS);
+    if (wasReady) {
+      for (const id of [...this.#underWay.keys()]) this.#end(id, interrupted(what));
+      return;
+    }
+    this.#startLater();
+  }
+
+  /** Nothing was sent by a thread that never began: the next one does it. */
+  #startLater(): void {
+    this.#restart = setTimeout(() => {
+      this.#restart = undefined;
+      if (this.#underWay.size > 0) this.#startThread();
+    }, this.#restartMs);
+    this.#restartMs = Math.min(2 * this.#restartMs, RESTART_LONGEST_MS);
   }
 
   #letGo(): void {
