@@ -171,7 +171,7 @@ export class DeliverySender {
       const askedAt = performance.now();
       result = request ? await this.#outbound.post(request, cutOff) : UNSIGNED;
       const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
-      if (isReceivers) exchange = { tookMs: performance.now() - askedAt, answered: result.status !== 0 };
+      if (isReceivers) exchange = { tookMs: performance.now() - askedAt, answered: result.reason === null };
     } finally {
       place.leave(exchange);
     }

@@ -23,7 +23,7 @@ export class HostPaces {
     return this.#byOwner.get(owner)?.get(host) ?? 'new';
   }
 
-  /** Notes how an exchange went; `answered`: a status line arrived. One that failed at once proves nothing. */
+  /** Notes how an exchange went; `answered`: it came to its end. One that failed at once proves nothing. */
   remember(owner: string, host: string, { tookMs, answered }: { tookMs: number; answered: boolean }): void {
     if (tookMs <= SLOW_MS && !answered) return;
     const pace = tookMs > SLOW_MS ? 'slow' : 'quick';

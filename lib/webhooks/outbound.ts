@@ -19,9 +19,9 @@ import { type Resolve, resolveName } from './resolver.ts';
 export const EXCHANGE_TIMEOUT_MS = 10_000;
 
 /** Whatever arrives until the answer's headers are complete: TLS with its certificates, interim answers, headers. */
-const MOST_BYTES_BEFORE_ANSWER = 256 * 1024;
+const MOST_BYTES_BEFORE_ANSWER = 128 * 1024;
 /** After that: the body, what TLS and chunks add to it, trailers. */
-const MOST_BYTES_OF_ANSWER = 2 * 1024 * 1024;
+const MOST_BYTES_OF_ANSWER = 128 * 1024;
 const LONGEST_DETAIL = 200;
 /** Where a name has several addresses, one that doesn't answer is left for the next after this. */
 const NEXT_ADDRESS_MS = 2_500;

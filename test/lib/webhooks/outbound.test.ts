@@ -85,6 +85,13 @@ t.test('an answer is complete when it says so, or when the receiver hangs up', a
   t.match(await post(old), { status: 200, reason: null, answer: 'ok' });
 });
 
+t.test('an answer of some length is complete though the receiver hangs up at once', async (t) => {
+  const port = await speaking(t, (socket) => {
+    socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 50000\r\n\r\n${'x'.repeat(50_000)}`);
+  });
+  for (let i = 0; i < 20; i += 1) t.match(await post(port), { status: 200, reason: null });
+});
+
 t.test('an interim answer is not the answer', async (t) => {
   const { port } = await webhookReceiver(t, certificate, (response) => {
     response.writeEarlyHints({ link: '</x>; rel=preload' });
