@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { Delivery } from '../../../lib/index.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import type { FailureReason } from '../../../lib/webhooks/delivery.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost } from '../../fixtures/deliveries.ts';
@@ -11,7 +13,7 @@ import { FLOODS } from '../../fixtures/hostile-receiver.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const authority = new TestAuthority(t.testdir());
-const certificate = authority.issue(['127.0.0.1']);
+const certificate = authority.issue(['127.0.0.1', '*.ada.test', '*.eve.test']);
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const EACH = 8;
@@ -32,12 +34,18 @@ const ENDS: Record<(typeof FLOODS)[number], { status: number; reason: FailureRea
   'records in the place of a handshake': { status: 0, reason: 'tls' },
 };
 
-t.test('receivers that flood the service hold neither its loop nor the webhooks of others', async (t) => {
+/** The receivers, in a thread of their own; their ports. */
+async function startFloods(t: Test): Promise<Record<string, number>> {
   const hostile = new Worker(new URL('../../fixtures/hostile-receiver.ts', import.meta.url), {
     workerData: certificate,
   });
   t.teardown(() => hostile.terminate());
   const [ports] = (await once(hostile, 'message')) as [Record<string, number>];
+  return ports;
+}
+
+t.test('receivers that flood the service hold neither its loop nor the webhooks of others', async (t) => {
+  const ports = await startFloods(t);
   const honest = await webhookReceiver(t, certificate);
   const { endJob, sender, deliveries } = await openPost(t, { clock, outbound, concurrency: 256 });
   const floods = new Map<string, string>();
@@ -58,7 +66,7 @@ t.test('receivers that flood the service hold neither its loop nor the webhooks 
   let all: Delivery[] = [];
   const isOpen = ({ attempts }: Delivery) => attempts.length === 0 || attempts.at(-1)?.endedAt === null;
   do {
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await delay(50);
     all = await deliveries.list({ limit: 1_000 });
   } while (all.some(isOpen));
   loopDelay.disable();
@@ -76,6 +84,34 @@ t.test('receivers that flood the service hold neither its loop nor the webhooks 
     if (name) t.match({ ...attempts[0], reason: String(attempts[0]?.reason) }, asText(ENDS[name]), name);
     t.equal(attempts.length, 1);
   }
+});
+
+t.test('ten accounts with hundreds of such receivers each delay no other account', async (t) => {
+  const ports = await startFloods(t);
+  const resolve = async () => ['127.0.0.1'];
+  const post = await openPost(t, { clock, outbound: { ...outbound, resolve }, concurrency: 256 });
+  const { storage } = post.folder;
+  for (let account = 0; account < 10; account += 1) {
+    await storage.transaction(async (tx) => {
+      for (let i = 0; i < 300; i += 1) {
+        const host = `${i}.eve.test:${ports[FLOODS[i % FLOODS.length] as string]}`;
+        const record = { owner: `eve-${account}`, host, url: `https://${host}/` };
+        await storage.deliveries.insert(tx, deliveryRecord(`${account}-${i}`, record), '{}');
+      }
+    });
+  }
+  post.sender.start();
+  const times: number[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    await delay(500);
+    const honest = await webhookReceiver(t, certificate);
+    const startedAt = performance.now();
+    await post.endJob(`https://${i}.ada.test:${honest.port}/`);
+    post.sender.wake();
+    await honest.got(1);
+    times.push(Math.round(performance.now() - startedAt));
+  }
+  t.ok(Math.max(...times) < 10_000, `${times.join(', ')} ms`);
 });
 
 function asText({ status, reason }: (typeof ENDS)[(typeof FLOODS)[number]]) {
