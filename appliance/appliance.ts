@@ -29,15 +29,20 @@ export class Appliance {
 
   /**
    * Listens first, so that a port in use is found out before Manim is warmed up; until then `/health/ready` says no
-   * and renders are answered with 503. When it fails, nothing is left running.
+   * and renders are answered with 503. When it fails, or `signal` ends it, nothing is left running.
    */
-  async start(): Promise<HttpServer & { service: RenderService; installation: Installation }> {
+  async start({
+    signal,
+  }: {
+    signal?: AbortSignal;
+  } = {}): Promise<HttpServer & { service: RenderService; installation: Installation }> {
     try {
       const webhookAuthorities = await readAuthorities(this.#config);
       let listening: HttpServer | undefined;
       const installation = await openInstallation(this.#config, {
         assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
         logger: this.#logger,
+        ...(signal && { signal }),
         ...(webhookAuthorities !== undefined && { webhookAuthorities }),
       });
       this.#started.defer(() => installation.close());
@@ -67,7 +72,7 @@ export class Appliance {
       // Meanwhile clients can follow their renders, and readiness says why there is none.
       this.#started.defer(() => service.drain({ graceMs: this.#config.drainSeconds * 1000 }));
       this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
-      await service.start();
+      await startUnless(signal, service);
       return { ...http, service, installation };
     } catch (error) {
       await this.stop();
@@ -112,6 +117,17 @@ export class Appliance {
       if (!remedy) throw cause;
       throw new UserError(`Port ${port} of ${host} can't be listened on: ${remedy}.`, { cause });
     }
+  }
+}
+
+async function startUnless(signal: AbortSignal | undefined, service: RenderService): Promise<void> {
+  signal?.throwIfAborted();
+  const stop = () => void service.stop();
+  signal?.addEventListener('abort', stop);
+  try {
+    await service.start();
+  } finally {
+    signal?.removeEventListener('abort', stop);
   }
 }
 

@@ -7,13 +7,14 @@ import { UnpackedRoot } from './packed/unpacked-root.ts';
 
 /**
  * What renders, as the configuration says. In the single executable it is the root that it carries, unpacked in
- * `folder`, unless another folder or an interpreter is configured, when the service starts. `say` shows on a terminal how
- * far that is, and null when it is done; without it, a line of its own does.
+ * `folder`, unless another folder or an interpreter is configured, when the service starts; `signal` ends that. `say` shows
+ * on a terminal how far it is, and null when it is done; without it, a line of its own does.
  */
 export function rendererOptions(
   { python, rendererDir, insecureNoSandbox }: Config,
-  { folder, logger, say = sayInLine }: { folder: string; logger?: Logger; say?: Say },
+  options: { folder: string; logger?: Logger; say?: Say; signal?: AbortSignal },
 ): RendererOptions {
+  const { folder, logger, say = sayInLine, signal } = options;
   if (python !== undefined) return { python, insecureNoSandbox };
   const archive = ownArchive();
   if (!archive) return { insecureNoSandbox };
@@ -21,7 +22,7 @@ export function rendererOptions(
   return {
     insecureNoSandbox,
     root: async () => {
-      await unpackWithWords(root, logger, say);
+      await unpackWithWords(root, { logger, show: say, signal });
       return root.path;
     },
   };
@@ -37,7 +38,10 @@ export function userCacheFolder(): string {
 }
 
 /** On a terminal the progress is shown; else it is logged, or said, once. */
-async function unpackWithWords(root: UnpackedRoot, logger: Logger | undefined, show: Say): Promise<void> {
+async function unpackWithWords(
+  root: UnpackedRoot,
+  { logger, show, signal }: { logger: Logger | undefined; show: Say; signal: AbortSignal | undefined },
+): Promise<void> {
   const terminal = process.stderr.isTTY;
   let said: string | undefined;
   const say = (message: string, progress = '') => {
@@ -48,6 +52,7 @@ async function unpackWithWords(root: UnpackedRoot, logger: Logger | undefined, s
   };
   try {
     await root.start({
+      ...(signal && { signal }),
       onProgress: (part) =>
         say('Unpacking the renderer, once for this version', `${Math.floor(part * 100)} %`),
       onWait: () => say('Waiting for another process that unpacks the renderer'),

@@ -20,6 +20,8 @@ export interface ServiceWorld {
   logger: Logger;
   /** Certificates (PEM) that webhooks trust besides the well-known. */
   webhookAuthorities?: string;
+  /** Ends the unpacking of the renderer. */
+  signal?: AbortSignal;
 }
 
 /** The render service of a data folder, not yet started. */
@@ -31,7 +33,7 @@ export function createService(
     keys,
     masterKey,
   }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys; masterKey: MasterKey },
-  { assetUrl, logger, webhookAuthorities }: ServiceWorld,
+  { assetUrl, logger, webhookAuthorities, signal }: ServiceWorld,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
@@ -40,7 +42,11 @@ export function createService(
     ledger,
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
-    renderer: rendererOptions(config, { folder: join(folder.path, 'renderer'), logger }),
+    renderer: rendererOptions(config, {
+      folder: join(folder.path, 'renderer'),
+      logger,
+      ...(signal && { signal }),
+    }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
     signOfLifeAfterMs: config.signOfLifeMinutes * 60_000,

@@ -70,6 +70,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   #state: ServiceState = 'stopped';
   #queuePausedAtMs: number | null = null;
+  /** Ends the start that is under way; resolves when it has rejected. */
+  #cancelStart: (() => Promise<void>) | undefined;
   readonly #ends = new JobEnds();
 
   constructor(options: RenderServiceOptions) {
@@ -163,12 +165,20 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   async start(): Promise<void> {
     if (this.#state === 'running') return;
     this.#state = 'starting';
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    const cancel = new AbortController();
+    const { signal } = cancel;
+    this.#cancelStart = () => {
+      cancel.abort(new ScenepressError('not_running', 'The service was stopped before it had started.'));
+      return settled;
+    };
     try {
       await this.#openStores();
       await this.#keepRoom();
       // Made here, so that what is wrong with its options stops the start.
       this.#webhooks.open();
-      const pool = await this.#renderer.start({ letThrough: async () => this.#dataFolder?.letThrough() });
+      const letThrough = async () => this.#dataFolder?.letThrough();
+      const pool = await this.#renderer.start({ letThrough, signal });
       const paused = this.#queuePausedAtMs !== null;
       if (paused) {
         const { queuePausedAt } = this.status();
@@ -181,6 +191,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     } catch (error) {
       await this.#close();
       throw this.#dataFolder ? explained(error, this.#dataFolder.path) : error;
+    } finally {
+      this.#cancelStart = undefined;
+      settle();
     }
     this.#state = 'running';
     this.#upkeep.start();
@@ -219,8 +232,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await watchStopped;
   }
 
-  /** Drains, then closes everything. Resolves when no process is left. */
+  /**
+   * Drains, then closes everything. Resolves when no process is left. A start that is under way rejects with
+   * `not_running`.
+   */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+    await this.#cancelStart?.();
     await this.drain({ graceMs });
     await this.#close();
     this.#ends.stop();

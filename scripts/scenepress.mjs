@@ -35,8 +35,8 @@ if (process.argv[2] === 'setup') {
 
 function runOn(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both; sent on, it would come twice, which means "now, without draining".
-  process.on('SIGINT', () => {});
+  // A terminal sends Ctrl-C to both; the program takes two that come together for one.
+  process.on('SIGINT', () => child.kill('SIGINT'));
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));
   child.on('exit', (code, signal) => {

@@ -13,7 +13,8 @@ import { renderWelcome } from '../welcome.ts';
 import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
-import { keyMessage, startMessage } from './start-message.ts';
+import { keyMessage, startMessage, stopMessage } from './start-message.ts';
+import { awaitStopSignal } from './stop-signal.ts';
 
 /** `scenepress serve` */
 export function serveCommand(): Command {
@@ -23,7 +24,7 @@ export function serveCommand(): Command {
     .addHelpText(
       'after',
       '\nLogs are JSON lines on standard error; a line with "msg":"ready" has the address. ' +
-        'SIGTERM or SIGINT stops the service\nin order, a second one at once. ' +
+        'SIGTERM or SIGINT stops the service\nin order, a second one, more than a second later, at once. ' +
         'SIGHUP opens the log file anew and reads the certificate again.\n' +
         'SCENEPRESS_MASTER_KEY may hold the key that webhook secrets are encrypted with, SCENEPRESS_METRICS_TOKEN\n' +
         'a token for whoever may read /metrics.',
@@ -42,13 +43,21 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
   const { logger, reopen } = openLog({ level: config.logLevel, file: config.logFile });
   const house = welcome ? new HouseToken() : undefined;
   const appliance = new Appliance(config, logger, { ...(house && { house }) });
-  const toldToStop = signalToStop();
+  const { told: toldToStop, aborted } = awaitStopSignal();
   onHangup(() => {
     reopen();
     appliance.reload().catch((error: unknown) => logger.error({ err: error }, 'reload failed'));
   });
 
-  const { hapi, addresses, service, installation } = await appliance.start();
+  let started: Awaited<ReturnType<Appliance['start']>>;
+  try {
+    started = await appliance.start({ signal: aborted });
+  } catch (error) {
+    if (!aborted.aborted) throw error;
+    logger.info({ signal: await toldToStop }, 'stopped while it started');
+    return;
+  }
+  const { hapi, addresses, service, installation } = started;
   try {
     const url = addresses.publicUrl();
     const key = await openFirstAccount(installation);
@@ -59,6 +68,8 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     if (house) await Promise.race([welcomeTheUser(), toldToStop]);
     const signal = await toldToStop;
     logger.info({ signal }, 'stopping');
+    const { drainSeconds } = config;
+    if (signal === 'SIGINT') print(stopMessage({ running: service.status().running, drainSeconds }));
   } finally {
     await appliance.stop();
   }
@@ -87,22 +98,5 @@ function onHangup(reload: () => void): void {
   process.once('SIGHUP', () => {
     process.on('SIGHUP', () => {}); // It may come from the shell and from the kernel: that is no second signal to stop.
     process.kill(process.pid, 'SIGTERM');
-  });
-}
-
-/** Resolves with the first signal to stop; a second one ends the process where it stands. */
-function signalToStop(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let told = false;
-    for (const [signal, number] of [
-      ['SIGINT', 2],
-      ['SIGTERM', 15],
-    ] as const) {
-      process.on(signal, () => {
-        if (told) process.exit(128 + number);
-        told = true;
-        resolve(signal);
-      });
-    }
   });
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { FIRST_ACCOUNT } from '../first-account.ts';
 import { VERSION } from '../version.ts';
-import { shownTime } from './output.ts';
+import { counted, shownTime } from './output.ts';
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
@@ -25,6 +25,12 @@ export function startMessage(start: {
     );
   }
   return `\n${lines.join('\n')}\n`;
+}
+
+/** What a person reads who has pressed Ctrl-C. */
+export function stopMessage({ running, drainSeconds }: { running: number; drainSeconds: number }): string {
+  const renders = `${counted(running, 'render')} may finish for up to ${drainSeconds} s`;
+  return `\nStopping${running > 0 ? `: ${renders}` : ''}. Press Ctrl-C again to end now.`;
 }
 
 /** The key of the first start, with a command that uses it. */

@@ -21,6 +21,7 @@ export async function withRenderer(
   { say }: { say?: Say } = {},
 ): Promise<void> {
   const interrupted = new AbortController();
+  const { signal } = interrupted;
   const interrupt = () => interrupted.abort();
   // For good: who presses Ctrl-C twice must not leave processes and files behind.
   for (const signal of SIGNALS) process.on(signal, interrupt);
@@ -30,15 +31,22 @@ export async function withRenderer(
     workers: 1,
     limits: limitsOf(config),
     ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: rendererOptions(config, { folder: userCacheFolder(), ...(say && { say }) }),
+    renderer: rendererOptions(config, { folder: userCacheFolder(), signal, ...(say && { say }) }),
   });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= service.stop();
+    return stopped;
+  };
+  signal.addEventListener('abort', stop);
   try {
-    await work(service, interrupted.signal);
+    await work(service, signal);
+    signal.throwIfAborted();
   } catch (error) {
-    if (!interrupted.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
     throw new UserError('Interrupted.', { exitCode: 130, cause: error });
   } finally {
-    await service.stop();
+    await stop();
     await rm(folder, { recursive: true, force: true });
     for (const signal of SIGNALS) process.off(signal, interrupt);
   }

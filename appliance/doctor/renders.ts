@@ -91,12 +91,12 @@ type Flaw = (service: RenderService, job: Job) => Promise<string | undefined>;
 
 /** Sandbox and renderer, by a service of the doctor's own in a temporary folder. */
 export async function examineRenders(config: Config, tell: (finding: Finding) => void): Promise<void> {
-  await withRenderer(config, async (service) => {
+  await withRenderer(config, async (service, interrupted) => {
     const startedAt = performance.now();
     try {
       await service.start();
     } catch (error) {
-      if (!isScenepressError(error)) throw error;
+      if (interrupted.aborted || !isScenepressError(error)) throw error;
       const remedy = 'Follow the message; `scenepress setup` makes what renders need.';
       tell(failed('Renderer', error.message, remedy));
       return;

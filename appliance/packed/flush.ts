@@ -20,6 +20,7 @@ export async function flushFileSystem(root: string): Promise<void> {
   const child = spawn(join(libraries, LOADER), ['--library-path', libraries, ...sync], {
     stdio: 'ignore',
     env: {},
+    detached: true, // Not of the terminal that this program runs in.
   });
   const [status] = (await once(child, 'exit')) as [number | null];
   if (status === null) throw new Error(`${root} is not put on the disk yet: that was ended.`);

@@ -18,12 +18,12 @@ class Damaged extends Error {}
 
 /**
  * Unpacks all segments into an empty folder. The machine needs no tar of its own, and none in
- * JavaScript would be quick enough: the root's is used. `onProgress`: the part that is done, 0 to 1.
+ * JavaScript would be quick enough: the root's is used. `onProgress`: the part that is done, 0 to 1. `signal` ends it.
  */
 export async function unpack(
   archive: Archive,
   folder: string,
-  onProgress: (part: number) => void,
+  { onProgress, signal }: { onProgress: (part: number) => void; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const total = archive.segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   let done = 0;
@@ -31,10 +31,11 @@ export async function unpack(
   try {
     await copyTools(archive, tools);
     for (const segment of archive.segments) {
-      await unpackSegment(archive.file, segment, { tools, folder }, (bytes) => {
+      const onRead = (bytes: number) => {
         done += bytes;
         onProgress(done / total);
-      });
+      };
+      await unpackSegment(archive.file, segment, { tools, folder, onRead, signal });
     }
   } catch (cause) {
     if (!(cause instanceof Damaged)) throw cause;
@@ -56,17 +57,24 @@ async function copyTools(archive: Archive, folder: string): Promise<void> {
   }
 }
 
+interface SegmentTask {
+  tools: string;
+  folder: string;
+  onRead: (bytes: number) => void;
+  signal: AbortSignal | undefined;
+}
+
 async function unpackSegment(
   file: string,
   segment: Segment,
-  { tools, folder }: { tools: string; folder: string },
-  onRead: (bytes: number) => void,
+  { tools, folder, onRead, signal }: SegmentTask,
 ): Promise<void> {
   // Renders run under user ids of their own and must be able to read it, whatever this process's umask is.
   const options = ['--extract', '--no-same-owner', '--preserve-permissions', '--directory', folder];
   const tar = spawn(join(tools, LOADER), ['--library-path', tools, join(tools, 'tar'), ...options], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: {},
+    detached: true, // Not of the terminal that this program runs in.
   });
   let complaint = '';
   tar.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -76,12 +84,15 @@ async function unpackSegment(
   const { stream, check } = readSegment(file, segment, onRead);
   let problem: unknown;
   try {
-    await pipeline(stream, check, createZstdDecompress({ chunkSize: READ_BYTES }), inputOf(tar));
+    await pipeline(stream, check, createZstdDecompress({ chunkSize: READ_BYTES }), inputOf(tar), {
+      ...(signal && { signal }),
+    });
   } catch (error) {
     problem = error;
     tar.kill();
   }
   const [status] = await ended;
+  signal?.throwIfAborted();
   if (problem instanceof Damaged || (problem as NodeJS.ErrnoException)?.code?.startsWith('ZSTD')) {
     throw new Damaged(String(problem), { cause: problem });
   }

@@ -14,6 +14,8 @@ export interface UnpackEvents {
   onProgress: (part: number) => void;
   /** Another process unpacks the same. */
   onWait: () => void;
+  /** Ends it: what was unpacked is removed. */
+  signal?: AbortSignal;
 }
 
 const SQLITE_BUSY = 5;
@@ -82,13 +84,13 @@ export class UnpackedRoot {
   }
 
   /** Answers `used` when another process uses one that has no mark: then it found it whole, and goes on using it. */
-  async #unpack({ onProgress, onWait }: UnpackEvents): Promise<'unpacked' | 'used'> {
+  async #unpack({ onProgress, onWait, signal }: UnpackEvents): Promise<'unpacked' | 'used'> {
     await this.#makeFolder();
     this.stop(); // A lock of our own would look like another's.
     let unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
     if (!unpacking) onWait();
     while (!unpacking) {
-      await delay(RETRY_MS);
+      await delay(RETRY_MS, undefined, { signal });
       unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
     }
     try {
@@ -100,7 +102,7 @@ export class UnpackedRoot {
       const unfinished = join(this.#folder, `${UNFINISHED}${this.#archive.name}`);
       await mkdir(unfinished);
       await chmod(unfinished, 0o755);
-      await unpack(this.#archive, unfinished, onProgress);
+      await unpack(this.#archive, unfinished, { onProgress, signal });
       if (!(await this.#mark.setWritten())) {
         await flushFileSystem(unfinished);
         await this.#mark.setFlushed();
@@ -110,6 +112,7 @@ export class UnpackedRoot {
       return 'unpacked';
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
+      if (signal?.aborted) await this.#removeUnfinished();
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
       await this.#removeUnfinished();
       throw this.#noRoom(cause);

@@ -91,8 +91,11 @@ export class RenderPool {
     this.#logger = options.logger;
   }
 
-  /** Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. */
-  async start(): Promise<void> {
+  /**
+   * Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. Rejects
+   * with the reason of `signal` when that comes first. Either way, `stop` ends what was started.
+   */
+  async start(signal: AbortSignal): Promise<void> {
     await this.#setAside();
     await mkdir(this.#workFolder, { recursive: true, mode: 0o711 });
     await chmod(this.#workFolder, 0o711);
@@ -105,6 +108,7 @@ export class RenderPool {
       shutdownChannel: this.#shutdownName,
       threads: this.#threads,
     };
+    signal.throwIfAborted();
     // Piscina's idle threads don't keep a program running; a started service does, as a listening server would.
     this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
     this.#piscina = new piscina.Piscina({
@@ -121,6 +125,7 @@ export class RenderPool {
       this.#logger.error({ err: error }, 'A worker thread crashed; it is replaced.');
     });
     await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
       this.#piscina?.on('error', (error: Error) => {
         const message = `A worker thread could not be started: ${error.message}.`;

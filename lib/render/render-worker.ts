@@ -387,6 +387,10 @@ export class RenderWorker {
         silenceTimeoutMs: launcher.silenceTimeoutMs,
         cgroup,
       });
+      if (this.#stopping) {
+        await zygote.stop();
+        throw new ZygoteDied('the service is stopping');
+      }
       const sandbox = sandboxStatus(launcher, ready);
       await this.#trySandbox(zygote, sandbox);
       zygote.onDeath = (reason) => {

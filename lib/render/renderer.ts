@@ -60,16 +60,25 @@ export class Renderer {
 
   /**
    * Finds the renderer, starts the workers and begins to watch them; resolves with them when one is warm. `letThrough`:
-   * lets users of their own, whom workers run as, pass to the folder that they work in. Error: `renderer_unavailable`.
+   * lets users of their own, whom workers run as, pass to the folder that they work in. `signal` ends the start, which rejects
+   * with its reason. Error: `renderer_unavailable`.
    */
-  async start({ letThrough }: { letThrough: () => Promise<void> }): Promise<RenderPool> {
+  async start({
+    letThrough,
+    signal,
+  }: {
+    letThrough: () => Promise<void>;
+    signal: AbortSignal;
+  }): Promise<RenderPool> {
     const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
     if (studio) openStudio(studio);
+    signal.throwIfAborted();
     const launcher = await findLauncher(renderer, studio);
+    signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
     const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
     this.#pool = pool;
-    await pool.start();
+    await pool.start(signal);
     pool.onWarm = this.#options.onWarm;
     this.#logSandbox(pool);
     const { signOfLifeAfterMs = SIGN_OF_LIFE_AFTER_MS, hasIdleWorker, mayTry, onRecovery } = this.#options;

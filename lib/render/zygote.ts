@@ -67,6 +67,8 @@ export class Zygote {
     try {
       this.#child = spawn(line.command, line.args, {
         env: line.env,
+        // A session of its own: Ctrl-C in the service's terminal is for the service.
+        detached: true,
         stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
       }) as ChildProcessByStdio<Writable, Readable, Readable>;
     } catch (error) {

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { serve } from './command.ts';
 import { send, temporaryFolder, VALID } from './listening-appliance.ts';
+
+/** Longer than two signals that count as one may be apart. */
+const LATER_MS = 1_100;
 
 async function withKey(server: Awaited<ReturnType<typeof serve>>) {
   const key = /svc_live_[0-9a-f]{48}/.exec(server.stdout())?.[0];
@@ -66,13 +70,25 @@ t.test('while renders end, clients can follow them, and new requests are sent el
   t.notMatch(server.stderr(), 'request failed', 'what is meant to be is no fault');
 });
 
-t.test('a second signal ends it at once', async (t) => {
+t.test('a signal that comes twice within a second is one; another one later ends it at once', async (t) => {
   const env = { SCENEPRESS_DRAIN_SECONDS: '3600' };
   const server = await serve(t, ['--data-dir', await temporaryFolder(t)], { env });
   const headers = await withKey(server);
   await send(server.port, '/api/v2/render', { method: 'POST', headers, body: JSON.stringify(VALID) });
-  server.kill('SIGTERM');
+  server.kill('SIGINT');
+  server.kill('SIGINT'); // As npm sends it on.
   await server.says(/"msg":"stopping"/);
   server.kill('SIGTERM');
+  await server.says(/Stopping: 1 render may finish for up to 3600 s\. Press Ctrl-C again to end now\./);
+  t.equal((await send(server.port, '/health/live', {})).status, 200, 'it goes on to drain');
+  await delay(LATER_MS);
+  server.kill('SIGTERM');
   t.equal(await server.ended, 143);
+});
+
+t.test('SIGTERM says nothing to a terminal', async (t) => {
+  const server = await serve(t, ['--data-dir', await temporaryFolder(t)]);
+  server.kill('SIGTERM');
+  t.equal(await server.ended, 0);
+  t.notMatch(server.stdout(), /Ctrl-C/);
 });

@@ -233,6 +233,19 @@ t.test('where boots have no id, it is on the disk before it is used', { skip }, 
   }
 });
 
+t.test('unpacking can be ended, and leaves nothing', { skip }, async (t) => {
+  const { packed, folder } = place(t);
+  const archive = packSmallRoot(packed, { 'etc/hello': 'hello'.repeat(1_000_000) });
+  const root = new UnpackedRoot({ archive, folder });
+  const controller = new AbortController();
+  const onProgress = () => controller.abort();
+  await t.rejects(root.start({ ...SILENT, onProgress, signal: controller.signal }), { name: 'AbortError' });
+  t.strictSame(
+    readdirSync(folder).filter((name) => !name.endsWith('.lock')),
+    [],
+  );
+});
+
 t.test('a damaged program is refused, and leaves no root', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello'.repeat(1000) });
