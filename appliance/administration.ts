@@ -287,7 +287,7 @@ export class Administration {
     newKey: given,
   }: {
     newKey?: string | undefined;
-  }): Promise<{ keys: number; jobs: number }> {
+  }): Promise<{ keys: number; jobs: number; formerKeyFile: string | null }> {
     const { isGiven } = this.#masterKey;
     if (isGiven && given === undefined) {
       throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
@@ -303,10 +303,10 @@ export class Administration {
         sealed = await this.#service.resealSecrets(next, { keys: this.#keys });
         this.#masterKey = { current: next, isGiven };
       };
-      await replaceMasterKey(this.#folder.path, { current, given, reseal });
+      const formerKeyFile = await replaceMasterKey(this.#folder.path, { current, given, reseal });
       // What the old key opens leaves the disk. Where that fails now, it goes with later changes.
       await this.#folder.storage.purge().catch(() => {});
-      return sealed;
+      return { ...sealed, formerKeyFile };
     });
   }
 

@@ -41,7 +41,7 @@ export async function openInstallation(
   const folder = new DataFolder(resolve(config.dataDir), { recentJobs: config.recentJobs });
   await startFolder(folder);
   try {
-    const given = config.masterKey ?? (await readKeyFile(config));
+    const given = await givenMasterKey(config);
     const sealed = () => folder.anySealedSecret();
     const masterKey = await loadMasterKey(folder.path, { given, sealed });
     const { storage } = folder;
@@ -88,7 +88,12 @@ async function startFolder(folder: DataFolder): Promise<void> {
   }
 }
 
-async function readKeyFile({ masterKeyFile }: Config): Promise<string | undefined> {
+/** The master key (hexadecimal) that the configuration gives; undefined: it is in the data folder. */
+export async function givenMasterKey({
+  masterKey,
+  masterKeyFile,
+}: Pick<Config, 'masterKey' | 'masterKeyFile'>): Promise<string | undefined> {
+  if (masterKey !== undefined) return masterKey;
   if (masterKeyFile === undefined) return undefined;
   try {
     return await readFile(masterKeyFile, 'utf8');

@@ -4,6 +4,8 @@ import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
+import { MasterKey } from './keys/master-key.ts';
+import { type SealedSecrets, SecretsCheck, wrongKey } from './keys/sealed-secrets.ts';
 import { STUDIO_PARTS } from './render/studio.ts';
 import { realDisk, replaceFile } from './storage/disk.ts';
 
@@ -25,7 +27,7 @@ interface Manifest {
   files: Record<string, { sha256: string; sizeBytes: number }>;
 }
 
-type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'>;
+type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
 export interface BackupReport {
   folder: string;
@@ -34,6 +36,20 @@ export interface BackupReport {
   dueDeliveries: number;
   files: number;
   sizeBytes: number;
+  /** Whose webhook secrets nobody can read without the master key. */
+  sealedSecrets: SealedSecrets;
+}
+
+/** Where the master key of a restored folder is; `none`: nothing is sealed, and the first start makes a new one. */
+export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
+
+export interface RestoreOptions {
+  /** What is due to webhooks is noted as failed instead of being sent after the next start. */
+  dropDeliveries?: boolean;
+  /** The master key (hexadecimal), for a backup without it; it must open every sealed secret. */
+  masterKey?: string | undefined;
+  /** Writes that key into the folder, as `master.key`; otherwise it has to be given at each start, too. */
+  storeMasterKey?: boolean;
 }
 
 /**
@@ -70,14 +86,16 @@ export async function backUp(
 /**
  * Makes a data folder of a backup, after checking every file of it. Overwrites nothing. What was due to webhooks when the
  * backup was made is sent after the next start, though it may have been sent since: receivers know it by its `jobId`. With
- * `dropDeliveries` it is noted as failed instead, and can be sent again one by one.
+ * `dropDeliveries` it is noted as failed instead, and can be sent again one by one. Errors: `not_found`,
+ * `storage_damaged`, `conflict`; `master_key` when a wrong one is given. Then nothing is restored.
  */
 export async function restore(
   backup: string,
   target: string,
-  { dropDeliveries = false }: { dropDeliveries?: boolean } = {},
-): Promise<BackupReport> {
+  { dropDeliveries = false, masterKey: given, storeMasterKey = false }: RestoreOptions = {},
+): Promise<BackupReport & { masterKey: RestoredMasterKey }> {
   const manifest = await readManifest(backup);
+  const masterKey = given === undefined ? undefined : await rightKey(given, backup);
   for (const [path, expected] of Object.entries(manifest.files)) {
     const found = await fingerprintOf(join(backup, path)).catch(() => undefined);
     if (found?.sha256 !== expected.sha256) {
@@ -93,22 +111,61 @@ export async function restore(
   await copyTree(backup, part);
   await rm(join(part, MANIFEST));
   for (const path of Object.keys(manifest.files)) await syncFile(join(part, path));
-  const contents = await checkAndCopyAssets(part, { dropDeliveries });
+  const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey });
+  const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
   // An empty folder may stand there.
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
-  return report(target, manifest, contents);
+  return { ...report(target, manifest, contents), masterKey: where };
+}
+
+/** The key that was given, when it is that of the backup; tried before anything is copied. */
+async function rightKey(given: string, backup: string): Promise<MasterKey> {
+  const masterKey = MasterKey.fromHex(given);
+  const check = await realDisk.read(join(backup, MASTER_KEY_CHECK));
+  if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
+  return masterKey;
+}
+
+/** Puts the master key, or nothing of it, into a restored folder; answers where the key is. */
+async function placeMasterKey(
+  folder: string,
+  secrets: SecretsCheck,
+  stored: string | undefined,
+  given: MasterKey | undefined,
+): Promise<RestoredMasterKey> {
+  try {
+    secrets.assertOpen();
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  if (stored !== undefined) {
+    await replaceFile(realDisk, folder, MASTER_KEY, [Buffer.from(`${stored.trim()}\n`)]);
+    return 'in the folder';
+  }
+  if (given) return 'given';
+  if (existsSync(join(folder, MASTER_KEY))) return 'in the folder';
+  if (secrets.count > 0) return 'missing';
+  // A start would ask for a key that opens nothing.
+  await rm(join(folder, MASTER_KEY_CHECK), { force: true });
+  return 'none';
 }
 
 /** Opens a copied database as a service would and reads all of it; with `source`, fetches its artifacts first. */
 async function checkAndCopyAssets(
   path: string,
-  { source, dropDeliveries = false }: { source?: DataFolder; dropDeliveries?: boolean },
+  {
+    source,
+    dropDeliveries = false,
+    masterKey,
+  }: { source?: DataFolder; dropDeliveries?: boolean; masterKey?: MasterKey | undefined },
 ): Promise<Contents> {
   const copy = new DataFolder(path);
   await copy.start();
   let jobs = 0;
   let dueDeliveries = 0;
+  const secrets = new SecretsCheck(masterKey);
   try {
     dueDeliveries = await countDue(copy, dropDeliveries);
     for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
@@ -123,7 +180,9 @@ async function checkAndCopyAssets(
     }
     for (let before: string | undefined; ; ) {
       const page = await copy.storage.listJobs({ limit: 1000, ...(before !== undefined && { before }) });
-      for (const { jobId, forgottenAtMs } of page) {
+      for (const job of page) {
+        const { jobId, forgottenAtMs } = job;
+        secrets.addJob(job);
         if (forgottenAtMs === undefined && (await copy.storage.readSource(jobId)) === undefined)
           throw damaged(path, `${jobId} has no source`);
       }
@@ -131,11 +190,12 @@ async function checkAndCopyAssets(
       before = page.at(-1)?.jobId;
       if (before === undefined) break;
     }
+    for (const key of await copy.keyStore.listKeys()) secrets.addKey(key);
   } finally {
     await copy.stop();
     for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
   }
-  return { jobs, dueDeliveries };
+  return { jobs, dueDeliveries, secrets };
 }
 
 function unlessGone(error: NodeJS.ErrnoException): void {
@@ -219,9 +279,15 @@ async function syncFile(path: string): Promise<void> {
   await file.close();
 }
 
-function report(folder: string, { files }: Manifest, contents: Contents): BackupReport {
+function report(
+  folder: string,
+  { files }: Manifest,
+  { jobs, dueDeliveries, secrets }: Contents,
+): BackupReport {
   const sizes = Object.values(files).map(({ sizeBytes }) => sizeBytes);
-  return { folder, ...contents, files: sizes.length, sizeBytes: sizes.reduce((sum, size) => sum + size, 0) };
+  const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const sealedSecrets = secrets.found;
+  return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
 }
 
 function damaged(path: string, what: string): ScenepressError {

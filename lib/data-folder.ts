@@ -44,7 +44,7 @@ export interface DataStatistics {
  * fonts/ python/ assets/   the studio's own material, for every scene to read
  * work/           renders in progress; `work.old-…`: what killed services left of theirs, about to be removed
  * spare-room      kept for ending what has begun when the disk runs full
- * master.key      seals webhook secrets; `master.key.next` while it is being replaced
+ * master.key      seals webhook secrets; `master.key.next` while it is being replaced, `master.key.until-…`: former ones
  * format-…        what an upgrade replaced
  * damaged-…/      what a recovery replaced, rolled-back-…/ what a rollback did
  * lock            held by the process that owns the folder

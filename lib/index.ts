@@ -4,7 +4,7 @@ export { Accounts } from './accounts/accounts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
-export { type BackupReport, backUp, restore } from './backup.ts';
+export { type BackupReport, backUp, type RestoredMasterKey, type RestoreOptions, restore } from './backup.ts';
 export { type Clock, isoTime, systemClock } from './clock.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
@@ -35,6 +35,7 @@ export {
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyRecord, KeyStore } from './keys/key-store.ts';
 export { loadMasterKey, MasterKey, type MasterKeyOptions, replaceMasterKey } from './keys/master-key.ts';
+export type { SealedSecrets } from './keys/sealed-secrets.ts';
 export { type AuditReport, audit } from './ledger/audit.ts';
 export type { Balance, Ledger } from './ledger/ledger.ts';
 export type {

@@ -8,6 +8,10 @@ import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean; newKeyFile?: string } & Record<string, unknown>;
 
+const BEFORE =
+  'Backups made before now open only with the present master key, also after this: ' +
+  '`scenepress restore --master-key-file` takes it.';
+
 /** `scenepress master-key …` */
 export function masterKeyCommand(): Command {
   const masterKey = new Command('master-key').description('The key that webhook secrets are encrypted with');
@@ -29,6 +33,7 @@ export function masterKeyCommand(): Command {
       .action(async (flags: Flags) => {
         const { newKeyFile: file } = flags;
         const newKey = file === undefined ? undefined : await readKey(file);
+        if (!flags.json) print(BEFORE);
         const rotated = await withAdministration(configOf(flags), (office) =>
           office.rotateMasterKey({ newKey }),
         );
@@ -37,14 +42,20 @@ export function masterKeyCommand(): Command {
         print(
           `The webhook secrets of ${counted(rotated.keys, 'key')}${jobs} are encrypted with the new master key.`,
         );
-        print(
-          newKey === undefined
-            ? 'It is in master.key, in the data folder. Older backups need the one before.'
-            : 'Start the service with it from now on. Older backups need the one before.',
-        );
+        print(afterwards(rotated.formerKeyFile));
       }),
   );
   return masterKey;
+}
+
+function afterwards(formerKeyFile: string | null): string {
+  if (formerKeyFile === null) {
+    return 'Start the service with it from now on. Keep the one before: older backups need it.';
+  }
+  return (
+    'It is in master.key, in the data folder: save it where you keep it. The one before is there as ' +
+    `${formerKeyFile}; remove that file when no backup needs it any more.`
+  );
 }
 
 async function readKey(file: string): Promise<string> {

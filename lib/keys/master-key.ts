@@ -10,6 +10,8 @@ const TAG_BYTES = 16;
 const FILE_NAME = 'master.key';
 /** The key that a rotation is under way to. */
 const NEXT_NAME = 'master.key.next';
+/** Keys that were replaced, each with the time: older backups need them. */
+const FORMER_NAME = 'master.key.until-';
 /** Lines that the right key opens: one, or two while a rotation is under way. */
 const CHECK_NAME = 'master.key.check';
 const CHECK_TEXT = 'scenepress';
@@ -144,16 +146,17 @@ async function load(folder: string, options: MasterKeyOptions): Promise<MasterKe
 /**
  * Replaces the master key of a folder: by a new one in `master.key`, or, where the key isn't kept there, by `given`.
  * `reseal` seals all secrets with the new key, all or none of them. Cut off at any moment, it has either happened or not:
- * {@link loadMasterKey} finds out.
+ * {@link loadMasterKey} finds out. A key from `master.key` is kept beside as `master.key.until-…`, because older backups
+ * need it; answers with that file's name, or null when the key isn't kept in the folder.
  */
-export async function replaceMasterKey(folder: string, replacement: Replacement): Promise<void> {
+export async function replaceMasterKey(folder: string, replacement: Replacement): Promise<string | null> {
   const path = resolve(folder);
   if (rotating.has(path)) {
     throw new ScenepressError('conflict', `The master key of ${folder} is being replaced already.`);
   }
   rotating.add(path);
   try {
-    await replace(folder, replacement);
+    return await replace(folder, replacement);
   } finally {
     rotating.delete(path);
   }
@@ -169,19 +172,33 @@ interface Replacement {
 async function replace(
   folder: string,
   { current, given, reseal, disk = realDisk }: Replacement,
-): Promise<void> {
+): Promise<string | null> {
   const hex = given ?? newHex();
   const next = keyOf(hex, 'The new master key');
+  let former: string | null = null;
   try {
-    if (given === undefined) await write(disk, folder, NEXT_NAME, `${hex}\n`);
+    if (given === undefined) {
+      former = await keepFormer(disk, folder);
+      await write(disk, folder, NEXT_NAME, `${hex}\n`);
+    }
     // From here on either is right, until the secrets say which.
     await write(disk, folder, CHECK_NAME, `${current.seal(CHECK_TEXT)}\n${next.seal(CHECK_TEXT)}`);
     await reseal(next);
   } catch (error) {
     await settle(disk, folder, current, false).catch(() => {}); // The next start does it.
+    if (former !== null) await disk.remove(join(folder, former)).catch(() => {});
     throw error;
   }
   await settle(disk, folder, next, given === undefined);
+  return former;
+}
+
+async function keepFormer(disk: Disk, folder: string): Promise<string | null> {
+  const bytes = await disk.read(join(folder, FILE_NAME));
+  if (!bytes) return null;
+  const name = `${FORMER_NAME}${new Date().toISOString().replaceAll(':', '-')}`;
+  await write(disk, folder, name, bytes.toString());
+  return name;
 }
 
 /** Ends a rotation, whichever way it went. */

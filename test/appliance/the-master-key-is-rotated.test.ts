@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config.ts';
@@ -59,7 +59,58 @@ t.test('one from outside is replaced by another from outside', async (t) => {
   await writeFile(file, `${NEW}\n`);
   const { code, stdout } = await scenepress(withFile, { env });
   t.equal(code, 0);
-  t.match(stdout, /of 1 key are encrypted.*\nStart the service with it/);
+  t.match(stdout, /^Backups made before.*\n.*of 1 key are encrypted.*\nStart the service with it/);
   t.equal(await secretIn(dataDir, minted, NEW), minted.webhookSecret);
   await t.rejects(secretIn(dataDir, minted, OLD), { code: 'master_key' });
+});
+
+t.test('the key before is kept for older backups, which a restore takes with it alone', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const minted = await mint(dataDir);
+  const place = await temporaryFolder(t);
+  const [backup, restored] = [join(place, 'backup'), join(place, 'restored')];
+  const made = await scenepress(['backup', backup, '--data-dir', dataDir]);
+  t.match(made, { code: 0, stdout: /Not in it: the master key/ });
+  const before = await readFile(join(dataDir, 'master.key'), 'utf8');
+
+  const rotated = await scenepress(['master-key', 'rotate', '--data-dir', dataDir]);
+  t.match(rotated.stdout, /^Backups made before now open only with the present master key.*\nThe webhook/);
+  const [, former = ''] = /(master\.key\.until-\S+);/.exec(rotated.stdout) ?? [];
+  t.same(
+    (await readdir(dataDir)).filter((name) => name.startsWith('master.key.until-')),
+    [former],
+  );
+  t.equal(await readFile(join(dataDir, former), 'utf8'), before);
+  t.equal((await stat(join(dataDir, former))).mode & 0o777, 0o600);
+  t.notMatch(rotated.stdout, before.trim());
+
+  const restore = ['restore', backup, '--data-dir', restored];
+  const wrong = await scenepress([...restore, '--master-key-file', join(dataDir, 'master.key')]);
+  t.match(wrong, { code: 1, stderr: /not the one.*Nothing was restored.*master\.key\.until-/ });
+  const right = await scenepress([...restore, '--master-key-file', join(dataDir, former)]);
+  t.match(right, { code: 0, stdout: /Its master key is \S+restored\/master\.key\./ });
+  t.equal(await secretIn(restored, minted), minted.webhookSecret);
+});
+
+t.test('a restore without the master key says what is missing, and checks a configured one', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const minted = await mint(dataDir);
+  const place = await temporaryFolder(t);
+  const backup = join(place, 'backup');
+  await scenepress(['backup', backup, '--data-dir', dataDir]);
+  const masterKey = (await readFile(join(dataDir, 'master.key'), 'utf8')).trim();
+  const restoreTo = (name: string, key?: string) =>
+    scenepress(['restore', backup, '--data-dir', join(place, name)], {
+      env: key === undefined ? {} : { SCENEPRESS_MASTER_KEY: key },
+    });
+  t.match(await restoreTo('without'), {
+    code: 0,
+    stdout:
+      /Missing: its master key. The webhook secrets of 1 API key \(svc_live_\w{7}\) are encrypted.*chmod 600/,
+  });
+  t.match(await restoreTo('wrong', NEW), { code: 1, stderr: /Nothing was restored/ });
+  const right = await restoreTo('right', masterKey);
+  t.match(right, { code: 0, stdout: /The configured master key opens all webhook secrets/ });
+  t.notMatch(right.stdout, masterKey);
+  t.equal(await secretIn(join(place, 'right'), minted, masterKey), minted.webhookSecret);
 });

@@ -137,6 +137,58 @@ t.test('the master key stays behind unless asked for, and its absence is explain
   await t.rejects(loadMasterKey(restored), { code: 'master_key', message: /Put it back/ });
 });
 
+t.test('a restore without the master key says whose secrets need it', async (t) => {
+  const { folder, key, backup, restored } = await openFolder(t);
+  const sealed = jobRecord('with-a-secret', { webhookSecretSealed: 'sealed' });
+  await folder.storage.transaction((tx) => folder.storage.insertJob(tx, sealed, 'source'));
+  const expected = { keyPrefixes: [key.slice(0, 16)], jobs: 1 };
+  t.match(await backUp(folder, backup), { sealedSecrets: expected });
+  t.match(await restore(backup, restored), { masterKey: 'missing', sealedSecrets: expected });
+});
+
+t.test('a restore takes a master key that opens every secret, and stores it when told to', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
+  t.match(await restore(backup, join(root, 'configured'), { masterKey }), { masterKey: 'given' });
+  t.notOk(existsSync(join(root, 'configured/master.key')));
+  const stored = await restore(backup, restored, { masterKey, storeMasterKey: true });
+  t.match(stored, { masterKey: 'in the folder' });
+  t.equal(readFileSync(join(restored, 'master.key'), 'utf8'), masterKey);
+  t.equal(statSync(join(restored, 'master.key')).mode & 0o777, 0o600);
+  await t.resolves(loadMasterKey(restored));
+});
+
+t.test('a restore refuses a wrong master key, and leaves nothing', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  const wrong = { code: 'master_key', message: /not the one.*Nothing was restored/s };
+  await t.rejects(restore(backup, restored, { masterKey: 'ab'.repeat(32), storeMasterKey: true }), wrong);
+  await t.rejects(restore(backup, restored, { masterKey: 'short' }), { code: 'master_key' });
+  t.notOk(existsSync(restored));
+
+  // A key that the check knows, and a secret that another one sealed.
+  const foreign = jobRecord('foreign', { webhookSecretSealed: 'sealed with another' });
+  await folder.storage.transaction((tx) => folder.storage.insertJob(tx, foreign, 'source'));
+  const mixed = join(root, 'mixed');
+  await backUp(folder, mixed);
+  const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
+  await t.rejects(restore(mixed, restored, { masterKey }), { ...wrong, message: /it opens 1 of 2 secrets/ });
+  t.notOk(existsSync(restored));
+  t.notOk(existsSync(`${restored}.part`));
+});
+
+t.test('where nothing is sealed, a restored folder needs no master key', async (t) => {
+  const root = t.testdir();
+  const folder = new DataFolder(join(root, 'data'));
+  await folder.start();
+  t.teardown(() => folder.stop());
+  await loadMasterKey(folder.path);
+  await backUp(folder, join(root, 'backup'));
+  t.match(await restore(join(root, 'backup'), join(root, 'restored')), { masterKey: 'none' });
+  await t.resolves(loadMasterKey(join(root, 'restored')));
+});
+
 t.test('nothing is overwritten, neither by a backup nor by a restore', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);

@@ -1,0 +1,55 @@
+import { ScenepressError } from '../errors.ts';
+import type { MasterKey } from './master-key.ts';
+
+/** Whose secrets are sealed with a master key. */
+export interface SealedSecrets {
+  /** Of API keys, the prefixes, which are safe to show. */
+  keyPrefixes: string[];
+  /** Jobs that have a secret of their own. */
+  jobs: number;
+}
+
+/** Counts the sealed secrets of a data folder and, where there is a master key, sees that it opens all of them. */
+export class SecretsCheck {
+  readonly found: SealedSecrets = { keyPrefixes: [], jobs: 0 };
+  readonly #masterKey: MasterKey | undefined;
+  #closed = 0;
+
+  constructor(masterKey: MasterKey | undefined) {
+    this.#masterKey = masterKey;
+  }
+
+  get count(): number {
+    return this.found.keyPrefixes.length + this.found.jobs;
+  }
+
+  addKey({ prefix, webhookSecretSealed }: { prefix: string; webhookSecretSealed: string }): void {
+    this.found.keyPrefixes.push(prefix);
+    this.#try(webhookSecretSealed);
+  }
+
+  addJob({ webhookSecretSealed }: { webhookSecretSealed?: string }): void {
+    if (webhookSecretSealed === undefined) return;
+    this.found.jobs += 1;
+    this.#try(webhookSecretSealed);
+  }
+
+  /** Throws `master_key` when there are secrets that the master key doesn't open. */
+  assertOpen(): void {
+    if (this.#closed > 0) throw wrongKey(`it opens ${this.count - this.#closed} of ${this.count} secrets`);
+  }
+
+  #try(sealed: string): void {
+    if (this.#masterKey && !this.#masterKey.opens(sealed)) this.#closed += 1;
+  }
+}
+
+/** A master key is not that of a backup. */
+export function wrongKey(reason: string): ScenepressError {
+  return new ScenepressError(
+    'master_key',
+    `The master key is not the one that the webhook secrets in this backup are encrypted with: ${reason}. Nothing was ` +
+      'restored. A backup needs the key of its time; `scenepress master-key rotate` keeps former ones in the data folder, ' +
+      'as master.key.until-….',
+  );
+}
