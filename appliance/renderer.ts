@@ -1,24 +1,25 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Logger, RendererOptions } from '../lib/index.ts';
 import type { Config } from './config.ts';
 import { ownArchive } from './packed/archive.ts';
 import { UnpackedRoot } from './packed/unpacked-root.ts';
 
 /**
- * What renders, as the configuration says. In the single executable it is the root that it carries, unpacked in
- * `folder`, unless another folder or an interpreter is configured, when the service starts; `signal` ends that. `say` shows
+ * What renders, as the configuration says. In the single executable it is the root that it carries (`root`, or else one
+ * unpacked in `folder`), unless another folder or an interpreter is configured, when the service starts; `signal` ends that. `say` shows
  * on a terminal how far it is, and null when it is done; without it, a line of its own does.
  */
 export function rendererOptions(
   { python, rendererDir, insecureNoSandbox }: Config,
-  options: { folder: string; logger?: Logger; say?: Say; signal?: AbortSignal },
+  options: { logger?: Logger; say?: Say; signal?: AbortSignal } & (
+    | { folder: string }
+    | { root: UnpackedRoot | undefined }
+  ),
 ): RendererOptions {
-  const { folder, logger, say = sayInLine, signal } = options;
+  const { logger, say = sayInLine, signal } = options;
   if (python !== undefined) return { python, insecureNoSandbox };
-  const archive = ownArchive();
-  if (!archive) return { insecureNoSandbox };
-  const root = new UnpackedRoot({ archive, folder: resolve(rendererDir ?? folder) });
+  const root = 'root' in options ? options.root : rootIn(resolve(rendererDir ?? options.folder));
+  if (!root) return { insecureNoSandbox };
   return {
     insecureNoSandbox,
     root: async () => {
@@ -28,14 +29,13 @@ export function rendererOptions(
   };
 }
 
+function rootIn(folder: string): UnpackedRoot | undefined {
+  const archive = ownArchive();
+  return archive && new UnpackedRoot({ archive, folder });
+}
+
 /** Shows on a terminal what happens; null: nothing any more. */
 export type Say = (words: string | null) => void;
-
-/** Where renders without a data folder have the renderer. */
-export function userCacheFolder(): string {
-  if (process.getuid?.() === 0) return '/var/cache/scenepress';
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
-}
 
 /** On a terminal the progress is shown; else it is logged, or said, once. */
 async function unpackWithWords(

@@ -1,3 +1,4 @@
+import { isSea } from 'node:sea';
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { accountCommand } from './account.ts';
@@ -35,6 +36,9 @@ export const EXIT_CODES: [code: string, meaning: string][] = [
   ['130', 'interrupted (Ctrl-C)'],
 ];
 
+/** The single executable has no set-up, and needs none. */
+const SETUP = '\n`scenepress setup` installs what rendering needs: system packages and a Python environment.';
+
 /** The `scenepress` command. `setup`, which has to work before anything is installed, is its launcher's. */
 export function createProgram(): Command {
   const program = new Command('scenepress')
@@ -71,9 +75,5 @@ export function createProgram(): Command {
     ['scenepress job list --help', 'every command has examples'],
   );
   const codes = EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);
-  return program.addHelpText(
-    'after',
-    `\nExit codes:\n${codes.join('\n')}\n\n` +
-      '`scenepress setup` installs what rendering needs: system packages and a Python environment.',
-  );
+  return program.addHelpText('after', `\nExit codes:\n${codes.join('\n')}\n${isSea() ? '' : SETUP}`);
 }

@@ -137,7 +137,7 @@ async function render(asked: {
       progress.stop();
     }
   };
-  await withRenderer(config, work, { say: (words) => progress.say(words) });
+  await withRenderer(config, work, { say: (words) => progress.say(words), lasting: true });
 }
 
 async function readCode(file: string): Promise<string> {

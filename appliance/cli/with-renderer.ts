@@ -1,11 +1,12 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ArtifactName, RenderService } from '../../lib/index.ts';
 import type { Config } from '../config.ts';
-import { rendererOptions, type Say, userCacheFolder } from '../renderer.ts';
+import { programsFolder, rootForCommand } from '../packed/own-root.ts';
+import type { UnpackedRoot } from '../packed/unpacked-root.ts';
+import { rendererOptions, type Say } from '../renderer.ts';
 import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 
@@ -13,25 +14,29 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Works with a service of its own in a temporary folder, of which nothing is left: neither after the end nor after
- * Ctrl-C, on which the signal is given. `say` shows on a terminal how far the renderer is unpacked.
+ * Ctrl-C, on which the signal is given. `say` shows on a terminal how far the renderer is unpacked. `lasting`: in the
+ * single executable the renderer, too, stays for the next time.
  */
 export async function withRenderer(
   config: Config,
-  work: (service: RenderService, interrupted: AbortSignal) => Promise<void>,
-  { say }: { say?: Say } = {},
+  work: (service: RenderService, interrupted: AbortSignal, root: UnpackedRoot | undefined) => Promise<void>,
+  { say, lasting }: { say?: Say; lasting: boolean },
 ): Promise<void> {
   const interrupted = new AbortController();
   const { signal } = interrupted;
   const interrupt = () => interrupted.abort();
   // For good: who presses Ctrl-C twice must not leave processes and files behind.
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
+  const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
+  const place = await programsFolder(root);
+  await mkdir(place, { recursive: true });
+  const folder = await mkdtemp(join(place, 'scenepress-'));
   const service = new RenderService({
     folder,
     workers: 1,
     limits: limitsOf(config),
     ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: rendererOptions(config, { folder: userCacheFolder(), signal, ...(say && { say }) }),
+    renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
   });
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -40,7 +45,7 @@ export async function withRenderer(
   };
   signal.addEventListener('abort', stop);
   try {
-    await work(service, signal);
+    await work(service, signal, root);
     signal.throwIfAborted();
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -48,6 +53,7 @@ export async function withRenderer(
   } finally {
     await stop();
     await rm(folder, { recursive: true, force: true });
+    await root?.end();
     for (const signal of SIGNALS) process.off(signal, interrupt);
   }
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isScenepressError, type ServiceStatus } from '../../lib/index.ts';
@@ -70,14 +70,22 @@ async function examineRights(folder: string): Promise<Finding[]> {
     if (ours !== 0 && file.uid !== ours) {
       const remedy = `Run the doctor as the service's user, or give it the files: chown -R ${ours} ${folder}`;
       findings.push(failed(CHECK, `${path} belongs to user ${file.uid}`, remedy));
-    } else if ((file.mode & 0o077) !== 0) {
-      const mode = file.isDirectory() ? '700' : '600';
+    } else if ((file.mode & exposing(file)) !== 0) {
+      const rights = file.isDirectory() ? 'go-rw' : '600';
       findings.push(
-        warning(CHECK, `others may look into ${path}`, `Only its owner should: chmod ${mode} ${path}`),
+        warning(CHECK, `others may look into ${path}`, `Only its owner should: chmod ${rights} ${path}`),
       );
     }
   }
   return findings;
+}
+
+/**
+ * The rights of others that give something away. To pass through the folder doesn't: a service that is root lets its
+ * renders do that, which run as other users, where there is no bubblewrap; to take that away would break it.
+ */
+function exposing(file: Stats): number {
+  return file.isDirectory() ? 0o066 : 0o077;
 }
 
 function findingsOf(folder: string, { audit, data }: Examination): Finding[] {

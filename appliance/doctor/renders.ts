@@ -2,7 +2,9 @@ import { text } from 'node:stream/consumers';
 import { isScenepressError, type Job, type RenderService, type SandboxStatus } from '../../lib/index.ts';
 import { withRenderer } from '../cli/with-renderer.ts';
 import type { Config } from '../config.ts';
+import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
+import { type RendererRemedies, rendererRemedies } from './remedies.ts';
 
 const SCENES = String.raw`from manim import *
 import wave
@@ -58,32 +60,13 @@ class Fonts(Scene):
 `;
 
 /** What is rendered for real, and what is to be done when it can't be. */
-const TRIALS: { check: string; className: string; remedy: string; flaw?: Flaw }[] = [
-  {
-    check: 'Text',
-    className: 'Words',
-    remedy: 'Pango or its fonts are broken: run `scenepress setup` again.',
-  },
-  {
-    check: 'TeX',
-    className: 'Formula',
-    remedy:
-      'Run `scenepress setup` as root, which installs TeX. Scenes with formulas fail meanwhile, others work.',
-  },
-  { check: '3D', className: 'Solid', remedy: 'Run `scenepress setup` again.' },
-  { check: 'Sound', className: 'Sound', remedy: 'Run `scenepress setup` again.', flaw: withoutSound },
-  {
-    check: 'Captions',
-    className: 'Captions',
-    remedy: 'Run `scenepress setup` again.',
-    flaw: withoutCaptions,
-  },
-  {
-    check: 'Fonts',
-    className: 'Fonts',
-    remedy:
-      'Run `scenepress setup` as root, which installs fonts, or put some into the folder fonts/ of the data folder.',
-  },
+const TRIALS: { check: string; className: string; remedy: keyof RendererRemedies; flaw?: Flaw }[] = [
+  { check: 'Text', className: 'Words', remedy: 'renderer' },
+  { check: 'TeX', className: 'Formula', remedy: 'tex' },
+  { check: '3D', className: 'Solid', remedy: 'renderer' },
+  { check: 'Sound', className: 'Sound', remedy: 'renderer', flaw: withoutSound },
+  { check: 'Captions', className: 'Captions', remedy: 'renderer', flaw: withoutCaptions },
+  { check: 'Fonts', className: 'Fonts', remedy: 'fonts' },
 ];
 
 /** What is missing in what a render left; undefined when nothing is. */
@@ -91,32 +74,43 @@ type Flaw = (service: RenderService, job: Job) => Promise<string | undefined>;
 
 /** Sandbox and renderer, by a service of the doctor's own in a temporary folder. */
 export async function examineRenders(config: Config, tell: (finding: Finding) => void): Promise<void> {
-  await withRenderer(config, async (service, interrupted) => {
+  const examineWith: Parameters<typeof withRenderer>[1] = async (service, interrupted, root) => {
+    const remedies = rendererRemedies(config, root);
     const startedAt = performance.now();
     try {
       await service.start();
     } catch (error) {
       if (interrupted.aborted || !isScenepressError(error)) throw error;
-      const remedy = 'Follow the message; `scenepress setup` makes what renders need.';
-      tell(failed('Renderer', error.message, remedy));
+      tell(failed('Renderer', error.message, `Follow the message. ${remedies.renderer}`));
       return;
     }
     const { renderer, sandbox } = service.status();
     const warm = `Manim ${renderer?.manim} on Python ${renderer?.python}`;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    tell(ok('Renderer', `${warm}, warm after ${seconds} s`));
+    tell(ok('Renderer', `${warm}, warm after ${seconds} s${unpackedShown(root)}`));
     if (sandbox) {
       tell(sandboxFinding(sandbox, config));
       tell(limitsFinding(sandbox, config));
     }
-    for (const trial of TRIALS) tell(await examineTrial(service, trial));
-  });
+    for (const trial of TRIALS) tell(await examineTrial(service, trial, remedies));
+  };
+  await withRenderer(config, examineWith, { lasting: false });
+}
+
+/** Where the single executable's renderer is. */
+function unpackedShown(root: UnpackedRoot | undefined): string {
+  if (!root) return '';
+  return root.temporary
+    ? `; unpacked in ${root.folder} for the doctor, which removes it again`
+    : `; unpacked in ${root.folder}`;
 }
 
 async function examineTrial(
   service: RenderService,
-  { check, className, remedy, flaw }: (typeof TRIALS)[number],
+  { check, className, remedy: name, flaw }: (typeof TRIALS)[number],
+  remedies: RendererRemedies,
 ): Promise<Finding> {
+  const remedy = remedies[name];
   const { jobId } = await service.enqueue({ owner: 'doctor', code: SCENES, className, quality: 'low' });
   const job = await service.wait(jobId);
   if (job.status === 'failed') return failed(check, job.error?.split('\n')[0] ?? 'the render failed', remedy);

@@ -37,15 +37,27 @@ const UNFINISHED = 'unfinished-';
 export class UnpackedRoot {
   readonly path: string;
   readonly #archive: Archive;
-  readonly #folder: string;
+  /** Where it and its locks are. */
+  readonly folder: string;
+  /** It is removed after its use, unless other processes use it. */
+  readonly temporary: boolean;
   readonly #mark: RootMark;
   #use: DatabaseSync | undefined;
   /** Resolves when it is on the disk, or was not: then the next start tries again, or unpacks it anew. */
   flushed: Promise<void> = Promise.resolve();
 
-  constructor({ archive, folder }: { archive: Archive; folder: string }) {
+  constructor({
+    archive,
+    folder,
+    temporary = false,
+  }: {
+    archive: Archive;
+    folder: string;
+    temporary?: boolean;
+  }) {
     this.#archive = archive;
-    this.#folder = folder;
+    this.folder = folder;
+    this.temporary = temporary;
     this.path = join(folder, `${PREFIX}${archive.name}`);
     this.#mark = new RootMark(this.path);
   }
@@ -54,13 +66,20 @@ export class UnpackedRoot {
   async start(events: UnpackEvents): Promise<void> {
     let isUsed: boolean;
     do {
-      isUsed = !(await this.#isWhole()) && (await this.#unpack(events)) === 'used';
+      isUsed = !(await this.isWhole()) && (await this.#unpack(events)) === 'used';
       this.#use?.close();
       this.#use = lock(this.#useFile(this.path), 'shared');
       // A process of another version may have removed it in between.
-    } while (isUsed ? !this.#use || !existsSync(this.path) : !(await this.#isWhole()));
-    if (!isUsed && !(await this.#mark.isFlushed())) this.flushed = this.#flush().catch(() => {});
+    } while (isUsed ? !this.#use || !existsSync(this.path) : !(await this.isWhole()));
+    if (!this.temporary && !isUsed && !(await this.#mark.isFlushed()))
+      this.flushed = this.#flush().catch(() => {});
     await this.#removeOthers();
+  }
+
+  /** Lets it go: a temporary one is removed, unless another process uses it. */
+  async end(): Promise<void> {
+    this.stop();
+    if (this.temporary) await this.#removeVersion(this.path);
   }
 
   stop(): void {
@@ -68,7 +87,8 @@ export class UnpackedRoot {
     this.#use = undefined;
   }
 
-  async #isWhole(): Promise<boolean> {
+  /** Unpacked, and nothing of it missing. */
+  async isWhole(): Promise<boolean> {
     return existsSync(this.path) && (await this.#mark.isThere());
   }
 
@@ -87,19 +107,19 @@ export class UnpackedRoot {
   async #unpack({ onProgress, onWait, signal }: UnpackEvents): Promise<'unpacked' | 'used'> {
     await this.#makeFolder();
     this.stop(); // A lock of our own would look like another's.
-    let unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
+    let unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     if (!unpacking) onWait();
     while (!unpacking) {
       await delay(RETRY_MS, undefined, { signal });
-      unpacking = lock(join(this.#folder, 'unpacking.lock'), 'exclusive');
+      unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     }
     try {
-      if (await this.#isWhole()) return 'unpacked';
+      if (await this.isWhole()) return 'unpacked';
       await this.#removeUnfinished();
       if (existsSync(this.path) && !(await this.#removeUnlessUsed())) return 'used';
       await this.#mark.remove();
       await this.#assertRoom();
-      const unfinished = join(this.#folder, `${UNFINISHED}${this.#archive.name}`);
+      const unfinished = join(this.folder, `${UNFINISHED}${this.#archive.name}`);
       await mkdir(unfinished);
       await chmod(unfinished, 0o755);
       await unpack(this.#archive, unfinished, { onProgress, signal });
@@ -108,7 +128,7 @@ export class UnpackedRoot {
         await this.#mark.setFlushed();
       }
       await rename(unfinished, this.path);
-      await flush(this.#folder);
+      await flush(this.folder);
       return 'unpacked';
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
@@ -124,11 +144,11 @@ export class UnpackedRoot {
   async #makeFolder(): Promise<void> {
     try {
       // Renders run under user ids of their own, which have to pass through.
-      await mkdir(this.#folder, { recursive: true, mode: 0o755 });
-      if (process.getuid?.() === 0) await chmod(this.#folder, 0o755);
+      await mkdir(this.folder, { recursive: true, mode: 0o755 });
+      if (process.getuid?.() === 0) await chmod(this.folder, 0o755);
     } catch (cause) {
       throw new UserError(
-        `The renderer can't be unpacked in ${this.#folder} (${(cause as NodeJS.ErrnoException).code}). ` +
+        `The renderer can't be unpacked in ${this.folder} (${(cause as NodeJS.ErrnoException).code}). ` +
           'Name a folder that this user may write to: --renderer-dir, or SCENEPRESS_RENDERER_DIR.',
         { cause },
       );
@@ -136,41 +156,46 @@ export class UnpackedRoot {
   }
 
   async #assertRoom(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#folder);
+    const { bavail, bsize } = await statfs(this.folder);
     if (bavail * bsize < this.#archive.unpackedBytes + SPARE_BYTES) throw this.#noRoom();
   }
 
   #noRoom(cause?: unknown): UserError {
     const megabytes = Math.ceil((this.#archive.unpackedBytes + SPARE_BYTES) / 1e6);
     return new UserError(
-      `The renderer can't be unpacked in ${this.#folder}: it needs ${megabytes} MB of free space. Make room, or name ` +
+      `The renderer can't be unpacked in ${this.folder}: it needs ${megabytes} MB of free space. Make room, or name ` +
         'another folder with --renderer-dir or SCENEPRESS_RENDERER_DIR.',
       { ...(cause !== undefined && { cause }) },
     );
   }
 
   async #removeUnfinished(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      if (name.startsWith(UNFINISHED)) await rm(join(this.#folder, name), { recursive: true, force: true });
+    for (const name of await readdir(this.folder)) {
+      if (name.startsWith(UNFINISHED)) await rm(join(this.folder, name), { recursive: true, force: true });
     }
   }
 
   /** Removes other versions that nobody uses; what can't be removed is left. */
   async #removeOthers(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      const path = join(this.#folder, name);
-      if (!ROOT.test(name) || path === this.path) continue;
-      const unused = lock(this.#useFile(path), 'exclusive');
-      if (!unused) continue;
-      try {
-        await this.#remove(path);
-        await new RootMark(path).remove();
-        await rm(this.#useFile(path), { force: true });
-      } catch {
-        // Another user's.
-      } finally {
-        unused.close();
-      }
+    for (const name of await readdir(this.folder)) {
+      const path = join(this.folder, name);
+      if (ROOT.test(name) && path !== this.path) await this.#removeVersion(path);
+    }
+  }
+
+  /** Removes an unpacked root that no process uses; what can't be removed is left. */
+  async #removeVersion(path: string): Promise<void> {
+    if (!existsSync(path)) return;
+    const unused = lock(this.#useFile(path), 'exclusive');
+    if (!unused) return;
+    try {
+      await this.#remove(path);
+      await new RootMark(path).remove();
+      await rm(this.#useFile(path), { force: true });
+    } catch {
+      // Another user's.
+    } finally {
+      unused.close();
     }
   }
 
@@ -191,7 +216,7 @@ export class UnpackedRoot {
 
   /** Under another name first: half of a root must never have a root's name. */
   async #remove(path: string): Promise<void> {
-    const doomed = join(this.#folder, `${UNFINISHED}${basename(path)}`);
+    const doomed = join(this.folder, `${UNFINISHED}${basename(path)}`);
     await rename(path, doomed);
     await rm(doomed, { recursive: true, force: true });
   }

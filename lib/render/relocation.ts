@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { librariesOf, loaderOf, onMachine, type RendererRoot, startOutside } from './renderer-root.ts';
+import { ScenepressError } from '../errors.ts';
+import { librariesOf, loaderOf, onMachine, type RendererRoot } from './renderer-root.ts';
 
 /** What lets the programs of a tree work where it lies, because it can't be seen as `/`. */
 export interface Relocation {
@@ -17,6 +18,8 @@ const PROGRAMS = '/usr/bin';
 const SHELL = '/usr/bin/dash';
 const TEX_SETTINGS = '/etc/texmf/web2c';
 const MAGIC_BYTES = 4;
+/** Of a script's first line, Linux reads so much. */
+const FIRST_LINE_BYTES = 255;
 /** Where in the tree TeX's settings say that its files are. */
 const TEX_FOLDERS: Record<string, string> = {
   TEXMFROOT: '/usr/share/texlive',
@@ -27,7 +30,10 @@ const TEX_FOLDERS: Record<string, string> = {
   TEXMFLOCAL: '/usr/local/share/texmf',
 };
 
-/** Writes what relocates a tree into a folder, which readers must be able to enter. */
+/**
+ * Writes what relocates a tree into a folder, which readers must be able to enter. Error: `renderer_unavailable` where no
+ * program can be started from that folder, or its path is too long.
+ */
 export async function relocate(root: RendererRoot, folder: string): Promise<Relocation> {
   const programs = join(folder, 'bin');
   await mkdir(programs, { recursive: true });
@@ -47,8 +53,15 @@ export async function relocate(root: RendererRoot, folder: string): Promise<Relo
       onMachine(root, '/usr/share/texlive/texmf-dist/web2c'),
     ].join(':'),
   };
-  const [command, ...args] = startOutside(root, '/usr/bin/fc-cache');
-  await run(command as string, [...args, '--system-only'], { env: environment });
+  await run(join(programs, 'fc-cache'), ['--system-only'], { env: environment }).catch((cause) => {
+    if (cause.code !== 'EACCES') throw cause;
+    throw new ScenepressError(
+      'renderer_unavailable',
+      `In the reduced sandbox renders start programs from ${folder}, and the system forbids that (EACCES). If its file ` +
+        'system is mounted noexec, mount it with exec (in Docker: --tmpfs PLACE:exec), or use a data folder elsewhere.',
+      { cause },
+    );
+  });
   return { environment, readable: [folder] };
 }
 
@@ -56,6 +69,13 @@ export async function relocate(root: RendererRoot, folder: string): Promise<Relo
 async function writePrograms(root: RendererRoot, folder: string): Promise<void> {
   const loader = loaderOf(root);
   const shell = onMachine(root, SHELL);
+  const firstLine = `#!${loader} ${shell}`;
+  if (Buffer.byteLength(firstLine) > FIRST_LINE_BYTES) {
+    throw new ScenepressError(
+      'renderer_unavailable',
+      `The path of the renderer is too long for the reduced sandbox: ${root.tree}. Put it into a folder with a shorter path.`,
+    );
+  }
   for (const name of await readdir(onMachine(root, PROGRAMS))) {
     const program = onMachine(root, `${PROGRAMS}/${name}`);
     const kind = await kindOf(program);
@@ -63,7 +83,7 @@ async function writePrograms(root: RendererRoot, folder: string): Promise<void> 
     const start =
       kind === 'binary' ? `"${loader}" --argv0 "$0" "${program}"` : `"${loader}" "${shell}" "${program}"`;
     const path = join(folder, name);
-    await writeFile(path, `#!${loader} ${shell}\nexec ${start} "$@"\n`);
+    await writeFile(path, `${firstLine}\nexec ${start} "$@"\n`);
     await chmod(path, 0o755);
   }
 }

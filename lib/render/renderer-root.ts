@@ -63,12 +63,16 @@ export async function findRoot({
 
 function environmentRoot(chosen: string | undefined): RendererRoot {
   const folder = packageRoot();
-  const python = chosen ?? (process.env['SCENEPRESS_PYTHON'] || join(folder, '.venv', 'bin', 'python'));
+  const named = chosen ?? process.env['SCENEPRESS_PYTHON'];
+  const python = named || join(folder, '.venv', 'bin', 'python');
   if (!existsSync(python)) {
+    // A program that carries its renderer has no set-up.
+    const remedy = named
+      ? 'That one was named: name another, with SCENEPRESS_PYTHON, or none.'
+      : 'Make it with `npx scenepress setup`, or name another one with SCENEPRESS_PYTHON.';
     throw new ScenepressError(
       'renderer_unavailable',
-      `There is no Python environment with Manim at ${python}. Make it with \`npx scenepress setup\`, ` +
-        'or name another one with SCENEPRESS_PYTHON.',
+      `There is no Python environment with Manim at ${python}. ${remedy}`,
     );
   }
   return { tree: undefined, python: resolve(python), packageFolder: join(folder, 'renderer') };

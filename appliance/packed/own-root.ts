@@ -1,0 +1,57 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config.ts';
+import { type Archive, ownArchive } from './archive.ts';
+import { UnpackedRoot } from './unpacked-root.ts';
+
+type Places = Pick<Config, 'rendererDir' | 'dataDir'>;
+
+/**
+ * The root for a command that renders without a service. `lasting`: unpacked once in the user's cache. Otherwise one that
+ * is already unpacked is used, the service's own before the user's; where there is none it is unpacked for this command
+ * alone (`temporary`). Undefined when this isn't the single executable.
+ */
+export async function rootForCommand(
+  { rendererDir, dataDir }: Places,
+  { lasting, archive = ownArchive() }: { lasting: boolean; archive?: Archive | undefined },
+): Promise<UnpackedRoot | undefined> {
+  if (!archive) return undefined;
+  const folder = resolve(rendererDir ?? userCacheFolder());
+  if (lasting) return new UnpackedRoot({ archive, folder });
+  const folders = rendererDir === undefined ? [resolve(dataDir, 'renderer'), folder] : [folder];
+  for (const folder of folders) {
+    const root = new UnpackedRoot({ archive, folder });
+    if (await root.isWhole()) return root;
+  }
+  return new UnpackedRoot({ archive, folder, temporary: true });
+}
+
+/** Where renders without a data folder have the renderer. */
+function userCacheFolder(): string {
+  if (process.getuid?.() === 0) return '/var/cache/scenepress';
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
+}
+
+/**
+ * Where a temporary folder may hold programs: the system's, unless its file system is mounted `noexec`, as that of Docker's
+ * `--tmpfs /tmp`. Then it is the root's folder, from which programs are started anyway.
+ */
+export async function programsFolder(root: UnpackedRoot | undefined): Promise<string> {
+  const usual = tmpdir();
+  return root && (await forbidsPrograms(usual)) ? root.folder : usual;
+}
+
+async function forbidsPrograms(path: string): Promise<boolean> {
+  const real = await realpath(path).catch(() => path);
+  const mounts = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
+  let [nearest, options] = ['', ''];
+  for (const line of mounts.split('\n')) {
+    const [, , , , at = '', itsOptions = ''] = line.split(' ');
+    const place = at.replace(/\\(\d{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)));
+    const isAbove = real === place || real.startsWith(place === '/' ? '/' : `${place}/`);
+    // Of several mounted at one place, the last counts.
+    if (place !== '' && isAbove && place.length >= nearest.length) [nearest, options] = [place, itsOptions];
+  }
+  return options.split(',').includes('noexec');
+}

@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { rootForCommand } from '../../appliance/packed/own-root.ts';
+import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
+import { noMounts, withNoExec } from '../fixtures/no-exec.ts';
+import { packSmallRoot } from '../fixtures/packed-root.ts';
+
+const SILENT = { onProgress: () => {}, onWait: () => {} };
+const OWN_ROOT = join(import.meta.dirname, '../../appliance/packed/own-root.ts');
+const skip =
+  process.arch === 'x64' && existsSync('/usr/lib/x86_64-linux-gnu') ? false : 'needs Debian on x64';
+
+function place(t: Test) {
+  const folder = t.testdir({ packed: {} });
+  const archive = packSmallRoot(join(folder, 'packed'), {});
+  const [rendererDir, dataDir] = [join(folder, 'renderer'), join(folder, 'data')];
+  const roots = () => readdirSync(rendererDir).filter((name) => name !== 'unpacking.lock');
+  return { archive, rendererDir, dataDir, roots };
+}
+
+t.test('what the doctor unpacks for itself is gone after it', { skip }, async (t) => {
+  const { archive, rendererDir, dataDir, roots } = place(t);
+  const root = await rootForCommand({ rendererDir, dataDir }, { lasting: false, archive });
+  await root?.start(SILENT);
+  t.ok(root && existsSync(root.path));
+  await root?.end();
+  t.strictSame(roots(), []);
+});
+
+t.test('what render unpacks stays, and the doctor uses it', { skip }, async (t) => {
+  const { archive, rendererDir, dataDir } = place(t);
+  const lasting = await rootForCommand({ rendererDir, dataDir }, { lasting: true, archive });
+  await lasting?.start(SILENT);
+  await lasting?.end();
+  const root = await rootForCommand({ rendererDir, dataDir }, { lasting: false, archive });
+  await root?.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
+  await root?.end();
+  t.ok(root && existsSync(root.path));
+  await lasting?.flushed;
+});
+
+t.test('the doctor uses the root of the service, where that has one', { skip }, async (t) => {
+  const { archive, dataDir } = place(t);
+  mkdirSync(dataDir);
+  const served = new UnpackedRoot({ archive, folder: join(dataDir, 'renderer') });
+  await served.start(SILENT);
+  await served.flushed;
+  served.stop();
+  const root = await rootForCommand({ dataDir }, { lasting: false, archive });
+  t.equal(root?.path, served.path);
+  await root?.end();
+  t.ok(existsSync(served.path));
+});
+
+t.test('one that another process has begun to use is left', { skip }, async (t) => {
+  const { archive, rendererDir, dataDir } = place(t);
+  const root = await rootForCommand({ rendererDir, dataDir }, { lasting: false, archive });
+  await root?.start(SILENT);
+  const other = new UnpackedRoot({ archive, folder: rendererDir });
+  await other.start(SILENT);
+  await other.flushed;
+  await root?.end();
+  t.ok(existsSync(other.path));
+  other.stop();
+});
+
+t.test('where /tmp is mounted noexec, programs go beside the renderer', { skip: noMounts() }, (t) => {
+  const TMPDIR = t.testdir({ 'a folder': {} });
+  const source = `
+    import { programsFolder } from ${JSON.stringify(pathToFileURL(OWN_ROOT))};
+    console.log(await programsFolder({ folder: '/beside' }), await programsFolder(undefined));`;
+  t.equal(withNoExec(TMPDIR, source, { TMPDIR }), `/beside ${TMPDIR}\n`);
+  const elsewhere = join(TMPDIR, 'a folder');
+  t.equal(withNoExec(elsewhere, source, { TMPDIR }), `${TMPDIR} ${TMPDIR}\n`);
+  t.equal(withNoExec(elsewhere, source, { TMPDIR: elsewhere }), `/beside ${elsewhere}\n`);
+  t.end();
+});

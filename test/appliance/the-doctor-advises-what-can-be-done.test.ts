@@ -1,0 +1,44 @@
+import { chmod } from 'node:fs/promises';
+import t from 'tap';
+import { loadConfig } from '../../appliance/config.ts';
+import { examineData } from '../../appliance/doctor/data.ts';
+import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
+import { scenepress } from './command.ts';
+import { temporaryFolder } from './listening-appliance.ts';
+
+t.test('the set-up is advised only where what renders comes from it', (t) => {
+  const advice = (...of: Parameters<typeof rendererRemedies>) =>
+    Object.values(rendererRemedies(...of)).join();
+  t.match(advice({}, undefined), /`npx scenepress setup`/);
+  t.notMatch(advice({}, { path: '/data/renderer/root-1' }), /setup|npx/);
+  t.match(advice({}, { path: '/data/renderer/root-1' }), /remove \/data\/renderer\/root-1/);
+  t.notMatch(advice({ python: '/opt/python' }, undefined), /setup|npx/);
+  t.match(advice({ python: '/opt/python' }, undefined), /\/opt\/python.*--python/);
+  t.end();
+});
+
+t.test('a Python that was named and is missing is not to be made by the set-up', async (t) => {
+  const args = ['doctor', '--json', '--python', '/nowhere/python', '--port', '0'];
+  const { stdout } = await scenepress([...args, '--data-dir', await temporaryFolder(t)], { renders: true });
+  const { findings } = JSON.parse(stdout) as {
+    findings: { check: string; message: string; remedy: string }[];
+  };
+  const { message, remedy } = findings.find(({ check }) => check === 'Renderer') ?? {};
+  t.match(`${message}`, /no Python environment with Manim at \/nowhere\/python.*SCENEPRESS_PYTHON/);
+  t.notMatch(`${message} ${remedy}`, /setup/);
+});
+
+t.test('the mode that a service sets for its renders is right; what shows more is not', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await scenepress(['account', 'create', 'ada@example.org', '--data-dir', dataDir]);
+  const config = loadConfig({ flags: { dataDir }, env: {} });
+  const warnings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
+  for (const mode of [0o700, 0o711]) {
+    await chmod(dataDir, mode);
+    t.same(await warnings(), [], mode.toString(8));
+  }
+  for (const mode of [0o755, 0o750, 0o733]) {
+    await chmod(dataDir, mode);
+    t.match(await warnings(), [{ message: `others may look into ${dataDir}`, remedy: /chmod go-rw / }]);
+  }
+});
