@@ -412,13 +412,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   status(): ServiceStatus {
-    const { workers, warmWorkers, deaths, refused, broken, versions, sandbox } = this.#renderer.status;
+    const { workers, warmWorkers, deaths, refused, broken, placeless, versions, sandbox } =
+      this.#renderer.status;
     const { oldestQueuedMs, queued, running } = this.#dispatcher;
     const { isShortage } = this.#dispatcher;
     const problems = problemsOf({
       state: this.#state,
       refused,
       broken,
+      placeless,
       diskFull: this.#diskFull,
       isShortage,
     });

@@ -48,6 +48,9 @@ const RENDERER_BROKEN =
   'A small scene could not be rendered; jobs wait until it is, which is tried again and again. The log has the reason; ' +
   '`scenepress doctor` looks for it.';
 
+const PLACELESS =
+  'Renders in progress have no place: their folder, work in the data folder, is no folder or can’t be written to. Jobs ' +
+  'wait until it can. Let the service write to it, or remove what is there: it is then made again. The log has the cause.';
 const DISK_FULL =
   'The disk is full: no jobs are taken on and none is begun. Free some space; the service then goes on by itself.';
 
@@ -62,6 +65,8 @@ export function problemsOf(service: {
   refused: boolean;
   /** A scene that must render doesn't. */
   broken: boolean;
+  /** The folder for renders in progress can't be used. */
+  placeless: boolean;
   diskFull: boolean;
   /** The last attempt could not be made for lack of a resource. */
   isShortage: boolean;
@@ -69,6 +74,7 @@ export function problemsOf(service: {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
+    ...(service.placeless ? [{ part: 'disk' as const, message: PLACELESS }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
     ...(service.diskFull ? [{ part: 'disk' as const, message: DISK_FULL }] : []),
     ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readdir, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
@@ -23,6 +23,7 @@ import { onMachine } from './renderer-root.ts';
 import type { SandboxStatus } from './sandbox.ts';
 import type { WorkerData, WorkerMessage } from './thread.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
+import { WorkFolder } from './work-folder.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 60_000;
@@ -55,6 +56,7 @@ export class RenderPool {
   readonly #launcher: Launcher;
   readonly #limits: RenderLimits;
   readonly #workFolder: string;
+  readonly #place: WorkFolder;
   readonly #logger: Logger;
   readonly #shutdownName = `scenepress-${randomUUID()}`;
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
@@ -88,6 +90,7 @@ export class RenderPool {
     this.#launcher = options.launcher;
     this.#limits = options.limits;
     this.#workFolder = options.workFolder;
+    this.#place = new WorkFolder(options.workFolder);
     this.#logger = options.logger;
   }
 
@@ -97,8 +100,7 @@ export class RenderPool {
    */
   async start(signal: AbortSignal): Promise<void> {
     await this.#setAside();
-    await mkdir(this.#workFolder, { recursive: true, mode: 0o711 });
-    await chmod(this.#workFolder, 0o711);
+    await this.#place.make();
     this.#threads = threadCounters();
     const workerData: WorkerData = {
       launcher: await this.#relocated(),
@@ -166,6 +168,16 @@ export class RenderPool {
     const launcher = this.#launcher;
     if (launcher.tree === undefined || launcher.isolation !== 'none') return launcher;
     return { ...launcher, relocation: await relocate(launcher, join(this.#workFolder, 'relocation')) };
+  }
+
+  /**
+   * Sees whether the work folder can be used; see {@link WorkFolder.check}. Workers that find theirs gone start again by
+   * themselves, before their next job.
+   */
+  async checkWorkFolder(how: { write: boolean }): Promise<boolean> {
+    const isNew = await this.#place.check(how);
+    if (isNew) await this.#relocated();
+    return isNew;
   }
 
   /** Renders on the next free worker. The caller keeps to `size` renders at a time. */

@@ -32,6 +32,7 @@ import {
 } from './sandbox.ts';
 import { openToReaders, studioState } from './studio.ts';
 import { inTurn, type ThreadCounters, TRIED_TOGETHER } from './thread-counters.ts';
+import { identityAt } from './work-folder.ts';
 import { Zygote, ZygoteDied } from './zygote.ts';
 
 export interface WorkerSettings {
@@ -83,6 +84,8 @@ interface Occupied {
 interface StartedZygote {
   zygote: Promise<Zygote>;
   studio: string | undefined;
+  /** The folder that it works in, as soon as that is made; another one with the same name is none that it sees. */
+  folder?: string;
 }
 
 /** A fork ended, or its zygote died, before it was given what it was to do. */
@@ -168,7 +171,7 @@ export class RenderWorker {
         await this.#makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
         if (collected.problem !== undefined)
-          return { kind: 'failed', durationMs: durationMs(), error: collected.problem };
+          return await this.#orNoRoom({ kind: 'failed', durationMs: durationMs(), error: collected.problem });
 
         const { widthPx, heightPx, fps, limits } = job;
         const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
@@ -217,6 +220,10 @@ export class RenderWorker {
    */
   async #orNoRoom(failure: RenderResult, reason?: string): Promise<RenderResult> {
     if (reason !== undefined) return failure;
+    if (![...this.#zygotes.values()].every((started) => this.#hasFolder(started))) {
+      const { durationMs } = failure;
+      return { kind: 'died', durationMs, message: 'the folder that it worked in was removed' };
+    }
     const freeBytes = await freeBytesOf(this.#settings.workFolder).catch(() => Number.POSITIVE_INFINITY);
     return freeBytes < FULL_BELOW_BYTES ? { kind: 'no_room', durationMs: failure.durationMs } : failure;
   }
@@ -344,14 +351,21 @@ export class RenderWorker {
       return Promise.reject(error);
     }
     const known = this.#zygotes.get(orientation);
-    if (known && known.studio === studio) return known.zygote;
-    const zygote = known ? this.#replace(known, orientation) : this.#start(orientation);
-    const started = { zygote, studio };
+    if (known && known.studio === studio && this.#hasFolder(known)) return known.zygote;
+    const onFolder = (folder: string) => {
+      started.folder = folder;
+    };
+    const zygote = known ? this.#replace(known, orientation, onFolder) : this.#start(orientation, onFolder);
+    const started: StartedZygote = { zygote, studio };
     this.#zygotes.set(orientation, started);
     zygote.catch(() => {
       if (this.#zygotes.get(orientation) === started) this.#zygotes.delete(orientation);
     });
     return zygote;
+  }
+
+  #hasFolder({ folder }: StartedZygote): boolean {
+    return folder === undefined || folder === identityAt(this.#folder);
   }
 
   #studioState(): string | undefined {
@@ -360,19 +374,24 @@ export class RenderWorker {
     return studio && studioState(studio);
   }
 
-  async #replace(known: StartedZygote, orientation: Orientation): Promise<Zygote> {
+  async #replace(
+    known: StartedZygote,
+    orientation: Orientation,
+    onFolder: (folder: string) => void,
+  ): Promise<Zygote> {
     const zygote = await known.zygote.catch(() => undefined);
     if (zygote) {
       this.#retired.add(zygote);
       await zygote.stop();
     }
-    return this.#start(orientation);
+    return this.#start(orientation, onFolder);
   }
 
-  async #start(orientation: Orientation): Promise<Zygote> {
+  async #start(orientation: Orientation, onFolder: (folder: string) => void): Promise<Zygote> {
     try {
       if (this.#stopping) throw new ZygoteDied('the service is stopping');
       await this.#makeFolder(this.#folder);
+      onFolder(identityAt(this.#folder) ?? '');
       const { launcher, index, limits } = this.#settings;
       const home = launcher.cgroups.folder;
       const cgroup = home === undefined ? undefined : JobCgroup.make(home, index, limits);

@@ -77,6 +77,13 @@ export class RendererWatch {
     await this.#trying;
   }
 
+  /** It is tried at the next look. */
+  doubt(): void {
+    this.#doubtful = true;
+    this.#lastTriedMs = 0;
+    this.#againMs = AGAIN_FIRST_MS;
+  }
+
   #note(evidence: 'rendered' | 'died'): void {
     if (evidence === 'died') {
       this.#doubtful = true;
@@ -106,7 +113,7 @@ export class RendererWatch {
     // A clock that was set back must not put a trial off for as long.
     this.#lastRenderedMs = Math.min(this.#lastRenderedMs, now);
     this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
-    if (this.problem !== null) return now - this.#lastTriedMs >= this.#againMs;
+    if (this.problem !== null && !this.#doubtful) return now - this.#lastTriedMs >= this.#againMs;
     // While all workers are busy, nothing is idle; in doubt the next one that gets free is taken.
     return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#hasIdleWorker());
   }

@@ -10,6 +10,7 @@ import type { ListResult } from './render-task.ts';
 import { RendererWatch } from './renderer-watch.ts';
 import type { SandboxStatus } from './sandbox.ts';
 import { makeStudioParts, type StudioFolder } from './studio.ts';
+import { WorkFolderWatch } from './work-folder-watch.ts';
 
 const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
 
@@ -24,6 +25,8 @@ export interface RendererStatus {
   refused: boolean;
   /** A scene that must render doesn't. */
   broken: boolean;
+  /** The folder for renders in progress can't be used. */
+  placeless: boolean;
   versions: RendererVersions | null;
   sandbox: SandboxStatus | null;
 }
@@ -53,6 +56,7 @@ export class Renderer {
   readonly #options: Options;
   #pool: RenderPool | undefined;
   #watch: RendererWatch | undefined;
+  #placeWatch: WorkFolderWatch | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -82,6 +86,15 @@ export class Renderer {
     pool.onWarm = this.#options.onWarm;
     this.#logSandbox(pool);
     const { signOfLifeAfterMs = SIGN_OF_LIFE_AFTER_MS, hasIdleWorker, mayTry, onRecovery } = this.#options;
+    const place = new WorkFolderWatch({
+      check: (how) => pool.checkWorkFolder(how),
+      logger,
+      onChange: () => {
+        this.#watch?.doubt();
+        onRecovery();
+      },
+    });
+    this.#placeWatch = place;
     this.#watch = new RendererWatch({
       pool,
       launcher,
@@ -89,29 +102,31 @@ export class Renderer {
       logger,
       idleMs: signOfLifeAfterMs || Number.POSITIVE_INFINITY,
       hasIdleWorker,
-      mayTry,
+      mayTry: () => mayTry() && place.problem === null,
       onRecovery,
     });
     this.#watch.start();
+    place.start();
     return pool;
   }
 
   /** It isn't tried any more; what renders goes on. */
   async stopWatch(): Promise<void> {
-    await this.#watch?.stop();
+    await Promise.all([this.#watch?.stop(), this.#placeWatch?.stop()]);
   }
 
   /** Resolves when no process is left. */
   async stop(): Promise<void> {
-    await this.#watch?.stop();
+    await this.stopWatch();
     this.#watch = undefined;
+    this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
   }
 
   /** False while jobs that it is given would only use up their attempts. */
   get mayRender(): boolean {
-    return !this.#pool?.refusal && !this.#watch?.problem;
+    return !this.#pool?.refusal && !this.#watch?.problem && !this.#placeWatch?.problem;
   }
 
   get status(): RendererStatus {
@@ -122,6 +137,7 @@ export class Renderer {
       deaths: pool?.rendererDeaths ?? 0,
       refused: Boolean(pool?.refusal),
       broken: Boolean(this.#watch?.problem),
+      placeless: Boolean(this.#placeWatch?.problem),
       versions: pool?.versions ?? null,
       sandbox: pool?.sandbox ?? null,
     };

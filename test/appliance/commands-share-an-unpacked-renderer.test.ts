@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { rootForCommand } from '../../appliance/packed/own-root.ts';
 import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
-import { noMounts, withNoExec } from '../fixtures/no-exec.ts';
+import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 import { packSmallRoot } from '../fixtures/packed-root.ts';
 
 const SILENT = { onProgress: () => {}, onWait: () => {} };
@@ -71,9 +71,9 @@ t.test('where /tmp is mounted noexec, programs go beside the renderer', { skip: 
   const source = `
     import { programsFolder } from ${JSON.stringify(pathToFileURL(OWN_ROOT))};
     console.log(await programsFolder({ folder: '/beside' }), await programsFolder(undefined));`;
-  t.equal(withNoExec(TMPDIR, source, { TMPDIR }), `/beside ${TMPDIR}\n`);
+  t.equal(whereMounted('noexec', TMPDIR, source, { TMPDIR }), `/beside ${TMPDIR}\n`);
   const elsewhere = join(TMPDIR, 'a folder');
-  t.equal(withNoExec(elsewhere, source, { TMPDIR }), `${TMPDIR} ${TMPDIR}\n`);
-  t.equal(withNoExec(elsewhere, source, { TMPDIR: elsewhere }), `/beside ${elsewhere}\n`);
+  t.equal(whereMounted('noexec', elsewhere, source, { TMPDIR }), `${TMPDIR} ${TMPDIR}\n`);
+  t.equal(whereMounted('noexec', elsewhere, source, { TMPDIR: elsewhere }), `/beside ${elsewhere}\n`);
   t.end();
 });

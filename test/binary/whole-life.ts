@@ -92,6 +92,7 @@ export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
 /** What an administrator does with the program, from the first start to a restored backup. */
 export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   const { machine, programs, folder, receiver } = await makeSite(t, kind);
+  await checkDoctor(t, machine, kind);
   const { serving: first, jobId } = await startAndRender(t, { kind, machine, folder, receiver });
   await stop(t, first);
 
@@ -114,9 +115,12 @@ export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   t.equal(backup.status, 0, `a backup is made beside the running service ${backup.stderr}`);
   await stop(t, upgraded);
   const restored = '/srv/scenepress/restored';
-  const restore = await machine.run([PROGRAM, 'restore', '/srv/scenepress/backup', '--data-dir', restored]);
+  const key = ['--master-key-file', `${DATA}/master.key`];
+  const restore = await machine.run([
+    ...[PROGRAM, 'restore', '/srv/scenepress/backup', '--data-dir', restored],
+    ...key,
+  ]);
   t.equal(restore.status, 0, `and restored ${restore.stderr}`);
-  await machine.run(['cp', `${DATA}/master.key`, restored]);
   const last = {
     ...(await serve(machine, restored, ['--renderer-dir', `${DATA}/renderer`])),
     key: first.key,
@@ -221,6 +225,16 @@ async function checkVideo(t: Test, serving: Serving, jobId: string, folder: stri
   const { codec, frames } = await inspectVideo(path);
   t.equal(codec, 'h264', 'the video decodes');
   t.ok(frames >= 15, 'all of it');
+}
+
+/** Before the first start, and with a noexec /tmp, the doctor renders everything and leaves no renderer. */
+async function checkDoctor(t: Test, machine: Machine, { user }: MachineKind): Promise<void> {
+  const { status, stdout } = await machine.run([PROGRAM, 'doctor', '--data-dir', DATA, '--port', '0']);
+  t.equal(status, 0, `the doctor finds nothing wrong\n${stdout}`);
+  t.match(stdout, /unpacked in \S+ for the doctor, which removes it again/);
+  t.notMatch(stdout, /setup|npx/);
+  const cache = user === 'root' ? '/var/cache/scenepress' : '/srv/scenepress/.cache/scenepress';
+  t.equal((await machine.run(['ls', cache])).stdout, 'unpacking.lock\n');
 }
 
 /** Who has only the program has the licences of all that is in it. */

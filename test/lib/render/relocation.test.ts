@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { relocate } from '../../../lib/render/relocation.ts';
-import { noMounts, withNoExec } from '../../fixtures/no-exec.ts';
+import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
 
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 const PROGRAMS = ['/usr/bin/fc-cache', '/usr/bin/dash'];
@@ -59,7 +59,7 @@ t.test('where no program can be started, it says so, and what to do', { skip: sk
     await relocate(${JSON.stringify(root)}, ${JSON.stringify(join(folder, 'work/place'))})
       .catch(({ code, message }) => console.log(code, message));`;
   t.match(
-    withNoExec(join(folder, 'work'), source),
+    whereMounted('noexec', join(folder, 'work'), source),
     /^renderer_unavailable .*work\/place.*EACCES.*noexec.*--tmpfs PLACE:exec/,
   );
   t.end();

@@ -1,0 +1,56 @@
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { drawing, enqueue, render, scene, startService } from '../../fixtures/renders.ts';
+
+const SECONDS_MS = 5_000;
+
+const folder = t.testdir();
+const work = join(folder, 'work');
+const service = await startService(t, { folder, workers: 1 });
+
+/** To be ready again takes as long as a renderer takes to start. */
+async function until(ready: boolean, withinMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (service.status().ready !== ready) {
+    if (performance.now() > deadline) throw new Error(`not ${ready ? 'ready' : 'unready'} in time`);
+    await delay(20);
+  }
+}
+
+t.test('when the work folder is removed it is made again, and renders go on in it', async (t) => {
+  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+  t.match(await render(service, { aspectRatio: '9:16' }), { status: 'completed', attempts: 1 });
+  rmSync(work, { recursive: true });
+  t.match(await render(service, {}), { status: 'completed', attempts: 1, error: null });
+  t.match(await render(service, { aspectRatio: '9:16' }), { status: 'completed', attempts: 1, error: null });
+  t.equal(service.status().ready, true);
+  while ((statSync(work).mode & 0o777) !== 0o711) await delay(20); // Within a look.
+});
+
+t.test('a render that loses its folder is attempted again, and the scene not blamed', async (t) => {
+  const code = scene('self.wait(1 / config.frame_rate)', 'time.sleep(1.5)', 'self.wait(1)');
+  const { jobId } = await drawing(service, { code });
+  rmSync(work, { recursive: true });
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
+});
+
+t.test('a file in its place is noticed within seconds; jobs wait until it is gone', async (t) => {
+  await until(true);
+  renameSync(work, `${work}.away`);
+  writeFileSync(work, '');
+  await until(false, SECONDS_MS);
+  const [problem] = service.status().problems;
+  t.match(problem, {
+    part: 'disk',
+    message: /work in the data folder.*Jobs wait.*remove what is there.*log/s,
+  });
+  t.notMatch(problem?.message, folder, 'no path of the machine is told');
+  const waiting = await enqueue(service, {});
+  await delay(1_500);
+  t.match(await service.get(waiting.jobId), { status: 'queued', attempts: 0 });
+  rmSync(work);
+  await until(true);
+  t.match(await service.wait(waiting.jobId), { status: 'completed', attempts: 1 });
+});
