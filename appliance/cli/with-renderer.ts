@@ -28,9 +28,7 @@ export async function withRenderer(
   // For good: who presses Ctrl-C twice must not leave processes and files behind.
   for (const signal of SIGNALS) process.on(signal, interrupt);
   const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
-  const place = await programsFolder(root);
-  await mkdir(place, { recursive: true });
-  const folder = await mkdtemp(join(place, 'scenepress-'));
+  const folder = await makeFolder(await programsFolder(root));
   const service = new RenderService({
     folder,
     workers: 1,
@@ -55,6 +53,20 @@ export async function withRenderer(
     await rm(folder, { recursive: true, force: true });
     await root?.end();
     for (const signal of SIGNALS) process.off(signal, interrupt);
+  }
+}
+
+async function makeFolder(place: string): Promise<string> {
+  try {
+    await mkdir(place, { recursive: true });
+    return await mkdtemp(join(place, 'scenepress-'));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new UserError(
+      `No temporary folder can be made in ${place} (${code}). Name a folder that this user may write to, and start ` +
+        'programs from, with TMPDIR.',
+      { cause },
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { isScenepressError, type ServiceStatus } from '../../lib/index.ts';
 import type { Examination } from '../administration-views.ts';
 import { withAdministration } from '../cli/with-administration.ts';
+import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config.ts';
 import { UserError } from '../user-error.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -95,7 +96,7 @@ function findingsOf(folder: string, { audit, data }: Examination): Finding[] {
   const findings = [ok(CHECK, `${folder} can be read: ${sizes}${snapshot}`)];
   if (audit === null) return findings;
   if (audit.problems.length === 0) return [...findings, ok('Books', 'every balance adds up')];
-  const remedy = 'Run `scenepress credits audit`, keep a backup, and compare with an earlier one.';
+  const remedy = `Run ${ownCommand('credits audit')}, keep a backup, and compare with an earlier one.`;
   return [...findings, failed('Books', `${audit.problems.length} things don't add up`, remedy)];
 }
 
@@ -112,7 +113,7 @@ function remedyOf(error: Error): string {
     return 'If that process is no Scenepress that just starts or stops, end it.';
   }
   if (isScenepressError(error, 'storage_damaged')) {
-    return 'Look for a backup first (scenepress restore); `scenepress recover` says what can be saved without one.';
+    return `Look for a backup first (${ownCommand('restore')}); ${ownCommand('recover')} says what can be saved without one.`;
   }
   return 'Put that right, then ask the doctor again.';
 }

@@ -65,7 +65,7 @@ export class ClockWatch {
   finding(newestMs: number | null): Finding {
     const wallMs = Date.now();
     const drift = wallMs - this.#wallMs - (performance.now() - this.#steadyMs);
-    const remedy = 'Let the machine keep its time by itself: timedatectl set-ntp true.';
+    const remedy = 'Let the machine keep its time by itself; with systemd: timedatectl set-ntp true.';
     const now = new Date(wallMs).toISOString();
     if (wallMs < THE_PAST) return failed('Clock', `it says ${now}, which is long ago`, remedy);
     if (newestMs !== null && newestMs > wallMs + 60_000) {

@@ -1,3 +1,4 @@
+import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 
@@ -27,8 +28,8 @@ export function rendererRemedies(
     return { renderer: again, tex: again, fonts: `${again} Or ${OWN_FONTS}.` };
   }
   return {
-    renderer: 'Run `npx scenepress setup` again: it installs what renders need.',
-    tex: 'Run `npx scenepress setup` as root, which installs TeX. Scenes with formulas fail meanwhile, others work.',
-    fonts: `Run \`npx scenepress setup\` as root, which installs fonts, or ${OWN_FONTS}.`,
+    renderer: `Run ${ownCommand('setup')} again: it installs what renders need.`,
+    tex: `Run ${ownCommand('setup')} as root, which installs TeX. Scenes with formulas fail meanwhile, others work.`,
+    fonts: `Run ${ownCommand('setup')} as root, which installs fonts, or ${OWN_FONTS}.`,
   };
 }

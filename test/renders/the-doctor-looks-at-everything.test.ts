@@ -92,7 +92,7 @@ t.test('what is wrong is named, with what to do, and ends with exit code 1', asy
     Data: { status: 'failed', message: /damaged/, remedy: /restore/ },
     Port: { status: 'failed', message: /held by another program/, remedy: /--port/ },
     Certificate: { status: 'failed', message: /belongs to another certificate/, remedy: /--tls-cert/ },
-    Renderer: { status: 'failed', message: /no Python environment/, remedy: /setup/ },
+    Renderer: { status: 'failed', message: /no Python environment/, remedy: /--python/ },
     Cores: { status: 'warning', remedy: /--workers/ },
   });
   t.notOk(of['Text'], 'nothing is rendered without a renderer');

@@ -159,6 +159,14 @@ t.test('Ctrl-C leaves no file, no folder and no process behind', async (t) => {
   t.strictSame(await processesNaming(TMPDIR), []);
 });
 
+t.test('a temporary folder that cannot be made is named, with what to do', async (t) => {
+  const TMPDIR = join(await temporaryFolder(t), 'file');
+  await writeFile(TMPDIR, '');
+  const { code, stderr } = await scenepress(['render', '-'], { stdin: 'class A: pass', env: { TMPDIR } });
+  t.equal(code, 1);
+  t.match(stderr, /^scenepress: No temporary folder can be made in \S+file \(E\w+\)\..*TMPDIR\.\n$/);
+});
+
 /** Command lines of running processes that name a folder. */
 async function processesNaming(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
