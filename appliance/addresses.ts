@@ -2,6 +2,9 @@ import type { Request, Server } from '@hapi/hapi';
 
 const FORWARDED_HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
+/** An IPv6 address with a zone and a port; a proxy that passes on more is believed this far. */
+const LONGEST_ADDRESS = 80;
+
 /** What every link begins with. */
 export interface Addresses {
   publicUrl(request?: Request): string;
@@ -38,7 +41,7 @@ export function configuredAssetUrl(config: {
 /** The client's address: what a trusted proxy says last, else the connection's. */
 export function remoteAddressOf(request: Request, trustProxy: boolean): string {
   const forwarded = trustProxy ? header(request, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  return forwarded || request.info.remoteAddress;
+  return forwarded?.slice(0, LONGEST_ADDRESS) || request.info.remoteAddress;
 }
 
 /** The address that this machine reaches the server at. */

@@ -2,6 +2,7 @@ import { fstatSync, statSync } from 'node:fs';
 import type { Server } from '@hapi/hapi';
 import { destination, type Logger, pino } from 'pino';
 import { remoteAddressOf } from './addresses.ts';
+import { loggedPath } from './edge/logged-path.ts';
 import { callerOf } from './render-api/bearer.ts';
 import { requestIdOf } from './request-id.ts';
 import { UserError } from './user-error.ts';
@@ -66,7 +67,7 @@ function isElsewhere(file: string, lines: Destination): boolean {
   }
 }
 
-/** One line per request, without headers, query and bodies: those hold keys and scenes. */
+/** One line per request, without headers, query and bodies: those hold keys and scenes. So may a path, by mistake. */
 export function logRequests(server: Server, logger: Logger, trustProxy: boolean): void {
   server.events.on('response', (request) => {
     const { method, path, info, raw } = request;
@@ -76,7 +77,7 @@ export function logRequests(server: Server, logger: Logger, trustProxy: boolean)
       {
         requestId: requestIdOf(request),
         method: method.toUpperCase(),
-        path,
+        path: loggedPath(path),
         // A client that left before its answer began gets none; 499 is what proxies log for that.
         status: raw.res.headersSent ? raw.res.statusCode : 499,
         ms: (info.responded || Date.now()) - info.received,

@@ -1,6 +1,6 @@
 const SECRETS: [RegExp, string][] = [
-  [/\bsvc_live_\w*/g, 'svc_live_…'],
-  [/\bwhsec_\w*/g, 'whsec_…'],
+  [/svc_live_\w*/gi, 'svc_live_…'],
+  [/whsec_\w*/gi, 'whsec_…'],
   [/\bBearer +\S+/gi, 'Bearer …'],
   // A job's id opens its artifacts, so only the time in it is left.
   [/\b([0-9a-f]{16})[0-9a-f]{32}\b/gi, '$1…'],
