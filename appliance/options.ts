@@ -19,6 +19,8 @@ export interface Config {
   tlsCert?: string;
   tlsKey?: string;
   corsOrigins: string[];
+  maxConnections?: number;
+  maxConnectionsPerAddress?: number;
   creditsMode: 'metered' | 'unmetered';
   freeCredits: number;
   creditsPerSecond: Record<Quality, number>;
@@ -168,6 +170,20 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: origins,
     value: 'origins',
     defaultText: 'none',
+  },
+  maxConnections: {
+    description: 'HTTP connections open at the same time; beyond that, idle ones make room for new ones',
+    allowed: 'a whole number of at least 1',
+    schema: count(),
+    value: 'number',
+    defaultText: 'what the limit of open files has room for, 10000 at most',
+  },
+  maxConnectionsPerAddress: {
+    description: 'HTTP connections of one client: an IPv4 address, or a /64 of IPv6 addresses',
+    allowed: 'a whole number of at least 1',
+    schema: count(),
+    value: 'number',
+    defaultText: 'half of all; all of them where X-Forwarded-For is believed',
   },
   creditsMode: {
     description: 'Whether renders cost credits: metered or unmetered',

@@ -1,5 +1,3 @@
-import { createServer as createListener, type Server as HttpListener } from 'node:http';
-import { createServer as createSecureListener, type Server as HttpsListener } from 'node:https';
 import { server as createHapi, type Server } from '@hapi/hapi';
 import type { RenderService } from '../lib/index.ts';
 import { type Addresses, addressesOf } from './addresses.ts';
@@ -8,6 +6,8 @@ import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import type { Certificate } from './certificate.ts';
 import type { Config } from './config.ts';
 import { Draining } from './draining.ts';
+import { connectionCapsOf, descriptorLimit } from './edge/connection-caps.ts';
+import { createListener, guardListener } from './edge/listener.ts';
 import { healthRoutes } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { type Logger, logRequests } from './log.ts';
@@ -16,14 +16,6 @@ import { metricsRoute } from './metrics/metrics-route.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { VERSION } from './version.ts';
-
-/** Against clients that open a connection and take their time. */
-const LISTENER_LIMITS = {
-  headersTimeout: 15_000,
-  requestTimeout: 60_000,
-  connectionsCheckingInterval: 5_000,
-  handshakeTimeout: 15_000,
-};
 
 export interface HttpServer {
   hapi: Server;
@@ -36,7 +28,15 @@ export interface HttpServer {
 export async function createServer(options: {
   config: Pick<
     Config,
-    'host' | 'port' | 'publicUrl' | 'assetUrl' | 'trustProxy' | 'corsOrigins' | 'metricsToken'
+    | 'host'
+    | 'port'
+    | 'publicUrl'
+    | 'assetUrl'
+    | 'trustProxy'
+    | 'corsOrigins'
+    | 'metricsToken'
+    | 'maxConnections'
+    | 'maxConnectionsPerAddress'
   >;
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'status'>;
   authenticate: Authenticate;
@@ -49,13 +49,22 @@ export async function createServer(options: {
   const hapi = createHapi({
     host: config.host,
     port: config.port,
-    ...listenerOf(options.certificate),
+    ...createListener(options.certificate),
     // Videos and pictures are compressed already, and the rest is small.
     compression: false,
     // hapi's own way of reporting a bug is to print it.
     debug: false,
     routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
   });
+  const caps = connectionCapsOf(config, descriptorLimit());
+  if (config.maxConnections !== undefined && caps.total < config.maxConnections) {
+    const { total } = caps;
+    logger.warn(
+      { total },
+      'The limit of open files has no room for so many connections: maxConnections is lowered.',
+    );
+  }
+  guardListener(hapi.listener, { caps, logger });
   const addresses = addressesOf(config, () => hapi);
   const draining = new Draining(hapi);
   takeBrokenEscapesLiterally(hapi, '/');
@@ -95,14 +104,4 @@ export async function createServer(options: {
     }),
   ]);
   return { hapi, addresses, draining };
-}
-
-/** hapi's options for the listener: http, or https that takes up a new certificate without closing anything. */
-function listenerOf(
-  certificate: Certificate | undefined,
-): { listener: HttpListener } | { listener: HttpsListener; tls: true } {
-  if (!certificate) return { listener: createListener(LISTENER_LIMITS) };
-  const listener = createSecureListener({ ...LISTENER_LIMITS, ...certificate.options });
-  certificate.onChange = () => listener.setSecureContext(certificate.options);
-  return { listener, tls: true };
 }

@@ -105,5 +105,5 @@ t.test('a body whose framing is broken gets 400', async (t) => {
   socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`);
   const answer = await text(socket);
   t.match(answer, /^HTTP\/1\.1 400 /);
-  t.match(answer, '{"error":"Bad Request"}');
+  t.match(answer, '{"error":"Bad Request","message":"');
 });
