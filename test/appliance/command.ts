@@ -73,6 +73,7 @@ export async function interrupted(args: string[], when: RegExp, options?: Comman
 
 /** A `scenepress serve` that runs until the test ends. */
 export interface Serving {
+  pid: number;
   port: number;
   url: string;
   /** Everything on standard output and error so far. */
@@ -121,6 +122,7 @@ export async function serve(t: Test, args: string[], options: CommandOptions = {
   const said = options.logFile === undefined ? /"port":(\d+),.*"msg":"ready"/ : / listens on \S+:(\d+)/;
   const port = Number(said.exec(stderr + stdout)?.[1]);
   return {
+    pid: child.pid as number,
     port,
     url: `http://127.0.0.1:${port}`,
     stdout: () => stdout,

@@ -1,0 +1,216 @@
+/**
+ * Sends the service what no client should, on real connections, plain and TLS: `EXCHANGES` of them (default 4,000),
+ * made from `SEED`. After each one the service must still answer; in the end it has as many descriptors as before.
+ */
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectSecurely } from 'node:tls';
+import t from 'tap';
+import { type Serving, serve } from '../appliance/command.ts';
+import { temporaryFolder } from '../appliance/listening-appliance.ts';
+import { TestAuthority } from '../fixtures/certificates.ts';
+import { type FuzzedExchange, type FuzzMaterial, fuzzedExchange } from '../fixtures/http-fuzz.ts';
+
+const EXCHANGES = Number(process.env['EXCHANGES'] ?? 4_000);
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const LANES = 12;
+/** Every so manieth exchange goes to the service that speaks TLS. */
+const SECURE_SHARE = 3;
+/** How long a client waits for an answer, of which there may be none. */
+const PATIENCE_MS = 25;
+const LIVE_WITHIN_MS = 20_000;
+const CLOSED_WITHIN_MS = 60_000;
+
+const INSTANT_PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
+
+interface Server {
+  serving: Serving;
+  secure: boolean;
+  agent: Agent;
+  material: FuzzMaterial;
+}
+
+/** The first bytes that a TLS client sends. */
+async function recordClientHello(): Promise<Buffer> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as { port: number };
+  const client = connectSecurely({ host: '127.0.0.1', port, rejectUnauthorized: false }).on(
+    'error',
+    () => {},
+  );
+  const [socket] = (await once(listener, 'connection')) as [Socket];
+  const [hello] = (await once(
+    socket.on('error', () => {}),
+    'data',
+  )) as [Buffer];
+  client.destroy();
+  socket.destroy();
+  listener.close();
+  return hello;
+}
+
+function ask(
+  { serving: { port }, secure, agent }: Server,
+  path: string,
+  options: { key?: string; body?: string } = {},
+): Promise<{ status: number | undefined; body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number | undefined; body: string }>();
+  const message = (secure ? requestSecurely : request)({
+    host: '127.0.0.1',
+    port,
+    path,
+    agent,
+    rejectUnauthorized: false,
+    method: options.body === undefined ? 'GET' : 'POST',
+    ...(options.key && { headers: { authorization: `Bearer ${options.key}` } }),
+    timeout: LIVE_WITHIN_MS,
+  });
+  message.once('timeout', () => message.destroy(new Error('the service does not answer')));
+  message.once('error', reject);
+  message.once('response', (response) => {
+    let body = '';
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk;
+    });
+    response.once('end', () => resolve({ status: response.statusCode, body }));
+    response.once('error', reject);
+  });
+  message.end(options.body);
+  return promise;
+}
+
+async function isLive(server: Server): Promise<boolean> {
+  // A kept connection may be closed as it is used again: the second try opens one.
+  for (const _attempt of [1, 2]) {
+    const answer = await ask(server, '/health/live').catch(() => undefined);
+    if (answer?.status === 200) return true;
+  }
+  return false;
+}
+
+async function start(secure: boolean): Promise<Server> {
+  const folder = await temporaryFolder(t);
+  const args = ['--data-dir', join(folder, 'data'), '--cors-origins', '*', '--max-queued', '20'];
+  if (secure) {
+    const { cert, key } = new TestAuthority(folder).issue(['127.0.0.1']);
+    await writeFile(join(folder, 'cert.pem'), cert);
+    await writeFile(join(folder, 'key.pem'), key);
+    args.push('--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem'));
+  }
+  const env = { SCENEPRESS_PYTHON: INSTANT_PYTHON, SCENEPRESS_LOG_FILE: join(folder, 'log') };
+  const serving = await serve(t, args, { env, logFile: env.SCENEPRESS_LOG_FILE });
+  const key = /svc_live_[0-9a-f]{48}/.exec(serving.stdout())?.[0] as string;
+  const agent = secure ? new SecureAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  const server = {
+    serving,
+    secure,
+    agent,
+    material: { key, artifact: '', clientHello: await recordClientHello() },
+  };
+  const body = JSON.stringify({ code: 'large', className: 'Scene1' });
+  const { jobId } = JSON.parse((await ask(server, '/api/v2/render', { key, body })).body);
+  for (;;) {
+    const { status, result } = JSON.parse((await ask(server, `/api/v2/render/${jobId}`, { key })).body);
+    if (status === 'completed') {
+      server.material.artifact = new URL(result.video).pathname;
+      return server;
+    }
+    await delay(20);
+  }
+}
+
+/** Does what the exchange says; the statuses that were answered. */
+async function carryOut({ serving: { port }, secure }: Server, exchange: FuzzedExchange): Promise<string[]> {
+  const raw = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+  raw.on('error', () => {});
+  const closed = new Promise<void>((resolve) => raw.once('close', () => resolve()));
+  await Promise.race([once(raw, 'connect'), closed]).catch(() => {});
+  let socket: Socket = raw;
+  if (secure && exchange.layer === 'http') {
+    const options = { socket: raw, rejectUnauthorized: false, allowHalfOpen: true };
+    socket = connectSecurely(options as object).on('error', () => {});
+    await Promise.race([once(socket, 'secureConnect'), closed]).catch(() => {});
+  }
+  const statuses: string[] = [];
+  const heard = Promise.withResolvers<void>();
+  if (exchange.reads) {
+    socket.on('data', (chunk: Buffer) => {
+      for (const [, status] of chunk.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3}) /g))
+        statuses.push(status as string);
+      heard.resolve();
+    });
+    socket.once('end', heard.resolve);
+  }
+  for (const piece of exchange.pieces) {
+    if (socket.destroyed || !socket.writable) break;
+    socket.write(piece);
+    await new Promise(setImmediate);
+  }
+  if (exchange.record && !raw.destroyed && raw.writable) raw.write(exchange.record);
+  if (exchange.ending === 'end') socket.end();
+  if (exchange.ending === 'wait' || exchange.ending === 'end') {
+    const timer = setTimeout(heard.resolve, PATIENCE_MS);
+    await Promise.race([heard.promise, closed]);
+    clearTimeout(timer);
+  }
+  if (exchange.ending === 'reset' && !raw.destroyed) raw.resetAndDestroy();
+  raw.destroy();
+  socket.destroy();
+  return statuses;
+}
+
+function descriptorsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+t.test(`${EXCHANGES} exchanges end no service and leave no descriptor (SEED=${SEED})`, async (t) => {
+  const servers = await Promise.all([start(false), start(true)]);
+  for (const server of servers) t.ok(await isLive(server));
+  for (const server of servers) server.agent.destroy();
+  await delay(500);
+  const before = servers.map(({ serving }) => descriptorsOf(serving.pid));
+
+  const statuses = new Map<string, number>();
+  let next = 0;
+  let failure: string | undefined;
+  const startedAtMs = performance.now();
+  const lane = async () => {
+    while (next < EXCHANGES && failure === undefined) {
+      const index = next++;
+      const server = servers[index % SECURE_SHARE === 0 ? 1 : 0] as Server;
+      const answered = await carryOut(server, fuzzedExchange(SEED, index, server.material));
+      for (const status of answered) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (answered.includes('500')) failure = `exchange ${index} got 500`;
+      if (!(await isLive(server))) failure = `after exchange ${index} the service does not answer`;
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  t.equal(failure, undefined, `SEED=${SEED}`);
+  t.comment(
+    `${next} exchanges in ${seconds.toFixed(0)} s; answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort()))}`,
+  );
+
+  for (const server of servers) server.agent.destroy();
+  for (const [index, { serving, secure }] of servers.entries()) {
+    const deadline = performance.now() + CLOSED_WITHIN_MS;
+    let after = descriptorsOf(serving.pid);
+    while (after > (before[index] as number) && performance.now() < deadline) {
+      await delay(200);
+      after = descriptorsOf(serving.pid);
+    }
+    t.ok(
+      after <= (before[index] as number),
+      `${secure ? 'TLS' : 'plain'}: ${before[index]} descriptors before, ${after} after`,
+    );
+    t.notMatch(serving.stderr(), /Error|unhandled/i);
+  }
+});
