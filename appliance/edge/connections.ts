@@ -30,6 +30,14 @@ interface Connection extends Member {
   progressAtMs: number;
 }
 
+export interface ConnectionsOptions {
+  caps: ConnectionCaps;
+  /** How long a client may read nothing of its answer; default 30 seconds. */
+  stallMs?: number;
+  /** How often that is looked at; default 5 seconds. */
+  sweepMs?: number;
+}
+
 /** Counts of connections, for the log and the metrics. */
 export interface ConnectionCounts {
   open: number;
@@ -63,7 +71,7 @@ export class Connections {
   #sweeping = false;
   readonly counts: ConnectionCounts = { open: 0, evicted: 0, refused: 0, stalled: 0 };
 
-  constructor(options: { caps: ConnectionCaps; stallMs?: number; sweepMs?: number }) {
+  constructor(options: ConnectionsOptions) {
     this.#caps = options.caps;
     this.#stallMs = options.stallMs ?? STALL_MS;
     this.#sweepMs = options.sweepMs ?? SWEEP_MS;

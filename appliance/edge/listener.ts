@@ -3,11 +3,17 @@ import { createServer as createSecureServer, type Server as HttpsServer } from '
 import type { Certificate } from '../certificate.ts';
 import type { Logger } from '../log.ts';
 import { answerClientErrors } from './client-errors.ts';
-import type { ConnectionCaps } from './connection-caps.ts';
-import { Connections } from './connections.ts';
+import { Connections, type ConnectionsOptions } from './connections.ts';
 
-/** Against clients that open a connection and take their time. */
-const LIMITS = {
+/** Node's limits against clients that open a connection and take their time. */
+export interface TimeLimits {
+  headersTimeout: number;
+  requestTimeout: number;
+  connectionsCheckingInterval: number;
+  handshakeTimeout: number;
+}
+
+const LIMITS: TimeLimits = {
   headersTimeout: 15_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
@@ -20,9 +26,12 @@ const SAY_AGAIN_MS = 60_000;
 /** hapi's options for a listener: http, or https that takes up a new certificate without closing anything. */
 export type Listening = { listener: HttpServer } | { listener: HttpsServer; tls: true };
 
-export function createListener(certificate?: Certificate): Listening {
-  if (!certificate) return { listener: createServer(LIMITS) };
-  const listener = createSecureServer({ ...LIMITS, ...certificate.options });
+export function createListener(
+  certificate?: Pick<Certificate, 'options' | 'onChange'>,
+  limits: TimeLimits = LIMITS,
+): Listening {
+  if (!certificate) return { listener: createServer(limits) };
+  const listener = createSecureServer({ ...limits, ...certificate.options });
   certificate.onChange = () => listener.setSecureContext(certificate.options);
   return { listener, tls: true };
 }
@@ -33,9 +42,9 @@ export function createListener(certificate?: Certificate): Listening {
  */
 export function guardListener(
   listener: HttpServer | HttpsServer,
-  { caps, logger }: { caps: ConnectionCaps; logger: Logger },
+  { logger, ...options }: ConnectionsOptions & { logger: Logger },
 ): Connections {
-  const connections = new Connections({ caps });
+  const connections = new Connections(options);
   connections.watch(listener);
   answerClientErrors(listener, connections, logger);
   let saidAtMs = Number.NEGATIVE_INFINITY;
