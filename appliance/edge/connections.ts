@@ -172,7 +172,7 @@ export class Connections {
   #close(connection: Connection): void {
     // At once: the event comes later, and the next newcomer must not find it again.
     this.#remove(connection);
-    connection.raw.destroy();
+    (connection.socket ?? connection.raw).destroy();
   }
 
   #remove(connection: Connection): void {

@@ -9,6 +9,7 @@ import { Agent, request } from 'node:http';
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import t from 'tap';
@@ -127,18 +128,41 @@ async function start(secure: boolean): Promise<Server> {
   }
 }
 
+/** A stream that is not a socket to Node, in front of one. */
+function throughStream(raw: Socket): Duplex {
+  const stream = new Duplex({
+    read: () => raw.resume(),
+    write: (chunk, _encoding, done) => {
+      if (raw.writable) raw.write(chunk, () => done());
+      else done();
+    },
+    final: (done) => {
+      raw.end();
+      done();
+    },
+    destroy: (error, done) => {
+      raw.destroy();
+      done(error);
+    },
+  });
+  raw.on('data', (chunk) => stream.push(chunk) || raw.pause());
+  raw.once('end', () => stream.push(null));
+  raw.once('close', () => stream.destroy());
+  return stream.on('error', () => {});
+}
+
 /** Does what the exchange says; the statuses that were answered. */
 async function carryOut({ serving: { port }, secure }: Server, exchange: FuzzedExchange): Promise<string[]> {
-  const raw = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
-  raw.on('error', () => {});
-  const closed = new Promise<void>((resolve) => raw.once('close', () => resolve()));
-  await Promise.race([once(raw, 'connect'), closed]).catch(() => {});
-  let socket: Socket = raw;
-  if (secure && exchange.layer === 'http') {
-    const options = { socket: raw, rejectUnauthorized: false, allowHalfOpen: true };
-    socket = connectSecurely(options as object).on('error', () => {});
-    await Promise.race([once(socket, 'secureConnect'), closed]).catch(() => {});
-  }
+  const isSecure = secure && exchange.layer === 'http';
+  const options = { host: '127.0.0.1', port, allowHalfOpen: true };
+  // With a record to come between those of TLS, TLS is spoken over a stream of our own.
+  const raw = isSecure && !exchange.record ? undefined : connect(options).on('error', () => {});
+  const below = raw && isSecure ? { socket: throughStream(raw) } : options;
+  const tls = isSecure ? connectSecurely({ ...below, rejectUnauthorized: false }) : undefined;
+  const socket = (tls ?? raw) as Socket;
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => {});
+  await Promise.race([once(socket, isSecure ? 'secureConnect' : 'connect'), closed]).catch(() => {});
   const statuses: string[] = [];
   const heard = Promise.withResolvers<void>();
   if (exchange.reads) {
@@ -154,16 +178,16 @@ async function carryOut({ serving: { port }, secure }: Server, exchange: FuzzedE
     socket.write(piece);
     await new Promise(setImmediate);
   }
-  if (exchange.record && !raw.destroyed && raw.writable) raw.write(exchange.record);
+  if (exchange.record && raw?.writable) raw.write(exchange.record);
   if (exchange.ending === 'end') socket.end();
   if (exchange.ending === 'wait' || exchange.ending === 'end') {
     const timer = setTimeout(heard.resolve, PATIENCE_MS);
     await Promise.race([heard.promise, closed]);
     clearTimeout(timer);
   }
-  if (exchange.ending === 'reset' && !raw.destroyed) raw.resetAndDestroy();
-  raw.destroy();
+  if (exchange.ending === 'reset' && raw === socket && !raw.destroyed) raw.resetAndDestroy();
   socket.destroy();
+  raw?.destroy();
   return statuses;
 }
 
