@@ -6,11 +6,15 @@ import { text } from 'node:stream/consumers';
 import type { Server } from '@hapi/hapi';
 import { type ErrorCode, isScenepressError, ScenepressError } from '../lib/index.ts';
 import { type Administration, OPERATIONS } from './administration.ts';
+import { createListener, guardListener } from './edge/listener.ts';
 import type { Logger } from './log.ts';
 import { UserError } from './user-error.ts';
 
 const NAME = 'admin.sock';
 const OTHER_VERSION = 'The server that has this data folder is of another version. Restart it with this one.';
+
+/** All commands count as one client. */
+const CAPS = { total: 128, perAddress: 128 };
 
 interface Reply {
   answer?: unknown;
@@ -43,7 +47,10 @@ export class AdminSocket {
     const path = shortPath(this.#directory);
     // Most commands only call.
     const { server: createHapi } = await import('@hapi/hapi');
-    this.#hapi = createHapi({ port: path, debug: false });
+    const { listener } = createListener();
+    this.#hapi = createHapi({ port: path, listener, debug: false });
+    // Only the server's own user connects, but a program of that user may hang or fail in the middle, too.
+    guardListener(listener, { caps: CAPS, logger: this.#logger });
     this.#hapi.route({
       method: 'POST',
       path: '/{operation}',

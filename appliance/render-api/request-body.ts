@@ -55,6 +55,8 @@ export async function receiveRenderRequest(message: IncomingMessage): Promise<Re
 
 /** Reads the body to its end, decompressed; 413 when it is too large. */
 async function readBody(message: IncomingMessage): Promise<Buffer> {
+  // The client left while its key was checked: no event would ever tell.
+  if (message.destroyed && !message.readableEnded) throw bodyRequired();
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decoder = DECODERS[encoding]?.();
   const source = decoder ? message.pipe(decoder) : message;

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { exchange, type Target } from '../fixtures/raw-http.ts';
-import { type Serving, serve } from './command.ts';
+import { type Serving, scenepress, serve } from './command.ts';
 import { send, temporaryFolder } from './listening-appliance.ts';
 
 const authority = new TestAuthority(await temporaryFolder(t));
@@ -104,4 +106,23 @@ t.test('CONNECT, upgrades and other forms of targets are answered or closed', as
     t.match(await exchange(target, bytes), /^(HTTP\/1\.1 [24]\d\d |$)/, bytes.slice(0, 40));
   }
   t.equal((await send(target.port, '/health/live', {})).status, 200);
+});
+
+t.test('the socket that commands go through is as safe', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const { ended } = await serve(t, ['--data-dir', dataDir]);
+  const twice = TWICE.replace('/api/v2/render', '/showQueue');
+  for (const bytes of [
+    twice,
+    twice,
+    'nonsense\r\n\r\n',
+    `${GET}nonsense\r\n\r\n`,
+    `GET /${'x'.repeat(20_000)}`,
+  ]) {
+    const socket = connect({ path: join(dataDir, 'admin.sock'), allowHalfOpen: true });
+    socket.on('end', () => socket.end()).write(bytes);
+    t.match(await text(socket), /^HTTP\/1\.1 [24]\d\d /);
+  }
+  const command = scenepress(['queue', 'show', '--data-dir', dataDir]).then(({ code }) => code);
+  t.equal(await Promise.race([command, ended.then((code) => `the service ended with ${code}`)]), 0);
 });
