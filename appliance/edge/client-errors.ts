@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Server as HttpServer,
   type IncomingMessage,
+  type RequestListener,
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
@@ -27,6 +28,7 @@ const REFUSALS: Record<string, Refusal | undefined> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The head of the request is too large.' },
 };
 
+const NO_HOST: Refusal = { status: 400, message: 'A request of HTTP/1.1 needs a Host header.' };
 const EXPECTATION: Refusal = { status: 417, message: 'The only expectation that is met is 100-continue.' };
 
 /**
@@ -66,9 +68,22 @@ export function answerClientErrors(
     });
   });
   listener.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = bodyOf(EXPECTATION);
-    response.writeHead(EXPECTATION.status, headersOf(body, randomUUID())).end(body);
+    refuse(response, EXPECTATION);
   });
+  // Node would answer these itself, without a body.
+  for (const event of ['request', 'checkContinue'] as const) {
+    const framework = listener.listeners(event) as RequestListener[];
+    listener.removeAllListeners(event);
+    listener.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      if (request.headers.host === undefined && request.httpVersion === '1.1') refuse(response, NO_HOST);
+      else for (const listen of framework) listen(request, response);
+    });
+  }
+}
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  const body = bodyOf(refusal);
+  response.writeHead(refusal.status, headersOf(body, randomUUID())).end(body);
 }
 
 /** Errors of the connection itself leave no one to answer. */

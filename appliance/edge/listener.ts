@@ -30,8 +30,10 @@ export function createListener(
   certificate?: Pick<Certificate, 'options' | 'onChange'>,
   limits: TimeLimits = LIMITS,
 ): Listening {
-  if (!certificate) return { listener: createServer(limits) };
-  const listener = createSecureServer({ ...limits, ...certificate.options });
+  // Requests without a Host header are refused by `answerClientErrors`, with a body.
+  const options = { ...limits, requireHostHeader: false };
+  if (!certificate) return { listener: createServer(options) };
+  const listener = createSecureServer({ ...options, ...certificate.options });
   certificate.onChange = () => listener.setSecureContext(certificate.options);
   return { listener, tls: true };
 }
@@ -45,8 +47,8 @@ export function guardListener(
   { logger, ...options }: ConnectionsOptions & { logger: Logger },
 ): Connections {
   const connections = new Connections(options);
-  connections.watch(listener);
   answerClientErrors(listener, connections, logger);
+  connections.watch(listener);
   let saidAtMs = Number.NEGATIVE_INFINITY;
   listener.on('error', (error: NodeJS.ErrnoException) => {
     if (error.syscall !== 'accept') return; // The start of the service fails with the others.
