@@ -63,6 +63,7 @@ export class Appliance {
       });
       installation.metrics.start({
         hapi: http.hapi,
+        connections: http.connections.counts,
         certificateEndMs: () => certificate?.notAfterMs,
       });
       listening = http;

@@ -7,6 +7,7 @@ import type { Certificate } from './certificate.ts';
 import type { Config } from './config.ts';
 import { Draining } from './draining.ts';
 import { connectionCapsOf, descriptorLimit } from './edge/connection-caps.ts';
+import type { Connections } from './edge/connections.ts';
 import { createListener, guardListener } from './edge/listener.ts';
 import { healthRoutes } from './health.ts';
 import { answerErrors } from './http-errors.ts';
@@ -22,6 +23,7 @@ export interface HttpServer {
   addresses: Addresses;
   /** The beginning of its end. */
   draining: Draining;
+  connections: Connections;
 }
 
 /** The HTTP side of the appliance, not yet listening. */
@@ -64,7 +66,7 @@ export async function createServer(options: {
       'The limit of open files has no room for so many connections: maxConnections is lowered.',
     );
   }
-  guardListener(hapi.listener, { caps, logger });
+  const connections = guardListener(hapi.listener, { caps, logger });
   const addresses = addressesOf(config, () => hapi);
   const draining = new Draining(hapi);
   takeBrokenEscapesLiterally(hapi, '/');
@@ -103,5 +105,5 @@ export async function createServer(options: {
       warnings: () => options.certificate?.warnings() ?? [],
     }),
   ]);
-  return { hapi, addresses, draining };
+  return { hapi, addresses, draining, connections };
 }

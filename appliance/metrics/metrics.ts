@@ -1,7 +1,9 @@
 import type { Server } from '@hapi/hapi';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type DataFolder, type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
+import type { ConnectionCounts } from '../edge/connections.ts';
 import { VERSION } from '../version.ts';
+import { countConnections } from './connection-metrics.ts';
 import { countDeliveries } from './delivery-metrics.ts';
 import { gauge } from './gauge.ts';
 import { countRequests } from './http-metrics.ts';
@@ -29,7 +31,11 @@ export class Metrics {
   }
 
   /** Counts from now on. */
-  start(options: { hapi: Server; certificateEndMs: () => number | undefined }): void {
+  start(options: {
+    hapi: Server;
+    connections: Readonly<ConnectionCounts>;
+    certificateEndMs: () => number | undefined;
+  }): void {
     const registry = new Registry();
     this.#registry = registry;
     const service = this.#service;
@@ -72,6 +78,7 @@ export class Metrics {
     countRenders(registry, service, this.#pricing);
     countDeliveries(registry, service);
     countRequests(registry, options.hapi);
+    countConnections(registry, options.connections);
     countCommits(registry, this.#folder, service);
     collectDefaultMetrics({ register: registry });
     // Totals by their names, which Prometheus takes for counters; the same is there by type.

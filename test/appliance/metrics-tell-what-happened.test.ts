@@ -32,6 +32,16 @@ t.test('without a token there is no such address, with one only its holder reads
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
 });
 
+t.test('open connections are counted, and those that were closed early', async (t) => {
+  const { ask } = await listeningAppliance(t, { metricsToken: TOKEN });
+  const { text } = await ask('/metrics', { headers: { authorization } });
+  const samples = samplesOf(text);
+  t.equal(samples.get('scenepress_http_connections'), 1, 'the one that asks');
+  for (const reason of ['evicted', 'refused', 'stalled']) {
+    t.equal(samples.get(`scenepress_http_connections_closed_total{reason="${reason}"}`), 0);
+  }
+});
+
 t.test('jobs, renders, credits, webhooks, requests and commits are counted', async (t) => {
   const { ask, askAs, post, key, service } = await listeningAppliance(t, RENDERS);
   const delivered = new Promise((resolve) => service.once('delivery', resolve));

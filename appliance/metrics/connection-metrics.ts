@@ -1,0 +1,21 @@
+import { Counter, type Registry } from 'prom-client';
+import type { ConnectionCounts } from '../edge/connections.ts';
+import { gauge, PREFIX } from './gauge.ts';
+
+/** Why connections were closed before their client was done. */
+const REASONS = ['evicted', 'refused', 'stalled'] as const;
+
+/** Connections of the HTTP listener. */
+export function countConnections(registry: Registry, counts: Readonly<ConnectionCounts>): void {
+  gauge(registry, 'http_connections', 'Open HTTP connections.', [], (set) => set({}, counts.open));
+  new Counter({
+    name: `${PREFIX}http_connections_closed_total`,
+    help: 'Connections closed for a newcomer, refused at a cap, or closed because the client did not read.',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const reason of REASONS) this.inc({ reason }, counts[reason]);
+    },
+  });
+}
