@@ -18,10 +18,8 @@ interface Connection extends Member {
   readonly address: string;
   /** What HTTP is spoken on: the connection itself, or the TLS on it once that stands. */
   socket: Socket | undefined;
-  /** Requests that have come and are not yet answered. */
-  unanswered: number;
-  /** The answer to the newest of them. */
-  response: ServerResponse | undefined;
+  /** The answers to requests that have come, which are not all sent; the newest last. */
+  unanswered: ServerResponse[];
   /** Called when it has none of them left. */
   whenAnswered: (() => void) | undefined;
   /** What had been sent when that last changed, and when that was; only while something waits to be sent. */
@@ -103,7 +101,7 @@ export class Connections {
 
   /** The answer to the newest request on a socket that is not yet sent; undefined when all are. */
   unansweredOn(socket: Socket): ServerResponse | undefined {
-    return this.#bySocket.get(socket)?.response;
+    return this.#bySocket.get(socket)?.unanswered.at(-1);
   }
 
   /**
@@ -112,9 +110,9 @@ export class Connections {
   whenOnlyBodiesWait(socket: Socket, callback: () => void): void {
     const connection = this.#bySocket.get(socket);
     if (!connection) return;
-    const { response } = connection;
+    const response = connection.unanswered.at(-1);
     const waiting = response && !response.req.complete && !response.headersSent ? 1 : 0;
-    if (connection.unanswered <= waiting) callback();
+    if (connection.unanswered.length <= waiting) callback();
     else connection.whenAnswered = () => this.whenOnlyBodiesWait(socket, callback);
   }
 
@@ -144,8 +142,7 @@ export class Connections {
       previous: undefined,
       next: undefined,
       socket: isSecure ? undefined : raw,
-      unanswered: 0,
-      response: undefined,
+      unanswered: [],
       whenAnswered: undefined,
       sent: -1,
       queued: undefined,
@@ -156,7 +153,10 @@ export class Connections {
     this.#groups.add(connection);
     this.counts.open += 1;
     if (isSecure) this.#handshaking.set(connection.address, connection);
-    raw.once('close', () => this.#remove(connection));
+    raw.once('close', () => {
+      this.#remove(connection);
+      setImmediate(closeQueued, connection);
+    });
   }
 
   #makeRoomFor(group: ClientGroup): boolean {
@@ -195,16 +195,14 @@ export class Connections {
   #begin(socket: Socket, response: ServerResponse): void {
     const connection = this.#bySocket.get(socket);
     if (!connection) return;
-    connection.unanswered += 1;
-    connection.response = response;
+    connection.unanswered.push(response);
     if (!connection.busy && this.#all.has(connection.raw)) this.#groups.setBusy(connection, true);
     response.once('close', () => this.#end(connection, response));
   }
 
   #end(connection: Connection, response: ServerResponse): void {
-    connection.unanswered -= 1;
-    if (connection.response === response) connection.response = undefined;
-    if (connection.unanswered === 0 && connection.busy && this.#all.has(connection.raw)) {
+    connection.unanswered.splice(connection.unanswered.indexOf(response), 1);
+    if (connection.unanswered.length === 0 && connection.busy && this.#all.has(connection.raw)) {
       this.#groups.setBusy(connection, false);
     }
     const { whenAnswered } = connection;
@@ -234,6 +232,17 @@ export class Connections {
     } finally {
       this.#sweeping = false;
     }
+  }
+}
+
+/**
+ * Tells the answers that waited behind another one that the connection is closed. Node tells only the one that was
+ * being sent, and after a CONNECT not even their requests: files that they were to send would stay open.
+ */
+function closeQueued({ unanswered }: Connection): void {
+  for (const response of [...unanswered]) {
+    response.req.destroy();
+    response.emit('close');
   }
 }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { guardedListener, LARGE_BYTES, openConnections } from './guarded-listener.ts';
@@ -61,4 +63,29 @@ t.test('a client that never begins TLS is closed', async (t) => {
   partial.write('\x16\x03\x01');
   await openConnections(connections, 2);
   await openConnections(connections, 0);
+});
+
+t.test('answers that wait behind another one end with the connection', async (t) => {
+  const { open, connections, hapi } = await guardedListener(t);
+  const sources: Readable[] = [];
+  hapi.route({
+    method: 'GET',
+    path: '/source',
+    handler: () => {
+      const source = new Readable({ read: () => source.push(Buffer.alloc(65_536)) });
+      sources.push(source);
+      return source;
+    },
+  });
+  const get = 'GET /source HTTP/1.1\r\nHost: x\r\n\r\n';
+  for (const last of ['', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    const socket = await open();
+    socket.write(get + get + get);
+    await once(socket, 'data');
+    if (last === '') socket.destroy();
+    else socket.resume().write(last);
+    await openConnections(connections, 0);
+    t.equal(sources.length, 3);
+    await Promise.all(sources.splice(0).map((source) => source.closed || once(source, 'close')));
+  }
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { server as createHapi } from '@hapi/hapi';
+import { server as createHapi, type Server as HapiServer } from '@hapi/hapi';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import type { Connections, ConnectionsOptions } from '../../appliance/edge/connections.ts';
@@ -26,6 +26,7 @@ export interface GuardedListener {
   target: Target;
   connections: Connections;
   listener: Server;
+  hapi: HapiServer;
   /** Opens a connection that is closed when the test ends. */
   open: (from?: string) => Promise<Socket>;
 }
@@ -58,7 +59,7 @@ export async function guardedListener(
     t.teardown(() => socket.destroy());
     return socket;
   };
-  return { target, connections, listener: hapi.listener, open };
+  return { target, connections, listener: hapi.listener, hapi, open };
 }
 
 /** Resolves when so many connections are open; rejects when that takes too long. */
