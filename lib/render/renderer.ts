@@ -5,6 +5,7 @@ import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { findLauncher, type RendererOptions } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
+import { outliveTheRenderer } from './memory-priority.ts';
 import { type RendererVersions, RenderPool } from './render-pool.ts';
 import type { ListResult } from './render-task.ts';
 import { RendererWatch } from './renderer-watch.ts';
@@ -77,6 +78,7 @@ export class Renderer {
     const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
+    outliveTheRenderer();
     const launcher = await findLauncher(renderer, studio);
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
@@ -152,6 +154,8 @@ export class Renderer {
   #logSandbox({ sandbox }: RenderPool): void {
     const { logger } = this.#options;
     if (sandbox?.level === 'full') logger.info({ sandbox }, 'Scenes are rendered in the full sandbox.');
+    else if (sandbox?.level === 'watched')
+      logger.info({ sandbox }, 'Scenes are rendered in the full sandbox, but some limits are only watched.');
     else if (sandbox?.level === 'reduced')
       logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
     else logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
