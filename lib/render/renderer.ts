@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { type CgroupHome, closeCgroups } from './cgroup.ts';
 import { findLauncher, type RendererOptions } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import { outliveTheRenderer } from './memory-priority.ts';
@@ -58,6 +59,7 @@ export class Renderer {
   #pool: RenderPool | undefined;
   #watch: RendererWatch | undefined;
   #placeWatch: WorkFolderWatch | undefined;
+  #cgroups: CgroupHome | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -80,6 +82,7 @@ export class Renderer {
     signal.throwIfAborted();
     outliveTheRenderer();
     const launcher = await findLauncher(renderer, studio);
+    this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
     const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
@@ -124,6 +127,8 @@ export class Renderer {
     this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
+    if (this.#cgroups) await closeCgroups(this.#cgroups);
+    this.#cgroups = undefined;
   }
 
   /** False while jobs that it is given would only use up their attempts. */

@@ -48,14 +48,14 @@ class Space:
 def enter(folder: str, readable: Sequence[str], space: Space, inputs: Sequence[str] = ()) -> None:
     """Make an empty `folder` and the `readable` paths the only files there are. Raises OSError.
 
-    `inputs`: names of files in the folder that was at its place; the job may read them.
+    `inputs`: names of files in the folder that was at its place; the job may read those that are there.
     """
     kernel.mount("none", "/", "none", _RECURSIVE | _PRIVATE)
     links = {path: os.readlink(path) for path in readable if _is_link_into(path, readable)}
     trees = {}
-    for name in inputs:
-        path = os.path.join(folder, name)
-        trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
+    for path in (os.path.join(folder, name) for name in inputs):
+        if os.path.lexists(path):
+            trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
     for path in set(readable):
         if path not in links and os.path.exists(path):
             trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES)

@@ -21,7 +21,7 @@ _SHARED_PROPORTIONAL = re.compile(rb"^Pss_Shmem:\s+(\d+) kB", re.MULTILINE)
 _PAGE_TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB", re.MULTILINE)
 _WRITTEN = re.compile(rb"^(?:wchar|write_bytes): (\d+)$", re.MULTILINE)
 # To divide shared pages among their users, the kernel looks at each of them.
-_DIVIDING_S = 1.0
+_DIVIDING_S = 5.0
 
 
 @dataclass(frozen=True)
