@@ -3,7 +3,7 @@
 Outcome: failed: more memory than the limit
 """
 
-import mmap, time
+import time
 
 READ, SHARED = 1, 1
 
@@ -20,8 +20,11 @@ class Attack(Scene):
         mapped = os.open("mapped", os.O_RDONLY)
         for number in range(60_000):  # of alternating pages, so that they don't become one
             libc.mmap(None, 4096, READ, SHARED, mapped, 4096 * (number % 2))
+        for _ in range(3):
+            if os.fork() == 0:
+                time.sleep(20)
+                os._exit(0)
+        time.sleep(1)
+        hoard = b"x" * (1000 << 20)
         time.sleep(0.5)
-        hoard = mmap.mmap(-1, 1000 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        for place in range(0, len(hoard), 4096):
-            hoard[place] = 1
-        time.sleep(2)
+        del hoard

@@ -13,24 +13,27 @@ class Attack(Scene):
         places = ["a", "b"]
         for place in places:
             os.mkdir(place)
-            for number in range(800):
+            for number in range(400):
                 open(f"{place}/{number}", "w").close()
         first = next(name for name in os.listdir() if name in places)
         second = "ab".replace(first, "")
         hoard = open(f"{second}/hoard", "wb", buffering=0)
         self.over = None
         threading.Thread(target=self.grow, args=[hoard], daemon=True).start()
-        # A folder's time of last access tells that it was read.
-        deadline = time.monotonic() + 12
-        before = os.stat(first).st_atime_ns
-        while time.monotonic() < deadline and self.over is None:
-            if (now := os.stat(first).st_atime_ns) != before:
-                os.rename(f"{second}/hoard", f"{first}/hoard")
-                time.sleep(0.1)
-                os.rename(f"{first}/hoard", f"{second}/hoard")
-                before = os.stat(first).st_atime_ns
+        deadline = time.monotonic() + 8
+        while time.monotonic() < deadline and not self.over:
+            for source, target in ((second, first), (first, second)):
+                self.await_reading(target)
+                os.rename(f"{source}/hoard", f"{target}/hoard")
         if self.over:
             raise self.over
+
+    def await_reading(self, place):
+        """Wait until a folder is read, which its time of last access tells; or a while."""
+        before = os.stat(place).st_atime_ns
+        deadline = time.monotonic() + 0.4
+        while os.stat(place).st_atime_ns == before and time.monotonic() < deadline:
+            pass
 
     def grow(self, hoard):
         try:
