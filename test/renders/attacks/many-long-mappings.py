@@ -25,6 +25,6 @@ class Attack(Scene):
                 time.sleep(20)
                 os._exit(0)
         time.sleep(1)
-        hoard = b"x" * (1000 << 20)
-        time.sleep(0.5)
+        hoard = b"x" * (900 << 20)
+        time.sleep(0.45)
         del hoard
