@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 
 from . import disk_use, process_tree
 from .disk_use import Pass
@@ -73,7 +74,7 @@ class DiskWatch:
             self._looked_at = time.monotonic()
             time.sleep(max(_INTERVAL_S, self._looked_at - started))
 
-    def _limit_of(self, recent: deque[Pass]) -> str | None:
+    def _limit_of(self, recent: Sequence[Pass]) -> str | None:
         sizes = dict[int, int]()
         for seen in recent:
             for inode, size_bytes in seen.sizes.items():
