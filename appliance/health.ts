@@ -1,11 +1,13 @@
 import type { ServerRoute } from '@hapi/hapi';
-import type { RenderService, ServiceProblem } from '../lib/index.ts';
+import type { RenderService, SandboxLimits, ServiceProblem } from '../lib/index.ts';
 
 /** What `/health/ready` answers. It is open to everyone, so it names no paths, accounts or causes. */
 export interface Readiness {
   status: 'ready' | 'not ready';
   /** The level; null until a renderer is warm. */
   sandbox: string | null;
+  /** What holds the limits of a render as a whole: `kernel`, `user` or `watch`; null until a renderer is warm. */
+  limits: SandboxLimits | null;
   /** Requests are taken on while the queue is paused, so that is no problem. */
   queue: 'running' | 'paused';
   disk: 'ok' | 'full';
@@ -56,6 +58,7 @@ function readinessOf(
   return {
     status: all.length === 0 ? 'ready' : 'not ready',
     sandbox: sandbox?.level ?? null,
+    limits: sandbox?.limits ?? null,
     queue: queuePausedAt === null ? 'running' : 'paused',
     disk: diskFull ? 'full' : 'ok',
     problems: all,

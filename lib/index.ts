@@ -58,7 +58,13 @@ export { type RecoverOptions, type RecoveryReport, recover } from './recover.ts'
 export type { RendererOptions } from './render/launcher.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 export type { RenderProgress, RenderStage } from './render/render-task.ts';
-export type { SandboxLayer, SandboxLevel, SandboxStatus } from './render/sandbox.ts';
+export type {
+  LimitKeeper,
+  SandboxLayer,
+  SandboxLevel,
+  SandboxLimits,
+  SandboxStatus,
+} from './render/sandbox.ts';
 export { RenderService } from './render-service.ts';
 export type {
   EnqueueRequest,

@@ -139,15 +139,23 @@ function sandboxFinding({ level, layers, problems }: SandboxStatus, { insecureNo
   const reasons = Object.entries(missing).map(([layer, reason]) => `${layer}: ${reason}`);
   const held = insecureNoSandbox ? '' : '; its self-attack did not get through';
   const message = `${level} (${layers.join(', ') || 'no layers'})${held}`;
-  if (level === 'full') return ok('Sandbox', message);
+  if (level === 'full' || level === 'watched') return ok('Sandbox', message);
   const remedy = `Missing: ${reasons.join('; ')}. The manual says under "Security model" what that means.`;
   return warning('Sandbox', message, remedy);
 }
 
 /** A watch is no fault, and often all that a machine permits: there is nothing to do about it. */
-function limitsFinding({ limitedBy, problems }: SandboxStatus, { renderMemoryMb }: Config): Finding {
-  const limit = `a render may use ${renderMemoryMb} MiB of memory`;
-  if (limitedBy === 'cgroup') return ok('Limits', `${limit}, which the kernel keeps it to (control groups)`);
+function limitsFinding({ limits, problems }: SandboxStatus, { renderMemoryMb }: Config): Finding {
+  const held = (Object.keys(LIMITED) as (keyof typeof LIMITED)[]).map(
+    (name) => `${LIMITED[name]} ${HOLDS[limits[name]]}`,
+  );
   const reason = problems.cgroup === undefined ? '' : `; no control groups: ${problems.cgroup}`;
-  return ok('Limits', `${limit}, counted five times a second${reason}`);
+  return ok('Limits', `a render may use ${renderMemoryMb} MiB of memory; ${held.join(', ')}${reason}`);
 }
+
+const LIMITED = { memory: 'memory is', processes: 'processes are', disk: 'files are' } as const;
+const HOLDS = {
+  kernel: 'limited by the kernel',
+  user: "limited by the kernel, with all others of the service's user",
+  watch: 'counted five times a second',
+} as const;

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { makeOwnGroup, removeOwnGroup } from './own-cgroup.ts';
 import { onMachine, type RendererRoot, startOutside } from './renderer-root.ts';
 
 /**
@@ -24,6 +25,8 @@ import { onMachine, type RendererRoot, startOutside } from './renderer-root.ts';
  *   scenepress                             the service moves into one,
  *   render-<pid>-<worker>-<n>              and each zygote's jobs get one: one job at a time
  * ```
+ *
+ * Root makes a group of its own where it was given none: `own-cgroup.ts`.
  */
 export interface CgroupHome {
   /** The group whose children the service may make; undefined where it has none. */
@@ -54,8 +57,14 @@ folder, *marks = sys.argv[1:]
 given = set(os.listxattr(folder)) & set(marks)
 sys.exit(not any(os.getxattr(folder, mark) == b"1" for mark in given))`;
 
-/** Where this process is in the tree of groups, by the texts of /proc/self/cgroup and /proc/self/mountinfo. */
-export function ownGroup(cgroup: string, mountinfo: string): { folder: string } | { problem: string } {
+/**
+ * Where this process is in the tree of groups, and the highest group that can be seen, by the texts of
+ * /proc/self/cgroup and /proc/self/mountinfo.
+ */
+export function ownGroup(
+  cgroup: string,
+  mountinfo: string,
+): { folder: string; top: string } | { problem: string } {
   const path = /^0::(.*)$/m.exec(cgroup)?.[1];
   if (path === undefined) return { problem: 'this machine has no control groups of version 2' };
   for (const line of mountinfo.split('\n')) {
@@ -65,7 +74,7 @@ export function ownGroup(cgroup: string, mountinfo: string): { folder: string } 
     const below = relative(root, path);
     if (below.startsWith('..')) continue; // Mounted from elsewhere in the tree.
     const folder = join(place, below);
-    return { folder: basename(folder) === SERVICE ? dirname(folder) : folder };
+    return { folder: basename(folder) === SERVICE ? dirname(folder) : folder, top: place };
   }
   return { problem: 'control groups of version 2 are not mounted, as in most containers' };
 }
@@ -84,10 +93,35 @@ export async function openCgroups(root: RendererRoot): Promise<CgroupHome> {
     );
     if ('problem' in found) return { folder: undefined, problem: found.problem };
     const problem = await arrange(found.folder, () => isDelegated(found.folder, root));
-    return { folder: problem === undefined ? found.folder : undefined, problem };
+    if (problem === undefined) return { folder: found.folder, problem };
+    return process.getuid?.() === 0 ? ownHome(found.top, problem) : { folder: undefined, problem };
   } catch (error) {
     return { folder: undefined, problem: (error as Error).message };
   }
+}
+
+function ownHome(top: string, problem: string): CgroupHome {
+  try {
+    const missing = missingIn(top);
+    if (missing) return { folder: undefined, problem: missing };
+    return { folder: makeOwnGroup(top, CONTROLLERS), problem: undefined };
+  } catch (error) {
+    const reason = (error as Error).message;
+    return { folder: undefined, problem: `${problem}, and none could be made for renders (${reason})` };
+  }
+}
+
+/** Gives back what {@link openCgroups} has made. After the last render. */
+export async function closeCgroups({ folder }: CgroupHome): Promise<void> {
+  if (folder !== undefined) await removeOwnGroup(folder);
+}
+
+function missingIn(folder: string): string | undefined {
+  const offered = words(join(folder, 'cgroup.controllers'));
+  const missing = CONTROLLERS.filter((name) => !offered.includes(name));
+  return missing.length > 0
+    ? `the group of this process has no controller for ${missing.join(' and ')}`
+    : undefined;
 }
 
 /** The reason why a group can't be used; undefined when it was made ready. */
@@ -95,9 +129,8 @@ export async function arrange(
   folder: string,
   isDelegated: () => Promise<boolean>,
 ): Promise<string | undefined> {
-  const offered = words(join(folder, 'cgroup.controllers'));
-  const missing = CONTROLLERS.filter((name) => !offered.includes(name));
-  if (missing.length > 0) return `the group of this process has no controller for ${missing.join(' and ')}`;
+  const missing = missingIn(folder);
+  if (missing) return missing;
   try {
     for (const name of ['', 'cgroup.procs', 'cgroup.subtree_control'])
       accessSync(join(folder, name), constants.W_OK);

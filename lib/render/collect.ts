@@ -2,8 +2,22 @@ import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isShortage } from '../shortage.ts';
 import type { RenderLimits } from './limits.ts';
+import type { ForkCommand, RendererJob } from './protocol.ts';
 
 const CAPTIONS_LIMIT_BYTES = 16 * 1024 * 1024;
+
+const THUMBNAIL_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** The files that a job reads in its folder, and those that it is to leave there, with the largest size of each. */
+export function filesOf(
+  kind: RendererJob['kind'],
+  { outputBytes }: RenderLimits,
+): Pick<ForkCommand, 'inputs' | 'outputs'> {
+  if (kind === 'inspect')
+    return { inputs: ['video.mp4'], outputs: { 'thumbnail.jpg': THUMBNAIL_LIMIT_BYTES } };
+  if (kind === 'list') return { inputs: [], outputs: {} };
+  return { inputs: [], outputs: { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES } };
+}
 
 /**
  * Moves what a scene left as its video and captions into a folder that it never had. Called when every process of

@@ -21,6 +21,11 @@ export interface ForkCommand {
   memoryBytes: number;
   diskBytes: number;
   files: number;
+  fileSizeBytes: number;
+  /** Names of files in the folder that the job reads. */
+  inputs: string[];
+  /** Names of files that it is to leave there, and the largest size in bytes of each. */
+  outputs: Record<string, number>;
 }
 
 /** The zygote is warm. */
@@ -41,8 +46,11 @@ export interface JobEnded {
   job: string;
   exitCode: number | null;
   signal: string | null;
-  /** The limit that all its processes, or all its files, went beyond together. */
-  reason: 'memory' | 'disk' | 'files' | null;
+  /**
+   * The limit that all its processes, or all its files, reached together; `no_room`: there was none on the disk for
+   * what the job left.
+   */
+  reason: 'memory' | 'disk' | 'files' | 'no_room' | null;
 }
 
 export type ZygoteReport =
@@ -56,6 +64,7 @@ export interface JobLimits {
   addressSpaceBytes: number;
   processes: number;
   fileSizeBytes: number;
+  diskBytes: number;
   openFiles: number;
   frames: number;
   outputBytes: number;

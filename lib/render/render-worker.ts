@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isShortage } from '../shortage.ts';
 import { freeBytesOf } from '../storage/spare-room.ts';
 import { JobCgroup } from './cgroup.ts';
-import { collectFiles } from './collect.ts';
+import { collectFiles, filesOf } from './collect.ts';
 import { JobChannel } from './job-channel.ts';
 import { type Launcher, studioMounts, uidOf, zygoteCommandLine } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
@@ -21,6 +21,7 @@ import type {
   StopReason,
 } from './render-task.ts';
 import {
+  hasAllWalls,
   noSandbox,
   SandboxRefused,
   type SandboxStatus,
@@ -33,6 +34,7 @@ import {
 import { openToReaders, studioState } from './studio.ts';
 import { inTurn, type ThreadCounters, TRIED_TOGETHER } from './thread-counters.ts';
 import { identityAt } from './work-folder.ts';
+import { endedBefore, silentEnd, silentInspection, tooSlow } from './words.ts';
 import { Zygote, ZygoteDied } from './zygote.ts';
 
 export interface WorkerSettings {
@@ -277,7 +279,7 @@ export class RenderWorker {
     job: RendererJob,
     onReport: (report: JobReport) => void,
   ): Promise<ForkOutcome> {
-    const { memoryBytes, diskBytes, files } = this.#settings.limits;
+    const { memoryBytes, diskBytes, files, fileSizeBytes } = this.#settings.limits;
     let verdict: ForkOutcome['verdict'];
     let begun = job.kind === 'inspect';
     await this.#makeFolder(folder);
@@ -300,6 +302,8 @@ export class RenderWorker {
         memoryBytes,
         diskBytes,
         files,
+        fileSizeBytes,
+        ...filesOf(job.kind, this.#settings.limits),
       });
       // It may have come while there was nothing to kill yet.
       if (current.endReason) current.zygote.killJob();
@@ -324,21 +328,27 @@ export class RenderWorker {
     endReason: EndReason | undefined,
     durationMs: number,
   ): RenderResult | undefined {
+    const { reason, signal } = outcome.end;
+    if (reason === 'no_room') return { kind: 'no_room', durationMs };
+    // Whatever fails while there is no room for a scene's files fails because of it.
+    const isFull = reason === 'disk' || reason === 'files';
     if (outcome.verdict?.type === 'failed')
-      return { kind: 'failed', durationMs, error: outcome.verdict.error };
-    if (outcome.verdict) return undefined;
+      return {
+        kind: 'failed',
+        durationMs,
+        error: isFull ? inWords(outcome.end, this.#settings.limits) : outcome.verdict.error,
+      };
+    // One that is ended after its last word may not have left all that it was to leave.
+    const isCut = endReason !== undefined && signal === 'SIGKILL';
+    if (outcome.verdict && !isCut) return undefined;
     // To end what was found beyond another limit can take until the time is over.
     if (endReason === 'timeout' && outcome.end.reason === null)
-      return { kind: 'failed', durationMs, error: this.#timeoutMessage() };
+      return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits) };
     if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
     if (!outcome.begun && outcome.end.reason === null) {
       return { kind: 'died', durationMs, message: endedBefore(outcome.end) };
     }
     return { kind: 'failed', durationMs, error: inWords(outcome.end, this.#settings.limits) };
-  }
-
-  #timeoutMessage(): string {
-    return `The render took longer than the limit of ${readableTime(this.#settings.limits.timeoutMs)}.`;
   }
 
   /** The zygote of an orientation; one that is dead, or knows an earlier state of the studio's folder, is replaced. */
@@ -471,7 +481,7 @@ export class RenderWorker {
   async #refusalOf(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
     if (sandbox.level === 'none') return noSandbox(sandbox);
     const problem = await this.#attackSandbox(zygote, sandbox);
-    if (problem || sandbox.level === 'full' || this.#tried) return problem;
+    if (problem || hasAllWalls(sandbox) || this.#tried) return problem;
     const error = await this.#errorOf(zygote, trialSceneCode(this.#settings.launcher), 'Trial');
     this.#tried = error === null;
     return error === null ? undefined : trialProblem(error);
@@ -541,45 +551,4 @@ function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
 function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
   if (verdict?.type !== 'done' && verdict?.type !== 'inspected') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
-}
-
-function endedBefore({ signal, exitCode }: JobEnded): string {
-  return `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
-}
-
-/** Words for the end of a process without scene code, which only decoded what the scene had left. */
-function silentInspection({ exitCode, signal, reason }: JobEnded): string {
-  if (reason === 'memory') return 'The video needs more memory to be decoded than the limit.';
-  return `The video can't be decoded: the process that tried ended by ${signal ?? `exit code ${exitCode}`}.`;
-}
-
-/** Words for a process that ended without a verdict. */
-function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): string {
-  if (reason === 'memory') {
-    return `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
-  }
-  if (reason === 'disk') {
-    return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
-  }
-  if (reason === 'files') {
-    return `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be looked into.`;
-  }
-  if (signal === 'SIGXFSZ') {
-    return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
-  }
-  if (signal) return `The scene's process was ended by ${signal} before the render was finished.`;
-  return (
-    `The scene's process ended with exit code ${exitCode} before the render was finished. ` +
-    'Scene code must not leave Python by itself (os._exit), nor close files that it did not open.'
-  );
-}
-
-function readableSize(bytes: number): string {
-  const mib = bytes / 1024 / 1024;
-  return mib >= 1024 && mib % 512 === 0 ? `${mib / 1024} GiB` : `${Math.round(mib)} MiB`;
-}
-
-function readableTime(ms: number): string {
-  if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} minute${ms === 60_000 ? '' : 's'}`;
-  return `${ms / 1000} second${ms === 1000 ? '' : 's'}`;
 }

@@ -3,8 +3,10 @@ import { resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { type CgroupHome, closeCgroups } from './cgroup.ts';
 import { findLauncher, type RendererOptions } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
+import { outliveTheRenderer } from './memory-priority.ts';
 import { type RendererVersions, RenderPool } from './render-pool.ts';
 import type { ListResult } from './render-task.ts';
 import { RendererWatch } from './renderer-watch.ts';
@@ -57,6 +59,7 @@ export class Renderer {
   #pool: RenderPool | undefined;
   #watch: RendererWatch | undefined;
   #placeWatch: WorkFolderWatch | undefined;
+  #cgroups: CgroupHome | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -77,7 +80,9 @@ export class Renderer {
     const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
+    outliveTheRenderer();
     const launcher = await findLauncher(renderer, studio);
+    this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
     const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
@@ -122,6 +127,8 @@ export class Renderer {
     this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
+    if (this.#cgroups) await closeCgroups(this.#cgroups);
+    this.#cgroups = undefined;
   }
 
   /** False while jobs that it is given would only use up their attempts. */
@@ -152,6 +159,8 @@ export class Renderer {
   #logSandbox({ sandbox }: RenderPool): void {
     const { logger } = this.#options;
     if (sandbox?.level === 'full') logger.info({ sandbox }, 'Scenes are rendered in the full sandbox.');
+    else if (sandbox?.level === 'watched')
+      logger.info({ sandbox }, 'Scenes are rendered in the full sandbox, but some limits are only watched.');
     else if (sandbox?.level === 'reduced')
       logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
     else logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');

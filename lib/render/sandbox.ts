@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Launcher } from './launcher.ts';
 import type { ZygoteReady } from './protocol.ts';
@@ -11,21 +12,34 @@ import { onMachine } from './renderer-root.ts';
 export type SandboxLayer = 'bubblewrap' | 'namespaces' | 'landlock' | 'seccomp';
 
 /**
- * - `full`: all layers
+ * - `full`: all layers, and the kernel keeps each render to its limits of memory, processes and disk
+ * - `watched`: all layers, but not all of these limits are held by the kernel
  * - `reduced`: some are missing, but neither the service's files nor the network are in reach
  * - `none`: scene code can do what the user that it runs as can do
  */
-export type SandboxLevel = 'full' | 'reduced' | 'none';
+export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
+
+/**
+ * What keeps all processes and files of a render together within a limit:
+ *
+ * - `kernel`: the kernel, which refuses what is beyond it or ends the render at once
+ * - `user`: the kernel, but it counts everything of the user that renders run as together
+ * - `watch`: a process that counts five times a second; a render can be beyond the limit for an instant
+ */
+export type LimitKeeper = 'kernel' | 'user' | 'watch';
+
+/** What holds each limit of a render as a whole. */
+export interface SandboxLimits {
+  memory: Exclude<LimitKeeper, 'user'>;
+  processes: Exclude<LimitKeeper, 'watch'>;
+  disk: Exclude<LimitKeeper, 'user'>;
+}
 
 /** The sandbox that scenes are rendered in. */
 export interface SandboxStatus {
   level: SandboxLevel;
   layers: SandboxLayer[];
-  /**
-   * What keeps the memory and the number of the processes of a render together within its limits: the kernel, by a
-   * control group of version 2, or a watch that counts them five times a second.
-   */
-  limitedBy: 'cgroup' | 'watch';
+  limits: SandboxLimits;
   /** Why the other layers, or control groups, aren't used. */
   problems: Partial<Record<SandboxLayer | 'cgroup', string>>;
 }
@@ -48,9 +62,34 @@ export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxS
     layer === 'bubblewrap' ? launcher.isolation === 'bubblewrap' : zygote.layers.includes(layer),
   );
   const hasWall = layers.includes('landlock') || layers.includes('bubblewrap');
-  const level =
-    layers.length === LAYERS.length ? 'full' : hasWall && layers.includes('seccomp') ? 'reduced' : 'none';
-  return { level, layers, limitedBy: zygote.cgroup ? 'cgroup' : 'watch', problems };
+  const limits = limitsOf(launcher, zygote);
+  if (hasAllWalls({ layers })) {
+    const held = Object.values(limits).every((keeper) => keeper === 'kernel');
+    return { level: held ? 'full' : 'watched', layers, limits, problems };
+  }
+  return { level: hasWall && layers.includes('seccomp') ? 'reduced' : 'none', layers, limits, problems };
+}
+
+/** Whether every layer is there, whatever holds the limits. */
+export function hasAllWalls({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
+  return layers.length === LAYERS.length;
+}
+
+function limitsOf({ firstUid }: Launcher, { cgroup, layers }: ZygoteReady): SandboxLimits {
+  const isIsolated = layers.includes('namespaces');
+  // A worker's own user has nothing else running; of one that others share, namespaces are counted apart.
+  const isCountedApart = cgroup || firstUid !== undefined || (isIsolated && countsByNamespace(release()));
+  return {
+    memory: cgroup ? 'kernel' : 'watch',
+    processes: isCountedApart ? 'kernel' : 'user',
+    disk: isIsolated ? 'kernel' : 'watch',
+  };
+}
+
+/** Whether the kernel of this release counts the processes of each user namespace apart: Linux 5.14 and newer. */
+export function countsByNamespace(kernelRelease: string): boolean {
+  const [major = 0, minor = 0] = kernelRelease.split('.').map(Number);
+  return major > 5 || (major === 5 && minor >= 14);
 }
 
 /** Why nothing is rendered where there is no sandbox. */

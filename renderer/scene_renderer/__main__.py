@@ -22,6 +22,7 @@ def main() -> None:
     if arguments.mount_proc:
         kernel.mount_proc("/proc")
     priority.begin_session()  # by the user who has started it: files about a process of another are root's
+    priority.die_before_the_service()
     if arguments.uid is not None:
         os.setgroups([])
         os.setresgid(arguments.uid, arguments.uid, arguments.uid)

@@ -1,70 +1,93 @@
-"""What a job has on disk: the files in its folder, and those it has removed and still holds."""
+"""What a job has on a disk that it shares: the files in its folder, and those it has removed and still holds.
+
+A scene changes its folders while they are looked at, and can hide a file by moving it to where the
+look has already been. So one pass shows only what was seen; whether it was complete, the next one
+tells (`Pass.is_complete_before`).
+"""
 
 import os
 import re
 import stat
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import SystemRandom
 
 from . import process_tree
 
 _BLOCK_BYTES = 512  # whatever the file system's own
-_REMOVED = re.compile(
-    rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*\(deleted\)$", re.MULTILINE
-)
+_REMOVED = re.compile(rb"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*\(deleted\)$")
 _LEVELS_MAX = 64
-_FILES_AT_ONCE = 256
-_FOLDER_ITSELF = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Reading a folder leaves no mark by which a scene could tell how far the pass has come.
+_FOLDER_ITSELF = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOATIME
 _TRIES, _PAUSE_S = 20, 0.001
 _GONE = (FileNotFoundError, ProcessLookupError)
-
-
-# Yields now and then, so that whoever counts can do something else meanwhile; returns bytes and files.
-Counting = Generator[None, None, tuple[int, int]]
+# The kernel's clock for files: two changes within one tick look like one.
+_TICK_NS = 20_000_000
+# Each line names a file, by a path that a scene may make as long as it likes.
+_MAPS_BYTES_MAX = 1 << 20
+_MAPS_CHUNK_BYTES = 65_536
+_order = SystemRandom()
 
 
 class UnreadableError(Exception):
     """What its own user may not look into, or folders too deep: nobody makes them but to hide something."""
 
 
-def measure(folder: str, threads: Iterable[int], most_files: int) -> Counting:
-    """Count bytes and files, until there are more than `most_files`.
+@dataclass
+class Pass:
+    """One look at everything. `sizes`: bytes by inode; `folders`: when each was last changed, by inode.
 
-    `threads`: one of each process that may hold removed files. Raises UnreadableError.
+    `mapped`: inodes of removed files that are only mapped, so that nothing tells their size. `is_vague`:
+    there are more mappings than are looked at. `is_fresh`: a folder was changed so shortly before that
+    another change need not show.
     """
-    tally = _Tally(most_files)
+
+    sizes: dict[int, int] = field(default_factory=dict)
+    folders: dict[int, int] = field(default_factory=dict)
+    mapped: set[int] = field(default_factory=set)
+    is_vague: bool = False
+    is_fresh: bool = False
+
+    def is_complete_before(self, following: "Pass") -> bool:
+        """Whether no folder was changed between this look at it and the following one."""
+        return not self.is_fresh and self.folders == following.folders
+
+
+def look(folder: str, pids: Iterable[int], ignored: set[int], most_files: int) -> Pass:
+    """Look at a job's files, until there are more than `most_files`.
+
+    `pids`: of its processes; `ignored`: inodes of removed files that were mapped before it began. Raises
+    UnreadableError.
+    """
+    found = Pass()
     device = os.stat(folder).st_dev
-    removed = dict[int, int]()
     with suppress(_EnoughError):
-        yield from _count(folder, None, tally)
+        _look_into(folder, None, found, most_files)
+        try:
+            threads = list(process_tree.held_memory(pids, shared=False))
+        except process_tree.HiddenError as error:
+            raise UnreadableError from error
         for thread in threads:
-            removed.update(_removed(thread, device))
-            yield
-        for size in removed.values():
-            tally.add(size)
-    return tally.size_bytes, tally.files
+            found.sizes.update(_open_and_removed(thread, device))
+            found.is_vague |= _note_mapped(thread, device, found.mapped)
+    found.mapped -= {*found.sizes, *ignored}
+    return found
+
+
+def mapped_by_this_process(folder: str) -> set[int]:
+    """Return the inodes of removed files on the folder's disk that this process maps."""
+    mapped = set[int]()
+    _note_mapped(os.getpid(), os.stat(folder).st_dev, mapped)
+    return mapped
 
 
 class _EnoughError(Exception): ...
 
 
-@dataclass
-class _Tally:
-    most_files: int
-    size_bytes: int = 0
-    files: int = 0
-
-    def add(self, size_bytes: int) -> None:
-        self.size_bytes += size_bytes
-        self.files += 1
-        if self.files > self.most_files:
-            raise _EnoughError
-
-
-def _count(name: str, parent: int | None, tally: _Tally, level: int = 1) -> Iterator[None]:
-    """Count what is in a folder, by descriptors: a path takes the longer to follow the deeper it leads."""
+def _look_into(name: str, parent: int | None, found: Pass, most_files: int, level: int = 1) -> None:
+    """Look by descriptors: a path takes the longer to follow the deeper it leads."""
     if level > _LEVELS_MAX:
         raise UnreadableError
     try:
@@ -74,15 +97,23 @@ def _count(name: str, parent: int | None, tally: _Tally, level: int = 1) -> Iter
     except OSError as error:
         raise UnreadableError from error
     try:
+        status = os.fstat(folder)
+        found.folders[status.st_ino] = status.st_ctime_ns
+        found.is_fresh |= abs(time.time_ns() - status.st_ctime_ns) < _TICK_NS
+        folders = []
         with os.scandir(folder) as entries:
             for entry in entries:
-                if (status := _status(entry)) is None:
+                if (status_of_entry := _status(entry)) is None:
                     continue
-                tally.add(status.st_blocks * _BLOCK_BYTES)
-                if tally.files % _FILES_AT_ONCE == 0:
-                    yield
-                if stat.S_ISDIR(status.st_mode):
-                    yield from _count(entry.name, folder, tally, level + 1)
+                found.sizes[status_of_entry.st_ino] = status_of_entry.st_blocks * _BLOCK_BYTES
+                if len(found.sizes) > most_files:
+                    raise _EnoughError
+                if stat.S_ISDIR(status_of_entry.st_mode):
+                    folders.append(entry.name)
+        # Where a file would have to be to be missed can't be foreseen.
+        _order.shuffle(folders)
+        for inner in folders:
+            _look_into(inner, folder, found, most_files, level + 1)
     finally:
         os.close(folder)
 
@@ -96,18 +127,40 @@ def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
         raise UnreadableError from error
 
 
-def _removed(thread: int, device: int) -> Iterator[tuple[int, int]]:
-    """Yield inode and size of each file of the device that only this thread's process still holds."""
+def _open_and_removed(thread: int, device: int) -> Iterator[tuple[int, int]]:
+    """Yield inode and size of each file of the device that a process has open and that has no name."""
     for name in _open_files(thread):
         with suppress(OSError):
             status = os.stat(f"/proc/{thread}/fd/{name}")
             if status.st_nlink == 0 and status.st_dev == device and stat.S_ISREG(status.st_mode):
                 yield status.st_ino, status.st_blocks * _BLOCK_BYTES
-    # Removed, closed, and still mapped.
-    with suppress(OSError), open(f"/proc/{thread}/maps", "rb") as maps:
-        for start, end, major, minor, inode in _REMOVED.findall(maps.read()):
-            if os.makedev(int(major, 16), int(minor, 16)) == device:
-                yield int(inode), int(end, 16) - int(start, 16)
+
+
+def _note_mapped(thread: int, device: int, mapped: set[int]) -> bool:
+    """Add the inodes of the removed files that a process maps; return whether there are too many mappings."""
+    try:
+        maps = os.open(f"/proc/{thread}/maps", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False  # it has ended
+    try:
+        rest, read_bytes = b"", 0
+        while chunk := os.read(maps, _MAPS_CHUNK_BYTES):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if (match := _REMOVED.match(line)) and _device(match) == device:
+                    mapped.add(int(match[3]))
+            read_bytes += len(chunk)
+            if read_bytes > _MAPS_BYTES_MAX:
+                return True
+    except OSError:
+        pass  # the same
+    finally:
+        os.close(maps)
+    return False
+
+
+def _device(match: re.Match[bytes]) -> int:
+    return os.makedev(int(match[1], 16), int(match[2], 16))
 
 
 def _open_files(thread: int) -> list[str]:
@@ -126,6 +179,6 @@ def _open_files(thread: int) -> list[str]:
 
 def _holds_memory(thread: int) -> bool:
     try:
-        return bool(process_tree.resident_bytes([thread]))
+        return bool(process_tree.held_memory([thread], shared=False))
     except process_tree.HiddenError as error:
         raise UnreadableError from error

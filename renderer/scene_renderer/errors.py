@@ -26,13 +26,16 @@ def too_large(limit_bytes: int) -> SceneError:
     return SceneError(f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB.")
 
 
-def describe(error: BaseException, code: str, folder: Path) -> str:
-    """Return at most 4 KiB about an error that the source `code`, run in `folder`, led to."""
+def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) -> str:
+    """Return at most 4 KiB about an error that the source `code`, run in `folder`, led to.
+
+    `disk_bytes`: the limit that the scene's files have reached when there is no room for them.
+    """
     path = str(folder / "scene.py")
     if isinstance(error, SyntaxError) and error.filename == path:
         number, summary = error.lineno, f"{type(error).__name__}: {error.msg}"
     else:
-        number, summary = _line_number(error, path), _summary(error)
+        number, summary = _line_number(error, path), _summary(error, disk_bytes)
     text = _without_paths(summary, folder)[:_MESSAGE_CHARACTERS_MAX]
     if number is not None:
         lines = re.split(r"\r\n|\r|\n", code)
@@ -42,7 +45,7 @@ def describe(error: BaseException, code: str, folder: Path) -> str:
     return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
 
 
-def _summary(error: BaseException) -> str:
+def _summary(error: BaseException, disk_bytes: int) -> str:
     tex = tex_errors.describe(error)
     if tex is not None:
         return tex
@@ -56,11 +59,18 @@ def _summary(error: BaseException) -> str:
         return "MemoryError: the scene needs more memory than the limit."
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return "A file grew beyond the limit for files."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"The scene's files were larger than the limit of {_size(disk_bytes)} together."
     name = type(error).__name__
     message = _message(error)
     if isinstance(error, ModuleNotFoundError):
         message += _import_hint(error.name or "")
     return f"{name}: {message}" if message else name
+
+
+def _size(size_bytes: int) -> str:
+    mib = size_bytes / (1 << 20)
+    return f"{mib / 1024:g} GiB" if mib >= 1024 and mib % 512 == 0 else f"{round(mib)} MiB"
 
 
 def _message(error: BaseException) -> str:

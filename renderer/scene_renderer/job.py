@@ -14,10 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-from . import cgroup, kernel, limits, priority
+from . import cgroup, export, kernel, limits, mounts, priority
 from .protocol import Fork, InspectJob, JobChannel
 from .sandbox import Sandbox
-from .watch import watch
+from .watch import Findings, watch
 
 _FINDINGS = 3  # the descriptor that the outer process keeps
 _EXIT_BROKEN = 70  # before or beside the scene; what the scene does wrong is reported, with exit code 0
@@ -66,27 +66,31 @@ def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
     init = os.fork() if sandbox.isolated else None
     if init == 0:
         _be_first(channel)
+    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # what will be covered
     walled, wall = os.pipe2(os.O_CLOEXEC)
     inner = os.fork()
     if inner == 0:
         code = _EXIT_BROKEN
         try:
-            os.close(_FINDINGS)
-            os.close(walled)
-            code = _inner(fork.folder, channel, sandbox, wall)
+            for descriptor in (_FINDINGS, walled, place):
+                os.close(descriptor)
+            code = _inner(fork, channel, sandbox, wall)
         finally:
             os._exit(code)
     channel.close()
     os.close(wall)
-    os.read(walled, 1)  # ends when the sandbox is entered: /proc and /tmp are the job's from then on
-    found = watch(inner, fork, isolated=sandbox.isolated)
+    # From then on /proc and all files are the job's.
+    is_walled = bool(os.read(walled, 1))
+    found = watch(inner, fork, isolated=sandbox.isolated) if is_walled else Findings()
     found.write(_FINDINGS)
     if found.reason:
         os.kill(inner, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
     if init is not None:
         os.kill(init, signal.SIGKILL)
-        os.waitpid(init, 0)
+        os.waitpid(init, 0)  # returns when every process of the namespace is dead
+        if is_walled and export.export(fork.folder, place, fork.outputs) == "no_room":
+            Findings("no_room", found.peak_bytes).write(_FINDINGS)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)
@@ -118,18 +122,21 @@ def _forget_zygote(findings: int) -> None:
     os.closerange(_FINDINGS + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 
 
-def _inner(folder: str, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
+def _inner(fork: Fork, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
+    folder = fork.folder
     kernel.die_with_parent()
     priority.yield_to_the_renderer()
     os.setpgid(0, 0)  # a group of its own: kill(0) must not reach the outer process
     kernel.set_readable(True)  # its memory is counted by the outer process
+    priority.die_first()
     # In namespaces of its own a job's processes are counted apart.
     others = 0 if sandbox.isolated else limits.running_processes()
-    sandbox.enter(folder)
+    sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)
+    os.write(wall, b"+")
     os.close(wall)
     job = channel.receive()
     limits.apply(job.limits, other_processes=others)
-    _prepare_environment(folder)
+    _prepare_environment(folder, "/tmp" if sandbox.isolated else os.path.join(folder, "tmp"))
     if isinstance(job, InspectJob):
         from .inspection import inspect
 
@@ -142,9 +149,8 @@ def _inner(folder: str, channel: JobChannel, sandbox: Sandbox, wall: int) -> int
     return 0
 
 
-def _prepare_environment(folder: str) -> None:
+def _prepare_environment(folder: str, temporary: str) -> None:
     kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    temporary = os.path.join(folder, "tmp")
     os.environ.clear()
     os.environ.update(
         kept,

@@ -1,11 +1,17 @@
-"""The files that a job sees: a root of its own, made of what it may read, its folder and fresh tmpfs.
+"""The files that a job sees: a root of its own, made of what it may read, and one file system in memory.
 
 Everything else of the machine isn't there. Needs a mount namespace and its capabilities; the
 mounts of the namespace that it came from are gone afterwards, also for whoever shares it.
+
+All that a job writes is in the one file system, of which it sees three folders: its own, ``/tmp`` and
+``/dev/shm``. The kernel keeps it to its size and its number of files, counts what is removed and
+still in use, and frees all of it with the last process of the job.
 """
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from . import kernel
 from .kernel import NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY
@@ -25,32 +31,41 @@ _MNT_DETACH = 2
 
 # No /dev/zero: memory shared by mapping it is memory that nobody can count.
 DEVICES = ("/dev/null", "/dev/urandom")
-# They are memory, and count against the job's.
+# Beside the job's own folder; in the same file system.
 MEMORY_FOLDERS = ("/tmp", "/dev/shm")
-_MEMORY_FOLDER = "mode=0700,size=64m,nr_inodes=4096"
 # Any folder that is there will do; it is covered for a moment.
 _PLACE = "/tmp"
 
 
-def enter(folder: str, readable: Sequence[str]) -> None:
-    """Make `folder`, writable, and the `readable` paths the only files there are. Raises OSError."""
+@dataclass(frozen=True)
+class Space:
+    """How much a job's files may take, in bytes, and how many files and folders there may be."""
+
+    size_bytes: int
+    files: int
+
+
+def enter(folder: str, readable: Sequence[str], space: Space, inputs: Sequence[str] = ()) -> None:
+    """Make an empty `folder` and the `readable` paths the only files there are. Raises OSError.
+
+    `inputs`: names of files in the folder that was at its place; the job may read those that are there.
+    """
     kernel.mount("none", "/", "none", _RECURSIVE | _PRIVATE)
     links = {path: os.readlink(path) for path in readable if _is_link_into(path, readable)}
-    trees = {folder: _copy(folder, NO_SUID | NO_DEVICES)}
+    trees = {}
+    for path in (os.path.join(folder, name) for name in inputs):
+        if os.path.lexists(path):
+            trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
     for path in set(readable):
         if path not in links and os.path.exists(path):
             trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES)
     for path in DEVICES:
         trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_EXEC)
 
+    trees |= _new_folders((folder, *MEMORY_FOLDERS), space, len(inputs))
     kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, "mode=0755,size=1m,nr_inodes=4096")
-    for path in sorted({*trees, *MEMORY_FOLDERS}):  # parents first
-        target = _PLACE + path
-        if path in MEMORY_FOLDERS:
-            os.makedirs(target, exist_ok=True)
-            kernel.mount("tmpfs", target, "tmpfs", NO_SUID | NO_DEVICES, _MEMORY_FOLDER)
-        else:
-            _attach(trees[path], target)
+    for path in sorted(trees):  # parents first
+        _attach(trees[path], _PLACE + path)
     for path, text in links.items():
         os.makedirs(os.path.dirname(_PLACE + path), exist_ok=True)
         os.symlink(text, _PLACE + path)
@@ -60,13 +75,35 @@ def enter(folder: str, readable: Sequence[str]) -> None:
     _become_root()
 
 
-def memory_bytes() -> int:
-    """Return the memory that the job's files in memory take."""
-    total = 0
-    for path in MEMORY_FOLDERS:
-        status = os.statvfs(path)
-        total += (status.f_blocks - status.f_bfree) * status.f_frsize
-    return total
+@dataclass(frozen=True)
+class Used:
+    """What a job's files take of the memory, and what they are too many of, if anything."""
+
+    size_bytes: int
+    reason: Literal["disk", "files"] | None
+
+
+def used() -> Used:
+    """Return how full the job's file system is, for whoever shares its mount namespace."""
+    status = os.statvfs(MEMORY_FOLDERS[0])
+    reason: Literal["disk", "files"] | None = None
+    if status.f_bfree == 0:
+        reason = "disk"
+    elif status.f_ffree == 0:
+        reason = "files"
+    return Used((status.f_blocks - status.f_bfree) * status.f_frsize, reason)
+
+
+def _new_folders(paths: Sequence[str], space: Space, inputs: int) -> dict[str, int]:
+    """Return descriptors of empty folders in one new file system, by the paths that they are for."""
+    files = space.files + inputs + len(paths) + 1  # what is ours doesn't count
+    options = f"mode=0700,size={space.size_bytes},nr_inodes={files}"
+    kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, options)
+    folders = {}
+    for number, path in enumerate(paths):
+        os.mkdir(made := f"{_PLACE}/{number}", 0o700)
+        folders[path] = _copy(made, NO_SUID | NO_DEVICES)
+    return folders
 
 
 def _is_link_into(path: str, readable: Sequence[str]) -> bool:

@@ -11,6 +11,8 @@ from contextlib import suppress
 _NICENESS = 5
 _GROUP = "/proc/self/autogroup"
 _TRIES, _PAUSE_S = 100, 0.02
+_OUT_OF_MEMORY = "/proc/self/oom_score_adj"
+_RENDERER, _SCENE = 500, 1000  # of at most 1000, against the service's 0 or less
 
 
 def begin_session() -> None:
@@ -40,3 +42,21 @@ def _lower_session() -> None:
 def yield_to_the_renderer() -> None:
     """Lower the priority of this process, and of all that it starts, within its session. Can't be undone."""
     os.nice(_NICENESS)
+
+
+def die_before_the_service() -> None:
+    """Have the kernel, short of memory, end this process, and all that it starts, rather than the service."""
+    _offer_to_be_ended(_RENDERER)
+
+
+def die_first() -> None:
+    """Have the kernel, short of memory, end this process, and all that it starts, before any other."""
+    _offer_to_be_ended(_SCENE)
+
+
+def _offer_to_be_ended(score: int) -> None:
+    # What has started this may have been offered more urgently.
+    with suppress(OSError, ValueError), open(_OUT_OF_MEMORY, "r+") as file:
+        if int(file.read()) < score:
+            file.seek(0)
+            file.write(str(score))

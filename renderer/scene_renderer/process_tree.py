@@ -4,14 +4,37 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 _KIB = 1024
-_RESIDENT = re.compile(rb"^(?:RssAnon|RssShmem):\s+(\d+) kB", re.MULTILINE)
 _TRIES = 20
 _PAUSE_S = 0.001
-_PROPORTIONAL = re.compile(rb"^(?:Pss_Anon|Pss_Shmem):\s+(\d+) kB", re.MULTILINE)
+# Pages, in memory or swapped out; those that several processes share may count once for each.
+_PAGES = re.compile(rb"^(?:RssAnon|VmSwap):\s+(\d+) kB", re.MULTILINE)
+_PROPORTIONAL = re.compile(rb"^(?:Pss_Anon|SwapPss):\s+(\d+) kB", re.MULTILINE)
+# The same, of files in memory.
+_SHARED = re.compile(rb"^RssShmem:\s+(\d+) kB", re.MULTILINE)
+_SHARED_PROPORTIONAL = re.compile(rb"^Pss_Shmem:\s+(\d+) kB", re.MULTILINE)
+# Where the pages are, which takes more than the pages do when they are far apart.
+_PAGE_TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB", re.MULTILINE)
+_WRITTEN = re.compile(rb"^(?:wchar|write_bytes): (\d+)$", re.MULTILINE)
+# To divide shared pages among their users, the kernel looks at each of them.
+_DIVIDING_S = 5.0
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a process holds: pages, some of which it may share with others, and page tables of its own."""
+
+    pages_bytes: int
+    page_tables_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Return both together."""
+        return self.pages_bytes + self.page_tables_bytes
 
 
 class HiddenError(Exception):
@@ -41,42 +64,65 @@ def in_namespace() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1"]
 
 
-def resident_bytes(pids: Iterable[int]) -> dict[int, int]:
-    """Return the memory of each process that has any, including pages that it shares with others.
+def held_memory(pids: Iterable[int], *, shared: bool) -> dict[int, Memory]:
+    """Return the memory of each process that has any; pages that it shares with others count in full.
 
     The keys are ids of threads that live: the first thread of a process, whose id is the process's, can
-    have ended, and /proc shows nothing of the process by it then. Raises HiddenError.
+    have ended, and /proc shows nothing of the process by it then. `shared`: with what it maps of files in
+    memory. Raises HiddenError.
     """
-    return dict(holder for pid in pids if (holder := _holder(pid)))
+    return dict(holder for pid in pids if (holder := _holder(pid, shared)))
 
 
-def proportional_bytes(resident: dict[int, int]) -> int:
+def proportional_bytes(held: Mapping[int, Memory], *, shared: bool) -> int:
     """Return the memory of some processes in bytes, each shared page divided among its users.
 
-    `resident`: from `resident_bytes`, which is faster. A process that hides its pages counts in full.
+    `held`: from `held_memory`, which is faster. Processes that hide their pages, or whose pages take too
+    long to be divided, count in full.
     """
     total = 0
-    for thread, upper_bound in resident.items():
-        share = _read(f"/proc/{thread}/smaps_rollup")
-        total += upper_bound if share is None else _sum(_PROPORTIONAL, share)
+    deadline = time.monotonic() + _DIVIDING_S
+    for thread, memory in held.items():
+        share = _read(f"/proc/{thread}/smaps_rollup") if time.monotonic() < deadline else None
+        if share is None:
+            total += memory.total_bytes
+            continue
+        total += memory.page_tables_bytes + _sum(_PROPORTIONAL, share)
+        if shared:
+            total += _sum(_SHARED_PROPORTIONAL, share)
     return total
 
 
-def _holder(pid: int) -> tuple[int, int] | None:
+def written_bytes(pid: int) -> int | None:
+    """Return how much a process and the children that it has waited for have written; None if it hides that.
+
+    To files of disks as much as they have made dirty, also by mappings; else what they have passed to the
+    kernel, whichever is more.
+    """
+    text = _read(f"/proc/{pid}/io")
+    return None if text is None else max(map(int, _WRITTEN.findall(text)), default=None)
+
+
+def _holder(pid: int, shared: bool) -> tuple[int, Memory] | None:
     """Return a living thread of a process and the memory that they all hold; None when they hold none."""
     if (status := _read(f"/proc/{pid}/status")) is None:
         return None
-    if _RESIDENT.search(status):
-        return pid, _sum(_RESIDENT, status)
+    if _PAGES.search(status):
+        return pid, _memory(status, shared)
     for _ in range(_TRIES):
         threads = _numbers_in(f"/proc/{pid}/task")
         states = {thread: _read(f"/proc/{pid}/task/{thread}/status") for thread in threads}
         for thread, state in states.items():
-            if state is not None and _RESIDENT.search(state):
-                return thread, _sum(_RESIDENT, state)
+            if state is not None and _PAGES.search(state):
+                return thread, _memory(state, shared)
         if None not in states.values():
             return None
     raise HiddenError(f"the threads of process {pid} can't be looked at")
+
+
+def _memory(status: bytes, shared: bool) -> Memory:
+    pages = _sum(_PAGES, status) + (_sum(_SHARED, status) if shared else 0)
+    return Memory(pages, _sum(_PAGE_TABLES, status))
 
 
 def _numbers_in(folder: str) -> list[int]:

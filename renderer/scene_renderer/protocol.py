@@ -22,7 +22,9 @@ _PROGRESS_INTERVAL_S = 0.1
 class Fork:
     """The service's request to fork a job: where its folder and socket are, and what it may use in all.
 
-    `memory_bytes`: of all its processes; `disk_bytes`, `files`: of all its files.
+    `memory_bytes`: of all its processes; `disk_bytes`, `files`: of all its files; `file_size_bytes`: of each.
+    `inputs`: names of files in the folder that the job reads; `outputs`: of those that it is to leave there,
+    with the largest size that each may have.
     """
 
     job: str
@@ -31,15 +33,22 @@ class Fork:
     memory_bytes: int
     disk_bytes: int
     files: int
+    file_size_bytes: int
+    inputs: tuple[str, ...]
+    outputs: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one job may use. `address_space_bytes` and `file_size_bytes` are per process and file."""
+    """What one job may use. `address_space_bytes` and `file_size_bytes` are per process and file.
+
+    `disk_bytes` is what the author is told when the job's own file system is full.
+    """
 
     address_space_bytes: int
     processes: int
     file_size_bytes: int
+    disk_bytes: int
     open_files: int
     frames: int
     output_bytes: int
@@ -80,6 +89,9 @@ def parse_fork(message: dict[str, Any]) -> Fork:
         memory_bytes=int(message["memoryBytes"]),
         disk_bytes=int(message["diskBytes"]),
         files=int(message["files"]),
+        file_size_bytes=int(message["fileSizeBytes"]),
+        inputs=tuple(str(name) for name in message["inputs"]),
+        outputs={str(name): int(size) for name, size in message["outputs"].items()},
     )
 
 
@@ -91,6 +103,7 @@ def parse_job(line: bytes) -> RenderJob | InspectJob:
         address_space_bytes=int(limits["addressSpaceBytes"]),
         processes=int(limits["processes"]),
         file_size_bytes=int(limits["fileSizeBytes"]),
+        disk_bytes=int(limits["diskBytes"]),
         open_files=int(limits["openFiles"]),
         frames=int(limits["frames"]),
         output_bytes=int(limits["outputBytes"]),

@@ -22,7 +22,7 @@ def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
     try:
         report = _render(job, folder, channel)
     except BaseException as error:  # also SystemExit and the like: the scene's, not ours
-        text = errors.describe(error, job.code, folder)
+        text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
             channel.failed(text)
         return

@@ -16,6 +16,7 @@ from . import kernel, landlock, mounts, seccomp
 
 LAYERS = ("namespaces", "landlock", "seccomp")
 _TRIAL_FOLDER = "/tmp"
+_TRIAL_SPACE = mounts.Space(size_bytes=1 << 20, files=16)
 _WORKS = "+"
 # What programs ask about themselves; with /proc to themselves, jobs may read all of it.
 _OWN_PROC = ("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat")
@@ -40,10 +41,13 @@ class Sandbox:
             return Sandbox(self.layers, self.readable, seccomp.make_filter(exposed=None))
         return self
 
-    def enter(self, folder: str) -> None:
-        """Put up the walls around this process, the first of its namespaces. Raises OSError."""
+    def enter(self, folder: str, space: mounts.Space, inputs: Sequence[str] = ()) -> None:
+        """Put up the walls around this process, the first of its namespaces. Raises OSError.
+
+        `space`, `inputs`: as for `mounts.enter`, where the layers have a folder of their own for the job.
+        """
         if self.isolated:
-            mounts.enter(folder, self.readable)
+            mounts.enter(folder, self.readable, space, inputs)
         kernel.drop_capabilities()
         os.chdir(folder)
         if "landlock" in self.layers:
@@ -97,7 +101,7 @@ def _trial(sandbox: Sandbox, writer: int) -> None:
             if os.fork() != 0:
                 os.wait()
                 return  # the first process of the namespaces reports
-        sandbox.enter(_TRIAL_FOLDER)
+        sandbox.enter(_TRIAL_FOLDER, _TRIAL_SPACE)
     except (OSError, AttributeError) as error:  # the latter: a libseccomp without what is needed
         report = str(error)
     os.write(writer, report.encode())

@@ -64,7 +64,7 @@ _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
     access chdir close copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-    fallocate fchdir fgetxattr flistxattr flock fstat fstatfs ftruncate
+    fchdir fgetxattr flistxattr flock fstat fstatfs ftruncate
     getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
     lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
     read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
@@ -207,9 +207,12 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
     if exposed is None:
         for name, flags in _OPENING.items():
             yield _ALLOW, name, (_bits(flags, _SYNCHRONOUS, 0),)
-        for name in ("truncate", *_METADATA.split()):
+        for name in ("truncate", "fallocate", *_METADATA.split()):
             yield _ALLOW, name, ()
         return
+    # What is kept free for a file isn't written, and only what is written tells how large a removed one may
+    # be. The C library writes instead.
+    yield _FAIL_WITH | errno.EOPNOTSUPP, "fallocate", ()
     # Said to be done, because whoever copies a file wants its mode and times copied, and can do without.
     for name in _METADATA.split():
         yield _FAIL_WITH, name, ()

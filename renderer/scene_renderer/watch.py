@@ -1,94 +1,102 @@
 """The watch over a running job: what all its processes and files take together.
 
-The kernel limits each process and each file (`limits.py`); nothing but this limits their sum. It
+The kernel limits each process and each file (`limits.py`), and in namespaces a job's files together
+(`mounts.py`); with a control group, its memory as well. The rest is limited by nothing but this. It
 runs beside the job, where the scene can't reach it.
+
+Nothing that a scene can make slow is done in the loop that counts memory: files outside of namespaces
+are counted by a thread of their own (`disk_watch.py`).
 """
 
 import json
 import os
 import select
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from . import disk_use, mounts, process_tree
+from . import mounts, process_tree
+from .disk_watch import DiskWatch
 from .protocol import Fork
 
 _INTERVAL_S = 0.2
-# How long files may be counted in between.
-_COUNTING_S = 0.02
 _REPORT_BYTES_MAX = 4096
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The most memory that a job has used, in bytes, and the limit that it was ended for, if any."""
+    """The most memory that a job has used, in bytes, and the limit that it has reached, if any.
+
+    The reason is ``no_room`` when the disk was full when the job's outputs were to be kept.
+    """
 
     reason: str | None = None
     peak_bytes: int = 0
 
     @staticmethod
     def read(descriptor: int) -> "Findings":
-        """Read what `write` has left; an empty one when the watch has ended before it could."""
+        """Read what `write` has left last; empty ones when the watch has ended before it could."""
         with suppress(BlockingIOError, ValueError, TypeError):
-            if text := os.read(descriptor, _REPORT_BYTES_MAX):
-                return Findings(**json.loads(text))
+            if lines := os.read(descriptor, _REPORT_BYTES_MAX).splitlines():
+                return Findings(**json.loads(lines[-1]))
         return Findings()
 
     def write(self, descriptor: int) -> None:
-        """Leave them in a pipe."""
-        os.write(descriptor, json.dumps(vars(self)).encode())
+        """Leave them in a pipe, as the last word until others follow."""
+        os.write(descriptor, json.dumps(vars(self)).encode() + b"\n")
 
 
 def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
     """Return when process `job` has ended or the job has gone beyond a limit.
 
-    `isolated`: the job has a process-id namespace and files in memory to itself, and /proc shows it.
+    `isolated`: the job has a process-id namespace and a file system to itself, and this process sees both.
     """
-    peak_bytes = 0
-    files = _FileWatch(fork)
     ended = select.poll()
     ended.register(os.pidfd_open(job), select.POLLIN)
+    return _watch_isolated(ended, fork) if isolated else _watch_exposed(ended, fork)
+
+
+def _watch_isolated(ended: select.poll, fork: Fork) -> Findings:
+    """Count files as memory by what the file system says of itself, whoever maps them or none at all."""
+    memory = _MemoryWatch(fork.memory_bytes, shared=False)
+    while True:
+        is_over = bool(ended.poll(_INTERVAL_S * 1000))
+        files = mounts.used()
+        # A scene that was refused room fails because of it, whatever else it says.
+        if is_over or files.reason:
+            return Findings(files.reason, memory.peak_bytes)
+        if memory.is_exceeded(process_tree.in_namespace(), files.size_bytes):
+            return Findings("memory", memory.peak_bytes)
+
+
+def _watch_exposed(ended: select.poll, fork: Fork) -> Findings:
+    memory = _MemoryWatch(fork.memory_bytes, shared=True)
+    disk = DiskWatch(fork)
+    disk.start()
     while not ended.poll(_INTERVAL_S * 1000):
-        pids = process_tree.in_namespace() if isolated else process_tree.descendants(os.getpid())
+        pids = list(process_tree.descendants(os.getpid()))
+        if memory.is_exceeded(pids, 0):
+            return Findings("memory", memory.peak_bytes)
+        disk.note_written(pids)
+        if disk.reason:
+            return Findings(disk.reason, memory.peak_bytes)
+    return Findings(None, memory.peak_bytes)
+
+
+class _MemoryWatch:
+    """Adds up what processes hold. `shared`: also what they map of files in memory."""
+
+    def __init__(self, limit_bytes: int, *, shared: bool) -> None:
+        self._limit_bytes = limit_bytes
+        self._shared = shared
+        self.peak_bytes = 0
+
+    def is_exceeded(self, pids: list[int], in_files_bytes: int) -> bool:
         try:
-            resident = process_tree.resident_bytes(pids)
+            held = process_tree.held_memory(pids, shared=self._shared)
         except process_tree.HiddenError:
-            return Findings("memory", peak_bytes)
-        in_files = mounts.memory_bytes() if isolated else 0
-        used = in_files + sum(resident.values())
-        if used > fork.memory_bytes:
-            used = in_files + process_tree.proportional_bytes(resident)
-        peak_bytes = max(peak_bytes, used)
-        if used > fork.memory_bytes:
-            return Findings("memory", peak_bytes)
-        if reason := files.look(list(resident)):
-            return Findings(reason, peak_bytes)
-    return Findings(None, peak_bytes)
-
-
-class _FileWatch:
-    """Counts files piece by piece: it takes long where there are many, and memory doesn't wait for it."""
-
-    def __init__(self, fork: Fork) -> None:
-        self._fork = fork
-        self._counting: disk_use.Counting | None = None
-
-    def look(self, threads: list[int]) -> str | None:
-        """Go on counting for a while; return the limit that the job is found to be beyond."""
-        started = time.monotonic()
-        self._counting = self._counting or disk_use.measure(self._fork.folder, threads, self._fork.files)
-        try:
-            while time.monotonic() - started < _COUNTING_S:
-                next(self._counting)
-        except StopIteration as end:
-            self._counting = None
-            return self._limit_of(*end.value)
-        except disk_use.UnreadableError:
-            return "files"
-        return None
-
-    def _limit_of(self, size_bytes: int, files: int) -> str | None:
-        if files > self._fork.files:
-            return "files"
-        return "disk" if size_bytes > self._fork.disk_bytes else None
+            return True
+        used = in_files_bytes + sum(memory.total_bytes for memory in held.values())
+        if used > self._limit_bytes:
+            used = in_files_bytes + process_tree.proportional_bytes(held, shared=self._shared)
+        self.peak_bytes = max(self.peak_bytes, used)
+        return used > self._limit_bytes

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { filesOf } from '../../lib/render/collect.ts';
 import { JobChannel } from '../../lib/render/job-channel.ts';
 import { findLauncher, type Launcher, uidOf, zygoteCommandLine } from '../../lib/render/launcher.ts';
 import { DEFAULT_LIMITS } from '../../lib/render/limits.ts';
@@ -98,9 +99,12 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
       else if (report.type === 'failed') failure = report.error;
     },
   });
-  const { memoryBytes, diskBytes, files } = DEFAULT_LIMITS;
+  const { memoryBytes, diskBytes, files, fileSizeBytes } = DEFAULT_LIMITS;
   const socket = JobChannel.pathIn(folder);
-  await candidate.zygote.run({ job: `${turn}`, folder, socket, memoryBytes, diskBytes, files });
+  await candidate.zygote.run({
+    ...{ job: `${turn}`, folder, socket, memoryBytes, diskBytes, files, fileSizeBytes },
+    ...filesOf('render', DEFAULT_LIMITS),
+  });
   await channel.drained();
   channel.close();
   if (failure !== undefined) throw new Error(`${candidate.name}: ${failure}`);

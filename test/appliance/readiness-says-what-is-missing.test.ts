@@ -11,6 +11,7 @@ t.test('a service that can render is ready', async (t) => {
   t.strictSame(json, {
     status: 'ready',
     sandbox: 'none',
+    limits: { memory: 'watch', processes: process.getuid?.() === 0 ? 'kernel' : 'user', disk: 'watch' },
     queue: 'running',
     disk: 'ok',
     problems: [],

@@ -17,6 +17,7 @@ Message = dict[str, Any]
 
 RENDERER = Path(__file__).parents[2] / "renderer"
 TIMEOUT_S = 60.0
+OUTPUTS = {"video.mp4": 512 << 20, "captions.vtt": 16 << 20, "thumbnail.jpg": 16 << 20}
 READABLE = [
     f"--read={path}"
     for path in (
@@ -29,6 +30,7 @@ LIMITS: Message = {
     "addressSpaceBytes": 4 << 30,
     "processes": 64,
     "fileSizeBytes": 1 << 30,
+    "diskBytes": 1 << 30,
     "openFiles": 256,
     "frames": 36_000,
     "outputBytes": 512 << 20,
@@ -153,10 +155,13 @@ class Zygote:
         message: Message = json.loads(line)
         return message
 
-    def start(
-        self, folder: Path, job: Message, memory_bytes: int = 2 << 30, disk_bytes: int = 1 << 30
-    ) -> Channel:
-        """Fork a job named ``job`` and hand it its work."""
+    def start(self, folder: Path, job: Message, **limits: int) -> Channel:
+        """Fork a job named ``job`` and hand it its work, and what files there are in its folder.
+
+        `limits`: `memory_bytes`, `disk_bytes`, `files`.
+        """
+        made = {"thumbnail.jpg"} if job["kind"] == "inspect" else set(OUTPUTS)
+        files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
             path = f"{place}/job.sock"
             listener.bind(path)
@@ -168,9 +173,12 @@ class Zygote:
                     "job": "job",
                     "folder": str(folder),
                     "socket": path,
-                    "memoryBytes": memory_bytes,
-                    "diskBytes": disk_bytes,
-                    "files": 20_000,
+                    "memoryBytes": limits.get("memory_bytes", 2 << 30),
+                    "diskBytes": limits.get("disk_bytes", 1 << 30),
+                    "files": limits.get("files", 20_000),
+                    "fileSizeBytes": 1 << 30,
+                    "inputs": sorted(files - made),
+                    "outputs": OUTPUTS,
                 }
             )
             connection, _ = listener.accept()
@@ -189,10 +197,8 @@ class Zygote:
         assert ended["type"] == "ended"
         return Outcome(reports, ended)
 
-    def run(
-        self, folder: Path, job: Message, memory_bytes: int = 2 << 30, disk_bytes: int = 1 << 30
-    ) -> Outcome:
-        return self.finish(self.start(folder, job, memory_bytes, disk_bytes))
+    def run(self, folder: Path, job: Message, **limits: int) -> Outcome:
+        return self.finish(self.start(folder, job, **limits))
 
     def close(self) -> int:
         self._stdin.close()

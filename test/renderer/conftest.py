@@ -25,3 +25,18 @@ def portrait_zygote() -> Iterator[Zygote]:
     zygote = Zygote("--portrait")
     yield zygote
     assert zygote.close() == 0
+
+
+@pytest.fixture(scope="session")
+def exposed_zygote() -> Iterator[Zygote]:
+    """A zygote whose jobs share the disk and the process ids of others."""
+    zygote = Zygote("--without=namespaces")
+    yield zygote
+    assert zygote.close() == 0
+
+
+@pytest.fixture(params=["isolated", "exposed"])
+def any_zygote(request: pytest.FixtureRequest) -> Zygote:
+    """One of each kind; without namespaces, both are of the second."""
+    found: Zygote = request.getfixturevalue("zygote" if request.param == "isolated" else "exposed_zygote")
+    return found

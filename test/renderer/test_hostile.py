@@ -63,7 +63,7 @@ def test_processes_that_a_scene_leaves_behind_are_dead_at_its_end(
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
-                lock = os.open("lock", os.O_CREAT | os.O_WRONLY)
+                lock = os.open("lock", os.O_RDONLY)
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 os.write(writer, b"x")
                 signal.pause()
@@ -73,6 +73,7 @@ def test_processes_that_a_scene_leaves_behind_are_dead_at_its_end(
         if loop: signal.pause()
     """
     source = scene(body, above=f"{ABOVE}import fcntl\nloop = {how == 'killed'}\n")
+    (tmp_path / "lock").touch()  # a file that it reads is the same inside and outside
     channel = zygote.start(tmp_path, render_job(source))
     if how == "killed":
         channel.wait_for(type="progress")

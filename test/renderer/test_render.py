@@ -59,10 +59,12 @@ def test_a_scene_that_plays_nothing_becomes_a_second_of_its_picture(
     assert float(video["duration"]) == 1
 
 
-def test_only_the_results_and_the_source_stay(zygote: Zygote, tmp_path: Path) -> None:
-    zygote.run(tmp_path, render_job(SQUARE))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["scene.py", "tmp", "video.mp4"]
-    assert not list((tmp_path / "tmp").iterdir())
+def test_only_the_results_stay(zygote: Zygote, tmp_path: Path) -> None:
+    if "namespaces" not in zygote.ready["layers"]:
+        pytest.skip("a job has no file system of its own here")
+    code = scene("open('other', 'w').close()\nself.wait()")
+    assert zygote.run(tmp_path, render_job(code)).result["type"] == "done"
+    assert [path.name for path in tmp_path.iterdir()] == ["video.mp4"]
 
 
 def test_stages_and_progress_are_reported(zygote: Zygote, tmp_path: Path) -> None:

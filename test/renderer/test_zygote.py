@@ -71,8 +71,9 @@ def test_a_malformed_command_is_answered_by_an_error(zygote: Zygote, line: bytes
 
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
-    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100}
-    zygote.send({"type": "fork", "job": "job", "folder": str(tmp_path), "socket": "/none", **limits})
+    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
+    place = {"folder": str(tmp_path), "socket": "/none", "inputs": [], "outputs": {}}
+    zygote.send({"type": "fork", "job": "job", **place, **limits})
     assert zygote.receive()["type"] == "forked"
     assert zygote.receive()["exitCode"] == 70
 

@@ -13,6 +13,7 @@ import { artifactPath, enqueue, render, startService } from '../fixtures/renders
 const MIB = 1024 * 1024;
 const ATTACKS = join(import.meta.dirname, 'attacks');
 const PROCESSES = 48;
+const MAY_COMPLETE = 'completed, or ';
 const HARM_MS = 3000;
 const END_MS = 8000; // Later the renderer is replaced, which attacks must not achieve.
 const SECRET = 'what nobody may read';
@@ -80,7 +81,9 @@ let untouched: string;
 t.test('there are many attacks, and a job to be harmed', async (t) => {
   untouched = await victimVideo(t);
   t.ok(names.length >= (chosen ? 10 : 40), `${names.length}`);
-  t.match(service.status().sandbox, { level });
+  const { level: found, limits } = service.status().sandbox ?? {};
+  t.equal(found === 'watched' ? 'full' : found, level);
+  t.ok(level === 'reduced' || limits?.disk === 'kernel');
 });
 
 for (const name of names) {
@@ -91,9 +94,15 @@ for (const name of names) {
     const { jobId } = await enqueue(service, { code: `${prelude}\n${source}`, className: 'Attack' });
     if (outcome === 'canceled') await cancelSoon(t, jobId);
     const job = await service.wait(jobId);
-    if (outcome === 'completed') t.match(job, { status: 'completed', error: null });
+    const mayComplete = outcome.startsWith(MAY_COMPLETE);
+    if (outcome === 'completed' || (mayComplete && job.status === 'completed'))
+      t.match(job, { status: 'completed', error: null });
     else if (outcome === 'canceled') t.match(job, { status: 'failed', error: 'Canceled' });
-    else t.match(job, { status: 'failed', error: new RegExp(outcome.replace('failed: ', '')) });
+    else
+      t.match(job, {
+        status: 'failed',
+        error: new RegExp(outcome.replace(MAY_COMPLETE, '').replace('failed: ', '')),
+      });
     t.notMatch(job.error ?? '', /^Through/);
     t.equal(job.attempts, 1, 'the renderer survives');
     await assertNothingLeaked(t, job);

@@ -1,7 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { arrange, ownGroup } from '../../../lib/render/cgroup.ts';
+import { makeOwnGroup, removeOwnGroup } from '../../../lib/render/own-cgroup.ts';
 
 const MOUNTED = `22 1 0:20 / /proc rw shared:5 - proc proc rw
 29 23 0:25 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate`;
@@ -10,12 +19,13 @@ const UNIT = '/system.slice/scenepress.service';
 t.test('the own group is found where it is mounted', async (t) => {
   const at = (cgroup: string, mountinfo: string) => ownGroup(`${cgroup}\n`, mountinfo);
   const folder = `/sys/fs/cgroup${UNIT}`;
-  t.same(at(`0::${UNIT}`, MOUNTED), { folder });
-  t.same(at(`0::${UNIT}/scenepress`, MOUNTED), { folder }, 'moved already');
-  t.same(at('0::/', MOUNTED), { folder: '/sys/fs/cgroup' });
+  const top = '/sys/fs/cgroup';
+  t.same(at(`0::${UNIT}`, MOUNTED), { folder, top });
+  t.same(at(`0::${UNIT}/scenepress`, MOUNTED), { folder, top }, 'moved already');
+  t.same(at('0::/', MOUNTED), { folder: top, top });
   const odd = `30 1 0:25 ${UNIT} /my\\040groups rw - cgroup2 none rw`;
-  t.same(at(`0::${UNIT}`, odd), { folder: '/my groups' }, 'a part of the tree is mounted');
-  t.same(at(`0::${UNIT}/a b`, odd), { folder: '/my groups/a b' });
+  t.same(at(`0::${UNIT}`, odd), { folder: '/my groups', top: '/my groups' }, 'a part of the tree is mounted');
+  t.same(at(`0::${UNIT}/a b`, odd), { folder: '/my groups/a b', top: '/my groups' });
   t.match(at('0::/user.slice', odd), { problem: /not mounted/ }, 'another part of the tree is');
 });
 
@@ -62,4 +72,30 @@ t.test('a group that is not for the service to arrange is left alone', async (t)
   t.match(await arrange(group(t, { controllers: 'cpu pids' }), delegated), /no controller for memory$/);
   t.match(await arrange(group(t, { controllers: '' }), delegated), /no controller for memory and pids$/);
   t.notOk(existsSync(join(folder, 'scenepress')));
+});
+
+t.test('root makes a group at the top and removes what killed services have left there', async (t) => {
+  const top = group(t);
+  writeFileSync(join(top, 'cgroup.subtree_control'), 'cpu memory pids\n');
+  const namespace = readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+  for (const name of [`scenepress-${namespace}-999999999-1/render-999999999-0-1`, 'scenepress-1-999999999-1'])
+    mkdirSync(join(top, name), { recursive: true });
+  const own = makeOwnGroup(top, ['memory', 'pids']);
+  t.equal(own, join(top, `scenepress-${namespace}-${process.pid}-1`));
+  t.equal(readFileSync(join(own, 'cgroup.subtree_control'), 'utf8'), '+memory +pids');
+  t.equal(readFileSync(join(top, 'cgroup.subtree_control'), 'utf8'), 'cpu memory pids\n', 'unchanged');
+  t.notOk(existsSync(join(top, `scenepress-${namespace}-999999999-1`)));
+  t.ok(existsSync(join(top, 'scenepress-1-999999999-1')), 'ids of another namespace mean nothing here');
+  t.not(makeOwnGroup(top, ['memory', 'pids']), own, 'each service has one');
+  rmSync(join(own, 'cgroup.subtree_control')); // The kernel takes it along with the group.
+  await removeOwnGroup(own);
+  t.notOk(existsSync(own));
+  await removeOwnGroup(top);
+  t.ok(existsSync(top), 'what was not made here stays');
+});
+
+t.test('the top is made to count memory and processes where it does not yet', async (t) => {
+  const top = group(t);
+  makeOwnGroup(top, ['memory', 'pids']);
+  t.equal(readFileSync(join(top, 'cgroup.subtree_control'), 'utf8'), '+memory +pids');
 });

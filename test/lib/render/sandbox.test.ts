@@ -1,7 +1,13 @@
 import t from 'tap';
 import type { Launcher } from '../../../lib/render/launcher.ts';
 import type { ZygoteReady } from '../../../lib/render/protocol.ts';
-import { noSandbox, sandboxStatus, selfAttackProblem, trialProblem } from '../../../lib/render/sandbox.ts';
+import {
+  countsByNamespace,
+  noSandbox,
+  sandboxStatus,
+  selfAttackProblem,
+  trialProblem,
+} from '../../../lib/render/sandbox.ts';
 
 const launcher = (isolation: Launcher['isolation']): Launcher => ({
   python: 'python',
@@ -15,18 +21,18 @@ const launcher = (isolation: Launcher['isolation']): Launcher => ({
   isolation,
   isolationProblem: isolation === 'none' ? 'bwrap is not installed' : undefined,
 });
-const zygote = (...layers: string[]): ZygoteReady => ({
+const zygote = (cgroup: boolean, ...layers: string[]): ZygoteReady => ({
   type: 'ready',
   manim: '',
   python: '',
   layers,
   problems: layers.includes('namespaces') ? {} : { namespaces: 'EPERM' },
-  cgroup: false,
+  cgroup,
 });
 
 t.test('the level says what is there', async (t) => {
   const level = (isolation: Launcher['isolation'], ...layers: string[]) =>
-    sandboxStatus(launcher(isolation), zygote(...layers)).level;
+    sandboxStatus(launcher(isolation), zygote(true, ...layers)).level;
   t.equal(level('bubblewrap', 'namespaces', 'landlock', 'seccomp'), 'full');
   t.equal(level('none', 'namespaces', 'landlock', 'seccomp'), 'reduced');
   t.equal(level('bubblewrap', 'landlock', 'seccomp'), 'reduced');
@@ -37,8 +43,36 @@ t.test('the level says what is there', async (t) => {
   t.equal(level('bubblewrap'), 'none');
 });
 
+t.test('the full level is claimed only where the kernel holds every limit', async (t) => {
+  const all = ['namespaces', 'landlock', 'seccomp'];
+  const status = (cgroup: boolean, layers: string[], firstUid?: number) => {
+    const { level, limits } = sandboxStatus(
+      { ...launcher('bubblewrap'), firstUid },
+      zygote(cgroup, ...layers),
+    );
+    return { level, ...limits };
+  };
+  t.same(status(true, all), { level: 'full', memory: 'kernel', processes: 'kernel', disk: 'kernel' });
+  t.match(status(false, all, 58_000), {
+    level: 'watched',
+    memory: 'watch',
+    processes: 'kernel',
+    disk: 'kernel',
+  });
+  t.match(status(false, all.slice(1)), {
+    level: 'reduced',
+    memory: 'watch',
+    processes: 'user',
+    disk: 'watch',
+  });
+  t.match(status(false, all.slice(1), 58_000), { processes: 'kernel' });
+  t.equal(countsByNamespace('5.13.19-generic'), false);
+  t.equal(countsByNamespace('5.14.0-70.el9'), true);
+  t.equal(countsByNamespace('6.1.0'), true);
+});
+
 t.test('what is missing is said, with the reason', async (t) => {
-  const status = sandboxStatus(launcher('none'), zygote('landlock'));
+  const status = sandboxStatus(launcher('none'), zygote(false, 'landlock'));
   t.same(status.problems, {
     namespaces: 'EPERM',
     bubblewrap: 'bwrap is not installed',

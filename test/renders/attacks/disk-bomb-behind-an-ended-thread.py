@@ -13,14 +13,19 @@ class Attack(Scene):
         if os.fork() == 0:
             threading.Thread(target=self.hoard).start()
             libc.syscall(EXIT, 0)  # of this thread only
-        time.sleep(60)
+        if refusal := os.waitstatus_to_exitcode(os.wait()[1]):
+            raise OSError(refusal, "the kernel has refused it")
 
     def hoard(self):
         time.sleep(0.2)
         hoard = []
-        for _ in range(10):
-            hoard.append(open("hoard", "wb"))
-            os.remove("hoard")
-            hoard[-1].write(bytes(16 << 20))
-            hoard[-1].flush()
-        time.sleep(60)
+        try:
+            for _ in range(10):
+                hoard.append(open("hoard", "wb", buffering=0))
+                os.remove("hoard")
+                hoard[-1].write(bytes(16 << 20))
+                hoard[-1].write(b"x")
+            time.sleep(20)
+        except OSError as error:
+            os._exit(error.errno)
+        os._exit(0)

@@ -1,6 +1,6 @@
 """Success: files in memory hold more than their folders may, or than the job's memory.
 
-Outcome: completed
+Outcome: completed, or failed: files were larger than the limit
 """
 
 

@@ -1,6 +1,6 @@
 """Success: a file is larger than the limit for one.
 
-Outcome: completed
+Outcome: completed, or failed: files were larger than the limit
 """
 
 

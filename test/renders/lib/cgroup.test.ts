@@ -14,7 +14,8 @@ const service = await startService(t, {
   limits: { memoryBytes: LIMIT, processes: 40, timeoutMs: 120_000 },
 });
 const sandbox = service.status().sandbox;
-const skip = sandbox?.limitedBy === 'cgroup' ? false : `no control groups here: ${sandbox?.problems.cgroup}`;
+const skip =
+  sandbox?.limits.memory === 'kernel' ? false : `no control groups here: ${sandbox?.problems.cgroup}`;
 
 /** The groups of this service's jobs. */
 function groups(): string[] {
@@ -113,5 +114,5 @@ t.test('the groups are removed with the service', { skip }, async (t) => {
   await service.stop();
   t.same(groups(), []);
   const again = await startService(t, { workers: 1, folder: t.testdir() });
-  t.equal(again.status().sandbox?.limitedBy, 'cgroup', 'and it can start once more');
+  t.equal(again.status().sandbox?.limits.memory, 'kernel', 'and it can start once more');
 });

@@ -47,16 +47,17 @@ print(through, sorted(os.listdir('/dev')), os.getpid())
 
 t.test('the status names the level, the layers and nothing that is missing', async (t) => {
   const service = await startService(t, { workers: 1 });
-  const { level, layers, limitedBy, problems: { cgroup, ...problems } = {} } = service.status().sandbox ?? {};
+  const { level, layers, limits, problems: { cgroup, ...problems } = {} } = service.status().sandbox ?? {};
   t.same(
     { level, layers, problems },
     {
-      level: 'full',
+      level: limits?.memory === 'kernel' ? 'full' : 'watched',
       layers: ['bubblewrap', 'namespaces', 'landlock', 'seccomp'],
       problems: {},
     },
   );
-  t.equal(limitedBy === 'watch', typeof cgroup === 'string', 'a watch, or else the kernel');
+  t.equal(limits?.memory === 'watch', typeof cgroup === 'string', 'a watch, or else the kernel');
+  t.match(limits, { processes: 'kernel', disk: 'kernel' });
   await service.stop();
   t.equal(service.status().sandbox, null);
 });

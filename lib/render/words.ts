@@ -1,0 +1,57 @@
+import type { RenderLimits } from './limits.ts';
+import type { JobEnded } from './protocol.ts';
+
+/** Words for a process that ended before it had said anything. */
+export function endedBefore({ signal, exitCode }: JobEnded): string {
+  return `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
+}
+
+/** Words for the end of a process without scene code, which only decoded what the scene had left. */
+export function silentInspection({ exitCode, signal, reason }: JobEnded): string {
+  if (reason === 'memory') return 'The video needs more memory to be decoded than the limit.';
+  return `The video can't be decoded: the process that tried ended by ${signal ?? `exit code ${exitCode}`}.`;
+}
+
+/** Words for a process that ended without a verdict. */
+export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): string {
+  if (reason === 'memory') {
+    return `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
+  }
+  if (reason === 'disk') {
+    return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
+  }
+  if (reason === 'files') {
+    return `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be looked into.`;
+  }
+  if (signal === 'SIGXFSZ') {
+    return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
+  }
+  if (signal === 'SIGBUS') {
+    return (
+      'The scene used a part of a mapped file that is not there (SIGBUS): the file is too short, or the ' +
+      `scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`
+    );
+  }
+  if (signal) return `The scene's process was ended by ${signal} before the render was finished.`;
+  return (
+    `The scene's process ended with exit code ${exitCode} before the render was finished. ` +
+    'Scene code must not leave Python by itself (os._exit), nor close files that it did not open.'
+  );
+}
+
+/** As MiB, or as GiB where that is a round number. */
+export function readableSize(bytes: number): string {
+  const mib = bytes / 1024 / 1024;
+  return mib >= 1024 && mib % 512 === 0 ? `${mib / 1024} GiB` : `${Math.round(mib)} MiB`;
+}
+
+/** As seconds, or as minutes where that is a round number. */
+export function readableTime(ms: number): string {
+  if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} minute${ms === 60_000 ? '' : 's'}`;
+  return `${ms / 1000} second${ms === 1000 ? '' : 's'}`;
+}
+
+/** Words for a render that was ended because of its time. */
+export function tooSlow({ timeoutMs }: RenderLimits): string {
+  return `The render took longer than the limit of ${readableTime(timeoutMs)}.`;
+}

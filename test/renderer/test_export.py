@@ -1,0 +1,82 @@
+"""What leaves a job's own file system, and what doesn't."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from client import Zygote, render_job
+from scene_renderer.export import export
+from sources import scene
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    target.mkdir()
+    return source, target
+
+
+def run(source: Path, target: Path, outputs: dict[str, int]) -> str:
+    place = os.open(target, os.O_PATH | os.O_DIRECTORY)
+    try:
+        return export(str(source), place, outputs)
+    finally:
+        os.close(place)
+
+
+def test_only_what_is_asked_for_leaves(folders: tuple[Path, Path]) -> None:
+    source, target = folders
+    (source / "video").write_bytes(b"video" * 1000)
+    (source / "other").write_bytes(b"other")
+    assert run(source, target, {"video": 5000, "captions": 10}) == "complete"
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == {"video": b"video" * 1000}
+    assert (target / "video").stat().st_mode & 0o777 == 0o600
+
+
+def test_links_folders_and_pipes_stay(folders: tuple[Path, Path]) -> None:
+    source, target = folders
+    (source / "link").symlink_to("/etc/passwd")
+    (source / "twice").write_text("twice")
+    (source / "second name").hardlink_to(source / "twice")
+    (source / "folder").mkdir()
+    os.mkfifo(source / "pipe")
+    assert run(source, target, dict.fromkeys(("link", "twice", "folder", "pipe"), 100)) == "complete"
+    assert list(target.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_an_output_is_replaced(folders: tuple[Path, Path]) -> None:
+    source, target = folders
+    (source / "video").write_text("video")
+    (other := source / "other").write_text("other")
+    (target / "video").symlink_to(other)
+    assert run(source, target, {"video": 100}) == "complete"
+    assert (target / "video").read_text() == "video"
+    assert other.read_text() == "other"
+
+
+def test_a_file_that_is_too_large_leaves_its_size_and_no_bytes(folders: tuple[Path, Path]) -> None:
+    source, target = folders
+    with open(source / "video", "wb") as file:
+        file.truncate(1 << 40)
+    assert run(source, target, {"video": 1 << 20}) == "complete"
+    assert (target / "video").stat().st_size == (1 << 20) + 1
+    assert (target / "video").stat().st_blocks == 0
+
+
+def test_a_full_disk_is_no_room_and_keeps_nothing_half(zygote: Zygote, tmp_path: Path) -> None:
+    if "namespaces" not in zygote.ready["layers"]:
+        pytest.skip("a job has no file system of its own here")
+    if os.getuid() != 0:
+        pytest.skip("only root mounts a small disk")
+    place = tmp_path / "small"
+    place.mkdir()
+    assert os.system(f"mount -t tmpfs -o size=64k none {place}") == 0
+    try:
+        code = scene("self.wait()\nopen('captions.vtt', 'wb').write(bytes(200_000))")
+        outcome = zygote.run(place, render_job(code))
+        assert outcome.ended["reason"] == "no_room"
+        assert [path.name for path in place.iterdir() if path.name != "video.mp4"] == []
+    finally:
+        assert os.system(f"umount {place}") == 0
