@@ -1,5 +1,6 @@
 // Runs where the kernel can limit renders: in a unit with Delegate=yes, as
-// `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.test.ts`.
+// `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.test.ts`,
+// and in a virtual machine: `npm run test:cgroups`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
