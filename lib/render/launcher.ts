@@ -59,6 +59,9 @@ export interface Launcher extends RendererRoot {
   relocation?: Relocation;
 }
 
+/** What a renderer process forks jobs for: scenes of one orientation, or looks at what they leave. */
+export type RendererRole = 'landscape' | 'portrait' | 'inspector';
+
 const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
 const DEFAULT_SILENCE_TIMEOUT_MS = 30_000;
@@ -91,23 +94,24 @@ export async function findLauncher(options: RendererOptions, studio?: StudioFold
   return launcher;
 }
 
-/** The command line of a worker's zygote. `workFolder`: the only place that it may write to. */
+/** The command line of a renderer process of a worker. `workFolder`: the only place that it may write to. */
 export function zygoteCommandLine(
   launcher: Launcher,
-  worker: { index: number; workFolder: string; portrait: boolean; cgroup: boolean },
+  worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
   const { relocation } = launcher;
   const interpreter = relocation ? startOutside(launcher, launcher.python) : [launcher.python];
-  const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', 'zygote'];
+  const command = worker.role === 'inspector' ? 'inspector' : 'zygote';
+  const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', command];
   for (const path of readablePaths(launcher)) python.push('--read', path);
-  if (worker.portrait) python.push('--portrait');
+  if (worker.role === 'portrait') python.push('--portrait');
   if (worker.cgroup) python.push('--cgroup');
   const uid = uidOf(launcher, worker.index);
   const isolated = launcher.isolation === 'bubblewrap';
   if (uid !== undefined) python.push('--uid', String(uid), ...(isolated ? ['--mount-proc'] : []));
-  const [command, ...args] = isolated ? [...bubblewrap(launcher, [worker.workFolder]), ...python] : python;
+  const [program, ...args] = isolated ? [...bubblewrap(launcher, [worker.workFolder]), ...python] : python;
   return {
-    command: command as string,
+    command: program as string,
     args,
     env: {
       PATH: PROGRAM_PATH,

@@ -75,7 +75,12 @@ export async function bench(args: string[]): Promise<void> {
 async function start(parent: string, name: string, launcher: Launcher, layers: string[]): Promise<Candidate> {
   const folder = join(parent, name);
   makeFolder(launcher, folder);
-  const line = zygoteCommandLine(launcher, { index: 0, workFolder: folder, portrait: false, cgroup: false });
+  const line = zygoteCommandLine(launcher, {
+    index: 0,
+    workFolder: folder,
+    role: 'landscape',
+    cgroup: false,
+  });
   for (const layer of LAYERS) if (!layers.includes(layer)) line.args.push('--without', layer);
   const [zygote, ready] = await Zygote.start(line, { onLog: console.error, silenceTimeoutMs: 60_000 });
   const missing = layers.filter((layer) => !ready.layers.includes(layer));

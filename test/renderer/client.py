@@ -106,7 +106,7 @@ class Channel:
 
 
 class Zygote:
-    """A zygote process and the commands it takes."""
+    """A process that forks jobs, a zygote or an inspector, and the commands it takes."""
 
     def __init__(
         self,
@@ -114,8 +114,9 @@ class Zygote:
         wrapper: Sequence[str] = (),
         module: str = "scene_renderer",
         environment: Mapping[str, str] | None = None,
+        kind: str = "zygote",
     ) -> None:
-        command = [sys.executable, "-s", "-P", "-B", "-m", module, "zygote", *READABLE, *options]
+        command = [sys.executable, "-s", "-P", "-B", "-m", module, kind, *READABLE, *options]
         self.process = subprocess.Popen(
             [*wrapper, *command],
             stdin=subprocess.PIPE,

@@ -25,3 +25,18 @@ def portrait_zygote() -> Iterator[Zygote]:
     zygote = Zygote("--portrait")
     yield zygote
     assert zygote.close() == 0
+
+
+@pytest.fixture(scope="session")
+def _inspector() -> Iterator[Zygote]:
+    inspector = Zygote(kind="inspector")
+    yield inspector
+    assert inspector.close() == 0
+
+
+@pytest.fixture
+def inspector(_inspector: Zygote) -> Iterator[Zygote]:
+    """What looks at renders: one for all tests, which no file must end."""
+    yield _inspector
+    assert _inspector.process.poll() is None
+    assert children(_inspector.process.pid) == []

@@ -17,7 +17,7 @@ t.test('bubblewrap alone hides files, network and processes, and has no devices'
   const line = zygoteCommandLine(launcher, {
     index: 0,
     workFolder: join(folder, 'work'),
-    portrait: false,
+    role: 'landscape',
     cgroup: false,
   });
   const python = line.args.indexOf(launcher.python);
