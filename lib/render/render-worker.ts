@@ -6,7 +6,7 @@ import { freeBytesOf } from '../storage/spare-room.ts';
 import { collectFiles } from './collect.ts';
 import { assertSameWalls, Inspector, publishedFiles, startZygote } from './inspector.ts';
 import { JobChannel } from './job-channel.ts';
-import { type Launcher, type RendererRole, uidOf } from './launcher.ts';
+import { type Launcher, type RendererRole, seenInWork, uidOf } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import { ProgressSender } from './progress-sender.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
@@ -298,11 +298,12 @@ export class RenderWorker {
         else onReport(report);
       },
     });
+    const seen = seenInWork(this.#settings.launcher, this.#folder, folder);
     try {
       const running = current.zygote.run({
         job: folder.slice(this.#folder.length + 1),
-        folder,
-        socket: JobChannel.pathIn(folder),
+        folder: seen,
+        socket: JobChannel.pathIn(seen),
         memoryBytes,
         diskBytes: job.kind === 'inspect' ? roomForInspection(this.#settings.limits) : diskBytes,
         files,

@@ -77,7 +77,7 @@ export class Renderer {
     const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
-    const launcher = await findLauncher(renderer, studio);
+    const launcher = await findLauncher(renderer, studio, [workFolder]);
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
     const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Launcher, studioMounts } from './launcher.ts';
+import { hiddenNames, type Launcher, seenInWork, studioMounts } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import {
   noSandbox,
@@ -19,6 +19,7 @@ export type ErrorOf = (code: string, className: string) => Promise<string | unde
 
 /** Processes that a user may have beside a job: a limit above that was not set for the job. */
 const MOST_OTHERS = 10_000;
+const NOTHING_HIDDEN = { paths: [], hostName: '' };
 const SYSTEM_FOLDERS = ['/', '/dev', '/etc', '/usr', '/var'];
 
 /** Tries the sandboxes of a worker's zygotes: that attacks fail, and that renders don't. */
@@ -27,6 +28,7 @@ export class SandboxTrial {
   readonly #limits: RenderLimits;
   readonly #workers: number;
   readonly #threads: ThreadCounters;
+  readonly #folder: string;
   readonly #folders: string[];
   /** The reduced sandbox has been seen to let text, TeX and 3D through. */
   #tried = false;
@@ -46,6 +48,7 @@ export class SandboxTrial {
     this.#limits = settings.limits;
     this.#workers = settings.workers;
     this.#threads = settings.threads;
+    this.#folder = folder;
     this.#folders = [settings.workFolder, folder];
   }
 
@@ -80,7 +83,16 @@ export class SandboxTrial {
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
     const inside = [...SYSTEM_FOLDERS, ...studioMounts(this.#launcher).map(({ to }) => to)];
     const others = sandbox.layers.includes('namespaces') ? 0 : MOST_OTHERS;
-    const targets = { secrets, marks, folders: inside, processes: this.#processesToTry(sandbox), others };
+    const launcher = this.#launcher;
+    const targets = {
+      // By the path that renderers have for it, too.
+      secrets: [...secrets, seenInWork(launcher, this.#folder, join(this.#folder, 'secret'))],
+      marks,
+      folders: inside,
+      processes: this.#processesToTry(sandbox),
+      others,
+      ...(sandbox.level === 'full' ? hiddenNames(launcher, this.#folder) : NOTHING_HIDDEN),
+    };
     const error = await errorOf(selfAttackCode(this.#launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));
     for (const file of [...secrets, ...marks]) await rm(file, { force: true });

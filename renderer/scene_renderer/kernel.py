@@ -18,6 +18,8 @@ _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWPID = 0x20000000
 _CLONE_NEWNET = 0x40000000
 _NAMESPACES = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NEWIPC | _CLONE_NEWUTS
+# The same on every machine, so that it says nothing about one.
+_HOST_NAME = b"scenepress"
 READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 1, 2, 4, 8  # of mounts
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -99,10 +101,13 @@ def set_readable(readable: bool) -> None:
 def enter_namespaces() -> None:
     """Enter fresh namespaces of every kind; the next child begins the process-id namespace.
 
-    User and group keep their ids. Raises OSError where the kernel doesn't permit it.
+    User and group keep their ids; host and domain are given a fixed name. Raises OSError where the kernel
+    doesn't permit it.
     """
     uid, gid = os.getuid(), os.getgid()
     _checked("unshare", _libc.unshare(_NAMESPACES))
+    for name, set_name in (("sethostname", _libc.sethostname), ("setdomainname", _libc.setdomainname)):
+        _checked(name, set_name(_HOST_NAME, len(_HOST_NAME)))
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{uid} {uid} 1"),

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { JobChannel } from '../../lib/render/job-channel.ts';
-import { findLauncher, type Launcher, uidOf, zygoteCommandLine } from '../../lib/render/launcher.ts';
+import {
+  findLauncher,
+  type Launcher,
+  seenInWork,
+  uidOf,
+  zygoteCommandLine,
+} from '../../lib/render/launcher.ts';
 import { DEFAULT_LIMITS } from '../../lib/render/limits.ts';
 import type { RendererJob } from '../../lib/render/protocol.ts';
 import { Zygote } from '../../lib/render/zygote.ts';
@@ -104,8 +110,9 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
     },
   });
   const { memoryBytes, diskBytes, files } = DEFAULT_LIMITS;
-  const socket = JobChannel.pathIn(folder);
-  await candidate.zygote.run({ job: `${turn}`, folder, socket, memoryBytes, diskBytes, files });
+  const seen = seenInWork(launcher, candidate.folder, folder);
+  const socket = JobChannel.pathIn(seen);
+  await candidate.zygote.run({ job: `${turn}`, folder: seen, socket, memoryBytes, diskBytes, files });
   await channel.drained();
   channel.close();
   if (failure !== undefined) throw new Error(`${candidate.name}: ${failure}`);

@@ -6,6 +6,7 @@ import { noSandbox, sandboxStatus, selfAttackProblem, trialProblem } from '../..
 const launcher = (isolation: Launcher['isolation']): Launcher => ({
   python: 'python',
   tree: undefined,
+  environment: undefined,
   packageFolder: 'renderer',
   studio: undefined,
   cgroups: { folder: undefined, problem: 'there is none' },
