@@ -69,7 +69,7 @@ const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** The renderer finds the studio's folder by it; so does fontconfig, for which it is a user's own data. */
 const STUDIO_VARIABLE = 'XDG_DATA_HOME';
 /** Where renderers see the folder that they work in. */
-const WORK_PLACE = '/work';
+const WORK_PLACE = '/scenepress/work';
 const HOST_NAME = 'scenepress';
 const DEVICES = ['/dev/null', '/dev/urandom'];
 const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];

@@ -22,7 +22,7 @@ export interface PythonEnvironment {
 }
 
 /** Where renderers see an environment that works everywhere. */
-const PLACE = '/python';
+const PLACE = '/scenepress/python';
 const PARTS = ['bin', 'lib', 'lib64', 'include', 'share'];
 /** What is needed of an environment whose programs nobody starts. */
 const LIBRARIES = ['lib', 'lib64', 'share'];

@@ -51,7 +51,7 @@ const LOADER = `${LIBRARIES}/ld-linux-x86-64.so.2`;
 // Not all of /var: the service's data may lie there, and has its own place in the root.
 const TREE_FOLDERS = ['/etc', '/usr', '/var/cache/fontconfig', '/var/lib/texmf'];
 /** Where renderers see the package when it isn't in a tree, and nothing of this machine's paths is shown. */
-const PACKAGE_PLACE = '/renderer';
+const PACKAGE_PLACE = '/scenepress/renderer';
 const TREE_PYTHON = '/usr/bin/python3';
 const TREE_PACKAGE = '/usr/lib/scenepress';
 

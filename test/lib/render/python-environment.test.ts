@@ -35,7 +35,7 @@ t.test('a home folder is no environment, whatever is in it', async (t) => {
   const service = new RenderService({ folder: join(home, 'data'), renderer: { python } });
   await t.rejects(service.start(), { code: 'renderer_unavailable', message: /is a home folder/ });
 
-  const link = join(t.testdirName, '..', 'link-to-a-home');
+  const link = join(home, 'link');
   symlinkSync(home, link);
   await refused(t, join(link, 'bin', 'python'), /is a home folder/);
 });
@@ -96,13 +96,13 @@ t.test('only the parts of an environment that Python reads are seen', async (t) 
   const environment = environmentOf(join(folder, 'bin', 'python'), []);
   t.same(environmentFiles({ ...environment, settingsFile: '/settings' }, true), {
     mounts: [
-      { from: join(folder, 'lib'), to: '/python/lib' },
-      { from: join(folder, 'share'), to: '/python/share' },
-      { from: '/settings', to: '/python/pyvenv.cfg' },
+      { from: join(folder, 'lib'), to: '/scenepress/python/lib' },
+      { from: join(folder, 'share'), to: '/scenepress/python/share' },
+      { from: '/settings', to: '/scenepress/python/pyvenv.cfg' },
     ],
     links: [
-      { path: '/python/lib64', target: 'lib' },
-      { path: '/python/bin/python', target: SYSTEM_PYTHON },
+      { path: '/scenepress/python/lib64', target: 'lib' },
+      { path: '/scenepress/python/bin/python', target: SYSTEM_PYTHON },
     ],
   });
   const { mounts } = environmentFiles(environment, false);

@@ -18,7 +18,7 @@ writeFileSync(
   `#!/bin/sh
 lib="\${0%/bin/*}/lib"
 [ -e "$lib/broken" ] && { echo 'there is no renderer here' >&2; exit 3; }
-[ -e "$lib/leaky" ] && set -- "$@" --read=/work
+[ -e "$lib/leaky" ] && set -- "$@" --read=/scenepress/work
 exec ${real} "$@"
 `,
   { mode: 0o755 },
