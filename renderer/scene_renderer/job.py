@@ -121,6 +121,7 @@ def _forget_zygote(findings: int) -> None:
 def _inner(folder: str, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
     kernel.die_with_parent()
     priority.yield_to_the_renderer()
+    kernel.forbid_speculation()
     os.setpgid(0, 0)  # a group of its own: kill(0) must not reach the outer process
     kernel.set_readable(True)  # its memory is counted by the outer process
     # In namespaces of its own a job's processes are counted apart.
