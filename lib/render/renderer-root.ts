@@ -52,6 +52,7 @@ const LOADER = `${LIBRARIES}/ld-linux-x86-64.so.2`;
 const TREE_FOLDERS = ['/etc', '/usr', '/var/cache/fontconfig', '/var/lib/texmf'];
 /** Where renderers see the package when it isn't in a tree, and nothing of this machine's paths is shown. */
 const PACKAGE_PLACE = '/scenepress/renderer';
+const PACKAGE = 'scene_renderer';
 const TREE_PYTHON = '/usr/bin/python3';
 const TREE_PACKAGE = '/usr/lib/scenepress';
 
@@ -146,7 +147,7 @@ export function viewOf(root: RendererRoot, hidden: boolean): RootView {
     mounts: present([
       ...system.map((to) => at(root, to)),
       ...files.mounts,
-      { from: packageFolder, to: packagePlace },
+      { from: join(packageFolder, PACKAGE), to: join(packagePlace, PACKAGE) },
     ]),
     links: [...links, ...files.links],
   };
