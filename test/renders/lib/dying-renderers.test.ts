@@ -88,7 +88,8 @@ t.test('a job whose inspector is killed is attempted again, and completed', asyn
   });
   const job = await render(service, {});
   service.removeAllListeners('progress');
-  t.match(job, { status: 'completed', attempts: 2, error: null });
+  t.not(kills, 0);
+  t.match(job, { status: 'completed', error: null }, `after ${job.attempts} attempts`);
 });
 
 t.test(
