@@ -106,9 +106,11 @@ export async function findLauncher(
 
 /** The command line of a renderer process of a worker. `workFolder`: the only place that it may write to. */
 export function zygoteCommandLine(
-  launcher: Launcher,
+  found: Launcher,
   worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
+  // An inspection needs nothing of the studio's, whose folders may be replaced by others of the same names.
+  const launcher = worker.role === 'inspector' ? { ...found, studio: undefined } : found;
   const { relocation } = launcher;
   const isolated = launcher.isolation === 'bubblewrap';
   const view = viewOf(launcher, isolated);

@@ -173,8 +173,14 @@ export class RenderPool {
     const { environment } = launcher;
     if (environment?.isVirtual && launcher.isolation === 'bubblewrap') {
       const settingsFile = join(this.#workFolder, 'pyvenv.cfg');
-      await writeFile(settingsFile, plainSettings(environment), { mode: 0o644 });
-      return { ...launcher, environment: { ...environment, settingsFile } };
+      try {
+        await writeFile(settingsFile, plainSettings(environment), { mode: 0o644 });
+        return { ...launcher, environment: { ...environment, settingsFile } };
+      } catch (error) {
+        // On a full disk the service starts all the same. Scenes can then read where the environment was made.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        return launcher;
+      }
     }
     if (launcher.tree === undefined || launcher.isolation !== 'none') return launcher;
     return { ...launcher, relocation: await relocate(launcher, join(this.#workFolder, 'relocation')) };
