@@ -192,7 +192,7 @@ export class RenderPool {
    */
   async checkWorkFolder(how: { write: boolean }): Promise<boolean> {
     const isNew = await this.#place.check(how);
-    if (isNew) await this.#relocated();
+    if (isNew) await this.#prepared();
     return isNew;
   }
 
