@@ -375,6 +375,11 @@ async function installNode(execute, folder, modules) {
 
 // --- Python --------------------------------------------------------------------------------------------
 
+const compiling = `
+import compileall, sys, sysconfig
+packages = sysconfig.get_path('purelib')
+compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
+`;
 const lockFile = (name) => join(root, 'renderer', `${name}.lock`);
 const pythonStamp = (venv) => join(venv, '.scenepress-lock');
 const pythonDevStamp = (venv) => join(venv, '.scenepress-dev-lock');
@@ -395,6 +400,7 @@ function pythonStep(venv) {
         '--use-pep517',
         `--no-binary=${pythonPackagesFromSource}`,
       );
+      await compilePackages(execute, beside);
       relocate(beside, venv);
       stamp(pythonStamp(beside), beside, ['requirements-build', 'requirements']);
       swap(beside, venv, join(folder, 'venv-old'));
@@ -409,6 +415,7 @@ function pythonDevStep(venv) {
     async perform(execute) {
       // Forced, because a killed installation leaves packages that look whole.
       await pip(execute, venv, 'requirements-dev', '--force-reinstall');
+      await compilePackages(execute, venv);
       stamp(pythonDevStamp(venv), venv, ['requirements', 'requirements-dev']);
     },
   };
@@ -424,6 +431,7 @@ function pip(execute, venv, lock, ...args) {
       '--disable-pip-version-check',
       '--no-input',
       '--no-deps',
+      '--no-compile',
       '--require-hashes',
       '--only-binary=:all:',
       ...args,
@@ -432,6 +440,11 @@ function pip(execute, venv, lock, ...args) {
     // Builds look for ninja, meson and cython on the path.
     { env: { ...pythonEnvironment(), PATH: `${join(venv, 'bin')}${delimiter}${outsidePath()}` } },
   );
+}
+
+/** Bytecode names the files it was made of, and scenes can read it: let it name where renderers see them. */
+function compilePackages(execute, venv) {
+  return execute(join(venv, 'bin', 'python'), ['-c', compiling, venv], { env: pythonEnvironment() });
 }
 
 /** The environment without what would make Python or pip install elsewhere, or leave out the bytecode. */

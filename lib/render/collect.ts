@@ -4,17 +4,27 @@ import { isShortage } from '../shortage.ts';
 import type { RenderLimits } from './limits.ts';
 import type { ForkCommand, RendererJob } from './protocol.ts';
 
-const CAPTIONS_LIMIT_BYTES = 16 * 1024 * 1024;
-
-const THUMBNAIL_LIMIT_BYTES = 16 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const CAPTIONS_LIMIT_BYTES = 16 * MIB;
+const THUMBNAIL_LIMIT_BYTES = 16 * MIB;
+/** An inspection writes the video again, with an index of its own. */
+const INDEX_LIMIT_BYTES = 16 * MIB;
 
 /** The files that a job reads in its folder, and those that it is to leave there, with the largest size of each. */
 export function filesOf(
   kind: RendererJob['kind'],
   { outputBytes }: RenderLimits,
 ): Pick<ForkCommand, 'inputs' | 'outputs'> {
-  if (kind === 'inspect')
-    return { inputs: ['video.mp4'], outputs: { 'thumbnail.jpg': THUMBNAIL_LIMIT_BYTES } };
+  if (kind === 'inspect') {
+    return {
+      inputs: ['video.mp4', 'captions.vtt'],
+      outputs: {
+        'published.mp4': outputBytes + INDEX_LIMIT_BYTES,
+        'published.vtt': CAPTIONS_LIMIT_BYTES,
+        'thumbnail.jpg': THUMBNAIL_LIMIT_BYTES,
+      },
+    };
+  }
   if (kind === 'list') return { inputs: [], outputs: {} };
   return { inputs: [], outputs: { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES } };
 }
@@ -32,7 +42,7 @@ export async function collectFiles(
   if (video === undefined) return { problem: 'The scene left no video.' };
   if (video > limits.outputBytes) {
     return {
-      problem: `The video is larger than the limit of ${Math.round(limits.outputBytes / 1024 / 1024)} MiB.`,
+      problem: `The video is larger than the limit of ${Math.round(limits.outputBytes / MIB)} MiB.`,
     };
   }
   await rename(join(jobFolder, 'video.mp4'), join(outFolder, 'video.mp4'));

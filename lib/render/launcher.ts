@@ -1,16 +1,16 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type CgroupHome, openCgroups } from './cgroup.ts';
 import type { Relocation } from './relocation.ts';
 import {
   findRoot,
-  linksOf,
   type Mount,
-  mountsOf,
   onMachine,
   type RendererRoot,
+  type RootView,
   startOutside,
+  viewOf,
 } from './renderer-root.ts';
 import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
 import type { ZygoteCommandLine } from './zygote.ts';
@@ -59,18 +59,31 @@ export interface Launcher extends RendererRoot {
   relocation?: Relocation;
 }
 
+/** What a renderer process forks jobs for: scenes of one orientation, or looks at what they leave. */
+export type RendererRole = 'landscape' | 'portrait' | 'inspector';
+
 const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
 const DEFAULT_SILENCE_TIMEOUT_MS = 30_000;
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** The renderer finds the studio's folder by it; so does fontconfig, for which it is a user's own data. */
 const STUDIO_VARIABLE = 'XDG_DATA_HOME';
+/** Where renderers see the folder that they work in. */
+const WORK_PLACE = '/scenepress/work';
+const HOST_NAME = 'scenepress';
 const DEVICES = ['/dev/null', '/dev/urandom'];
 const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];
 
-/** Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all. */
-export async function findLauncher(options: RendererOptions, studio?: StudioFolder): Promise<Launcher> {
-  const root = await findRoot(options);
+/**
+ * Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all, or would
+ * show scenes what is in the `closed` folders.
+ */
+export async function findLauncher(
+  options: RendererOptions,
+  studio?: StudioFolder,
+  closed: string[] = [],
+): Promise<Launcher> {
+  const root = await findRoot(options, closed);
   const launcher: Launcher = {
     ...root,
     cgroups: await openCgroups(root),
@@ -82,7 +95,7 @@ export async function findLauncher(options: RendererOptions, studio?: StudioFold
     isolationProblem: undefined,
   };
   try {
-    const [command, ...args] = [...bubblewrap(launcher, []), 'true'];
+    const [command, ...args] = [...bubblewrap(launcher, viewOf(launcher, true)), 'true'];
     await run(command as string, args);
   } catch (error) {
     launcher.isolation = 'none';
@@ -91,31 +104,37 @@ export async function findLauncher(options: RendererOptions, studio?: StudioFold
   return launcher;
 }
 
-/** The command line of a worker's zygote. `workFolder`: the only place that it may write to. */
+/** The command line of a renderer process of a worker. `workFolder`: the only place that it may write to. */
 export function zygoteCommandLine(
-  launcher: Launcher,
-  worker: { index: number; workFolder: string; portrait: boolean; cgroup: boolean },
+  found: Launcher,
+  worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
+  // An inspection needs nothing of the studio's, whose folders may be replaced by others of the same names.
+  const launcher = worker.role === 'inspector' ? { ...found, studio: undefined } : found;
   const { relocation } = launcher;
-  const interpreter = relocation ? startOutside(launcher, launcher.python) : [launcher.python];
-  const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', 'zygote'];
-  for (const path of readablePaths(launcher)) python.push('--read', path);
-  if (worker.portrait) python.push('--portrait');
+  const isolated = launcher.isolation === 'bubblewrap';
+  const view = viewOf(launcher, isolated);
+  const interpreter = relocation ? startOutside(launcher, launcher.python) : [view.python];
+  const command = worker.role === 'inspector' ? 'inspector' : 'zygote';
+  const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', command];
+  for (const path of readablePaths(launcher, view)) python.push('--read', path);
+  if (worker.role === 'portrait') python.push('--portrait');
   if (worker.cgroup) python.push('--cgroup');
   const uid = uidOf(launcher, worker.index);
-  const isolated = launcher.isolation === 'bubblewrap';
   if (uid !== undefined) python.push('--uid', String(uid), ...(isolated ? ['--mount-proc'] : []));
-  const [command, ...args] = isolated ? [...bubblewrap(launcher, [worker.workFolder]), ...python] : python;
+  const [program, ...args] = isolated
+    ? [...bubblewrap(launcher, view, worker.workFolder), ...python]
+    : python;
   return {
-    command: command as string,
+    command: program as string,
     args,
     env: {
       PATH: PROGRAM_PATH,
       LANG: 'C.UTF-8',
       HOME: '/nonexistent',
       // Where fontconfig keeps what it finds in the studio's fonts; without one it complains.
-      XDG_CACHE_HOME: join(worker.workFolder, 'cache'),
-      PYTHONPATH: relocation ? onMachine(launcher, launcher.packageFolder) : launcher.packageFolder,
+      XDG_CACHE_HOME: join(seenWorkFolder(launcher, worker.workFolder), 'cache'),
+      PYTHONPATH: relocation ? onMachine(launcher, launcher.packageFolder) : view.packageFolder,
       // A fork takes only the thread that forks with it; OpenBLAS would have started others.
       OPENBLAS_NUM_THREADS: '1',
       ...(launcher.studio && { [STUDIO_VARIABLE]: studioPlace(launcher, launcher.studio) }),
@@ -124,17 +143,41 @@ export function zygoteCommandLine(
   };
 }
 
+/** Where a renderer process sees a path in the folder that it works in. */
+export function seenInWork(launcher: Launcher, workFolder: string, path: string): string {
+  return join(seenWorkFolder(launcher, workFolder), relative(workFolder, path));
+}
+
+/** What scenes must see nowhere, where no layer is missing: the machine's name, and paths of it. */
+export function hiddenNames(launcher: Launcher, workFolder: string): { paths: string[]; hostName: string } {
+  const { tree, environment, packageFolder } = launcher;
+  const view = viewOf(launcher, true);
+  const seen = [
+    WORK_PLACE,
+    ...view.mounts.map(({ to }) => to),
+    ...studioMounts(launcher).map(({ to }) => to),
+  ];
+  const paths = [workFolder, tree ?? packageFolder, environment?.prefix].filter((path) => path !== undefined);
+  return {
+    paths: paths.filter((path) => !seen.some((place) => place.startsWith(path))),
+    hostName: HOST_NAME,
+  };
+}
+
+function seenWorkFolder({ isolation }: Launcher, workFolder: string): string {
+  return isolation === 'bubblewrap' ? WORK_PLACE : workFolder;
+}
+
 /** The user id that a worker's renders run under; undefined: the service's own. */
 export function uidOf(launcher: Launcher, workerIndex: number): number | undefined {
   return launcher.firstUid === undefined ? undefined : launcher.firstUid + workerIndex;
 }
 
 /** All that scene code may read of this machine: what the renderer is made of, and what is the studio's. */
-function readablePaths(launcher: Launcher): string[] {
+function readablePaths(launcher: Launcher, { mounts, links }: RootView): string[] {
   const studio = studioMounts(launcher).map(({ to }) => to);
   if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable, ...studio];
-  const root = [...mountsOf(launcher).map(({ to }) => to), ...linksOf(launcher).map(({ path }) => path)];
-  return [...root, ...studio];
+  return [...mounts.map(({ to }) => to), ...links.map(({ path }) => path), ...studio];
 }
 
 /** The parts of the studio's folder, and where scenes see them. */
@@ -150,32 +193,31 @@ function studioPlace({ isolation }: Launcher, { path }: StudioFolder): string {
 }
 
 /**
- * bubblewrap with what the renderer is made of and the writable folders, these at the path that they have outside. It
- * works below folders that only root can enter, too: their names are made anew.
+ * bubblewrap with what the renderer is made of and the folder that it works in. It works below folders that only root
+ * can enter, too.
  */
-function bubblewrap(launcher: Launcher, writable: string[]): string[] {
-  const mounts = [...mountsOf(launcher), ...studioMounts(launcher)];
+function bubblewrap(launcher: Launcher, view: RootView, workFolder?: string): string[] {
+  const mounts = [...view.mounts, ...studioMounts(launcher)];
+  const writable = workFolder === undefined ? [] : [{ from: workFolder, to: WORK_PLACE }];
   const program = launcher.tree === undefined ? 'bwrap' : '/usr/bin/bwrap';
   const args = [...startOutside(launcher, program), '--die-with-parent', '--new-session', '--as-pid-1'];
   args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--cap-drop', 'ALL');
-  args.push('--tmpfs', '/tmp');
+  args.push('--hostname', HOST_NAME, '--tmpfs', '/tmp');
   // Made by itself, bubblewrap lets only root into the folders above a mount.
-  const made = [
-    '/dev/shm',
-    '/proc',
-    ...foldersAbove([...mounts.map(({ to }) => to), ...DEVICES, ...writable]),
-  ];
+  const places = [...mounts, ...writable].map(({ to }) => to);
+  const linked = view.links.map(({ path }) => path);
+  const made = ['/dev/shm', '/proc', ...foldersAbove([...places, ...DEVICES, ...linked])];
   for (const folder of made) {
     args.push('--perms', '0755', '--dir', folder);
   }
-  for (const { path, target } of linksOf(launcher)) args.push('--symlink', target, path);
+  for (const { path, target } of view.links) args.push('--symlink', target, path);
   if (launcher.firstUid === undefined) args.push('--proc', '/proc');
   // As root, bubblewrap covers parts of /proc, and the kernel then forbids jobs a /proc of their own. So the zygote
   // mounts it and gives up being root, for which it gets the rights, and no others.
   else for (const right of ZYGOTE_RIGHTS) args.push('--cap-add', right);
   for (const device of DEVICES) args.push('--dev-bind', device, device);
   for (const { from, to } of mounts) args.push('--ro-bind', from, to);
-  for (const path of writable) args.push('--bind', path, path);
+  for (const { from, to } of writable) args.push('--bind', from, to);
   args.push('--remount-ro', '/');
   return args;
 }

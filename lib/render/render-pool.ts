@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rename } from 'node:fs/promises';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
@@ -8,6 +8,7 @@ import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Launcher } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
+import { plainSettings } from './python-environment.ts';
 import { relocate } from './relocation.ts';
 import { discardFolder, removeFolder } from './remove-folder.ts';
 import type {
@@ -103,7 +104,7 @@ export class RenderPool {
     await this.#place.make();
     this.#threads = threadCounters();
     const workerData: WorkerData = {
-      launcher: await this.#relocated(),
+      launcher: await this.#prepared(),
       limits: this.#limits,
       workers: this.size,
       workFolder: this.#workFolder,
@@ -163,9 +164,24 @@ export class RenderPool {
     return threads.filter(({ threadId }) => (this.#warm.get(threadId) ?? 0) > 0).length;
   }
 
-  /** Where a tree can't be seen as `/`, its programs are told where they are. */
-  async #relocated(): Promise<Launcher> {
+  /**
+   * Where a tree can't be seen as `/`, its programs are told where they are; an environment's settings are written again
+   * without the paths that it was made with.
+   */
+  async #prepared(): Promise<Launcher> {
     const launcher = this.#launcher;
+    const { environment } = launcher;
+    if (environment?.isVirtual && launcher.isolation === 'bubblewrap') {
+      const settingsFile = join(this.#workFolder, 'pyvenv.cfg');
+      try {
+        await writeFile(settingsFile, plainSettings(environment), { mode: 0o644 });
+        return { ...launcher, environment: { ...environment, settingsFile } };
+      } catch (error) {
+        // On a full disk the service starts all the same. Scenes can then read where the environment was made.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        return launcher;
+      }
+    }
     if (launcher.tree === undefined || launcher.isolation !== 'none') return launcher;
     return { ...launcher, relocation: await relocate(launcher, join(this.#workFolder, 'relocation')) };
   }
@@ -176,7 +192,7 @@ export class RenderPool {
    */
   async checkWorkFolder(how: { write: boolean }): Promise<boolean> {
     const isNew = await this.#place.check(how);
-    if (isNew) await this.#relocated();
+    if (isNew) await this.#prepared();
     return isNew;
   }
 

@@ -1,12 +1,12 @@
-import { chownSync, existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chownSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isShortage } from '../shortage.ts';
 import { freeBytesOf } from '../storage/spare-room.ts';
-import { JobCgroup } from './cgroup.ts';
 import { collectFiles, filesOf } from './collect.ts';
+import { assertSameWalls, Inspector, publishedFiles, startZygote } from './inspector.ts';
 import { JobChannel } from './job-channel.ts';
-import { type Launcher, studioMounts, uidOf, zygoteCommandLine } from './launcher.ts';
+import { type Launcher, type RendererRole, seenInWork, uidOf } from './launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import { ProgressSender } from './progress-sender.ts';
 import type { JobEnded, JobReport, RendererJob, ZygoteReady } from './protocol.ts';
@@ -20,22 +20,13 @@ import type {
   StopMessage,
   StopReason,
 } from './render-task.ts';
-import {
-  hasAllWalls,
-  noSandbox,
-  SandboxRefused,
-  type SandboxStatus,
-  sandboxStatus,
-  selfAttackCode,
-  selfAttackProblem,
-  trialProblem,
-  trialSceneCode,
-} from './sandbox.ts';
+import { SandboxRefused, type SandboxStatus, sandboxStatus } from './sandbox.ts';
+import { SandboxTrial } from './sandbox-trial.ts';
 import { openToReaders, studioState } from './studio.ts';
-import { inTurn, type ThreadCounters, TRIED_TOGETHER } from './thread-counters.ts';
-import { identityAt } from './work-folder.ts';
+import type { ThreadCounters } from './thread-counters.ts';
 import { endedBefore, silentEnd, silentInspection, tooSlow } from './words.ts';
-import { Zygote, ZygoteDied } from './zygote.ts';
+import { identityAt } from './work-folder.ts';
+import { type Zygote, ZygoteDied } from './zygote.ts';
 
 export interface WorkerSettings {
   /** Tells this worker's folder and user id from the others'. */
@@ -62,14 +53,13 @@ export interface WorkerEvents {
 
 /** A disk with less room than this is full: what failed may have taken back a part of what it wrote. */
 const FULL_BELOW_BYTES = 1024 * 1024;
+/** Captions, twice, and a thumbnail. */
+const BESIDE_VIDEO_BYTES = 64 * 1024 * 1024;
 const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
-/** Processes that a user may have beside a job: a limit above that was not set for the job. */
-const MOST_OTHERS = 10_000;
 const OWN_RENDER_TIMEOUT_MS = 30_000;
 const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
-const SYSTEM_FOLDERS = ['/', '/dev', '/etc', '/usr', '/var'];
 
 type Orientation = 'landscape' | 'portrait';
 
@@ -115,12 +105,13 @@ export class RenderWorker {
   readonly #zygotes = new Map<Orientation, StartedZygote>();
   /** Those that others have taken the place of. */
   readonly #retired = new WeakSet<Zygote>();
-  /** Zygotes that are warm now. */
-  warm = 0;
+  readonly #inspector: Inspector;
+  readonly #trial: SandboxTrial;
+  #warmZygotes = 0;
+  /** What was said last of a warm zygote, to be said again when the inspector is back. */
+  #lastReady: [ZygoteReady, SandboxStatus] | undefined;
   #attempts = 0;
   #current: Occupied | undefined;
-  /** The reduced sandbox has been seen to let text, TeX and 3D through. */
-  #tried = false;
   #stopping = false;
   /** After a start that failed: how long until the next. */
   #againInMs = AGAIN_FIRST_MS;
@@ -130,6 +121,20 @@ export class RenderWorker {
     this.#settings = settings;
     this.#events = events;
     this.#folder = join(settings.workFolder, `w${settings.index}`);
+    this.#trial = new SandboxTrial(settings, this.#folder);
+    this.#inspector = new Inspector({
+      start: () => this.#startProcess('inspector'),
+      onDeath: (reason) => {
+        if (this.#stopping) return;
+        this.#events.onUnready(reason);
+        void this.#replaceInspector();
+      },
+    });
+  }
+
+  /** Zygotes that are warm now, and of use: what they render can be looked at. */
+  get warm(): number {
+    return this.#inspector.alive ? this.#warmZygotes : 0;
   }
 
   /** Starts the landscape zygote before it is needed. */
@@ -158,6 +163,8 @@ export class RenderWorker {
     });
     try {
       const zygote = await this.#zygote(orientation);
+      const inspector = await this.#inspector.ready();
+      assertSameWalls(inspector, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
       startedAtMs = performance.now();
       send({ type: 'started' });
@@ -177,21 +184,18 @@ export class RenderWorker {
 
         const { widthPx, heightPx, fps, limits } = job;
         const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
+        current.zygote = inspector;
         const inspected = await this.#fork(current, outFolder, inspection, () => {});
         const defect = this.#failureOf(inspected, silentInspection, current.endReason, durationMs());
         if (defect) return await this.#orNoRoom(defect, inspected.end.reason ?? current.endReason);
+        const files = await publishedFiles(outFolder);
+        if (!files) throw new ZygoteDied('an inspection left no files');
         keepOutFolder = true;
         return {
           kind: 'rendered',
           durationMs: durationMs(),
           ...lengthOf(inspected),
-          files: [
-            { name: 'video.mp4', path: join(outFolder, 'video.mp4') },
-            { name: 'thumbnail.jpg', path: join(outFolder, 'thumbnail.jpg') },
-            ...(collected.captions
-              ? [{ name: 'captions.vtt' as const, path: join(outFolder, 'captions.vtt') }]
-              : []),
-          ],
+          files,
           folder: outFolder,
         };
       } finally {
@@ -263,6 +267,7 @@ export class RenderWorker {
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
     );
+    await this.#inspector.stop();
     await this.#discard(this.#folder);
   }
 
@@ -294,13 +299,14 @@ export class RenderWorker {
         else onReport(report);
       },
     });
+    const seen = seenInWork(this.#settings.launcher, this.#folder, folder);
     try {
       const running = current.zygote.run({
         job: folder.slice(this.#folder.length + 1),
-        folder,
-        socket: JobChannel.pathIn(folder),
+        folder: seen,
+        socket: JobChannel.pathIn(seen),
         memoryBytes,
-        diskBytes,
+        diskBytes: job.kind === 'inspect' ? roomForInspection(this.#settings.limits) : diskBytes,
         files,
         fileSizeBytes,
         ...filesOf(job.kind, this.#settings.limits),
@@ -393,6 +399,7 @@ export class RenderWorker {
     if (zygote) {
       this.#retired.add(zygote);
       await zygote.stop();
+      await this.#inspector.stop(); // It may know an earlier folder, too.
     }
     return this.#start(orientation, onFolder);
   }
@@ -402,35 +409,23 @@ export class RenderWorker {
       if (this.#stopping) throw new ZygoteDied('the service is stopping');
       await this.#makeFolder(this.#folder);
       onFolder(identityAt(this.#folder) ?? '');
-      const { launcher, index, limits } = this.#settings;
-      const home = launcher.cgroups.folder;
-      const cgroup = home === undefined ? undefined : JobCgroup.make(home, index, limits);
-      const commandLine = zygoteCommandLine(launcher, {
-        index,
-        workFolder: this.#folder,
-        portrait: orientation === 'portrait',
-        cgroup: cgroup !== undefined,
-      });
-      const [zygote, ready] = await Zygote.start(commandLine, {
-        onLog: this.#events.onLog,
-        silenceTimeoutMs: launcher.silenceTimeoutMs,
-        cgroup,
-      });
+      const [zygote, ready] = await this.#startWithInspector(orientation);
       if (this.#stopping) {
         await zygote.stop();
         throw new ZygoteDied('the service is stopping');
       }
-      const sandbox = sandboxStatus(launcher, ready);
+      const sandbox = sandboxStatus(this.#settings.launcher, ready);
       await this.#trySandbox(zygote, sandbox);
       zygote.onDeath = (reason) => {
-        this.warm -= 1;
+        this.#warmZygotes -= 1;
         if (this.#retired.has(zygote)) return;
         this.#zygotes.delete(orientation);
         if (this.#stopping) return;
         this.#events.onUnready(reason);
         this.#zygote(orientation).catch(() => {}); // Reported, and tried again.
       };
-      this.warm += 1;
+      this.#warmZygotes += 1;
+      this.#lastReady = [ready, sandbox];
       this.#againInMs = AGAIN_FIRST_MS;
       this.#events.onReady(ready, sandbox);
       return zygote;
@@ -442,24 +437,56 @@ export class RenderWorker {
     }
   }
 
+  /** Both at the same time; a zygote is of no use without. */
+  async #startWithInspector(orientation: Orientation): Promise<[Zygote, ZygoteReady]> {
+    const inspector = this.#inspector.ready();
+    const [zygote] = await Promise.allSettled([this.#startProcess(orientation), inspector]);
+    if (zygote.status === 'rejected') throw zygote.reason;
+    try {
+      assertSameWalls(await inspector, zygote.value[0]);
+      return zygote.value;
+    } catch (error) {
+      await zygote.value[0].stop();
+      throw error;
+    }
+  }
+
+  async #startProcess(role: RendererRole): Promise<[Zygote, ZygoteReady]> {
+    await this.#makeFolder(this.#folder);
+    const { onLog } = this.#events;
+    return startZygote(this.#settings, { workFolder: this.#folder, role, onLog });
+  }
+
+  /** Starts an inspector unless there is one; one that can't be started now is started after a while. */
+  async #replaceInspector(): Promise<void> {
+    if (this.#inspector.alive) return;
+    try {
+      await this.#inspector.ready();
+      if (this.warm > 0 && this.#lastReady) this.#events.onReady(...this.#lastReady);
+    } catch (error) {
+      if (this.#stopping) return;
+      this.#events.onUnready((error as Error).message);
+      this.#startAgain('landscape');
+    }
+  }
+
   /** Jobs are given out only to those who can take them, so nothing else would. */
   #startAgain(orientation: Orientation): void {
     if (this.#stopping) return;
     clearTimeout(this.#again);
-    this.#again = setTimeout(() => this.#zygote(orientation).catch(() => {}), this.#againInMs);
+    const start = () => this.#zygote(orientation).then(() => this.#replaceInspector());
+    this.#again = setTimeout(() => start().catch(() => {}), this.#againInMs);
     this.#againInMs = Math.min(2 * this.#againInMs, AGAIN_LONGEST_MS);
   }
 
   /** Attacks a new zygote's sandbox. A zygote whose sandbox doesn't hold is ended, unless that is accepted. */
   async #trySandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<void> {
-    const tried = () => this.#refusalOf(zygote, sandbox);
-    const refusal = await (this.#countsWithOthers(sandbox)
-      ? inTurn(this.#settings.threads, tried)
-      : tried()
-    ).catch(async (error: unknown) => {
-      await zygote.stop();
-      throw error;
-    });
+    const refusal = await this.#trial
+      .refusalOf(sandbox, (code, className) => this.#errorOf(zygote, code, className))
+      .catch(async (error: unknown) => {
+        await zygote.stop();
+        throw error;
+      });
     if (!refusal) return;
     if (this.#settings.launcher.insecureNoSandbox) {
       this.#events.onLog(`Rendering without a sandbox that holds, as told. ${refusal.message}`);
@@ -467,50 +494,6 @@ export class RenderWorker {
     }
     await zygote.stop();
     throw refusal;
-  }
-
-  /**
-   * Without namespaces and without user ids of their own, the kernel counts the processes of all workers together: a
-   * worker that tries how many there may be takes them from the others.
-   */
-  #countsWithOthers({ layers }: SandboxStatus): boolean {
-    const { launcher, workers } = this.#settings;
-    return workers > 1 && launcher.firstUid === undefined && !layers.includes('namespaces');
-  }
-
-  async #refusalOf(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
-    if (sandbox.level === 'none') return noSandbox(sandbox);
-    const problem = await this.#attackSandbox(zygote, sandbox);
-    if (problem || hasAllWalls(sandbox) || this.#tried) return problem;
-    const error = await this.#errorOf(zygote, trialSceneCode(this.#settings.launcher), 'Trial');
-    this.#tried = error === null;
-    return error === null ? undefined : trialProblem(error);
-  }
-
-  /** An ordinary job, with something to find for it. */
-  async #attackSandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<SandboxRefused | undefined> {
-    const { launcher, workFolder } = this.#settings;
-    const folders = [workFolder, this.#folder];
-    const secrets = folders.map((folder) => join(folder, 'secret'));
-    const marks = folders.map((folder) => join(folder, 'mark'));
-    // For everyone to read: it is the sandbox that must hide them, not their mode.
-    for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
-    const inside = [...SYSTEM_FOLDERS, ...studioMounts(launcher).map(({ to }) => to)];
-    const others = sandbox.layers.includes('namespaces') ? 0 : MOST_OTHERS;
-    const targets = { secrets, marks, folders: inside, processes: this.#processesToTry(sandbox), others };
-    const error = await this.#errorOf(zygote, selfAttackCode(launcher, targets), 'Attack');
-    const left = marks.filter((mark) => existsSync(mark));
-    for (const file of [...secrets, ...marks]) await rm(file, { force: true });
-    const problem = selfAttackProblem(error, left);
-    if (!problem) Atomics.store(this.#settings.threads, TRIED_TOGETHER, 1);
-    return problem;
-  }
-
-  /** How many processes the self-attack tries to go beyond; 0: none, because others render that they would be taken from. */
-  #processesToTry(sandbox: SandboxStatus): number {
-    const { limits, threads } = this.#settings;
-    const mayTry = !this.#countsWithOthers(sandbox) || Atomics.load(threads, TRIED_TOGETHER) === 0;
-    return mayTry ? limits.processes : 0;
   }
 
   /** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */
@@ -551,4 +534,9 @@ function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
 function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
   if (verdict?.type !== 'done' && verdict?.type !== 'inspected') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
+}
+
+/** What was left, what is published of it, and no more than some megabytes besides. */
+function roomForInspection({ outputBytes }: RenderLimits): number {
+  return 2 * outputBytes + BESIDE_VIDEO_BYTES;
 }

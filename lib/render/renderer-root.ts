@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ScenepressError } from '../errors.ts';
+import { environmentFiles, environmentOf, type PythonEnvironment, pythonOf } from './python-environment.ts';
 
 /**
  * All that renders: Python with Manim, TeX and fonts. Either a Python environment with parts of this machine's own
@@ -9,10 +10,18 @@ import { ScenepressError } from '../errors.ts';
 export interface RendererRoot {
   /** The unpacked tree; undefined: this machine's own system. */
   tree: string | undefined;
-  /** The interpreter that has Manim, as renderers see it. */
+  /** The environment that has Manim; undefined: the tree has it. */
+  environment: PythonEnvironment | undefined;
+  /** The interpreter that has Manim: in the tree, or else on this machine. */
   python: string;
-  /** The folder of the Python package `scene_renderer`, as renderers see it. */
+  /** The folder of the Python package `scene_renderer`: in the tree, or else on this machine. */
   packageFolder: string;
+}
+
+/** A link, and what it says. */
+export interface Link {
+  path: string;
+  target: string;
 }
 
 /** A file or folder of this machine, and where renderers see it. */
@@ -41,27 +50,35 @@ const LIBRARIES = '/usr/lib/x86_64-linux-gnu';
 const LOADER = `${LIBRARIES}/ld-linux-x86-64.so.2`;
 // Not all of /var: the service's data may lie there, and has its own place in the root.
 const TREE_FOLDERS = ['/etc', '/usr', '/var/cache/fontconfig', '/var/lib/texmf'];
+/** Where renderers see the package when it isn't in a tree, and nothing of this machine's paths is shown. */
+const PACKAGE_PLACE = '/scenepress/renderer';
+const PACKAGE = 'scene_renderer';
 const TREE_PYTHON = '/usr/bin/python3';
 const TREE_PACKAGE = '/usr/lib/scenepress';
 
-/** The tree, or else the environment of the given interpreter; `renderer_unavailable` when it isn't there. */
-export async function findRoot({
-  root,
-  python,
-}: {
-  root?: string | (() => Promise<string>);
-  python?: string;
-}): Promise<RendererRoot> {
-  if (root === undefined || python) return environmentRoot(python);
+/**
+ * The tree, or else the environment of the given interpreter; `renderer_unavailable` when it isn't there, or holds what
+ * scenes must not see, as the `closed` folders.
+ */
+export async function findRoot(
+  { root, python }: { root?: string | (() => Promise<string>); python?: string },
+  closed: string[] = [],
+): Promise<RendererRoot> {
+  if (root === undefined || python) return environmentRoot(python, closed);
   const tree = typeof root === 'string' ? root : await root();
-  const found = { tree: resolve(tree), python: TREE_PYTHON, packageFolder: TREE_PACKAGE };
+  const found = {
+    tree: resolve(tree),
+    environment: undefined,
+    python: TREE_PYTHON,
+    packageFolder: TREE_PACKAGE,
+  };
   if (!existsSync(onMachine(found, LOADER)) || !existsSync(onMachine(found, TREE_PACKAGE))) {
     throw new ScenepressError('renderer_unavailable', `There is no renderer root in ${found.tree}.`);
   }
   return found;
 }
 
-function environmentRoot(chosen: string | undefined): RendererRoot {
+function environmentRoot(chosen: string | undefined, closed: string[]): RendererRoot {
   const folder = packageRoot();
   const named = chosen ?? process.env['SCENEPRESS_PYTHON'];
   const python = named || join(folder, '.venv', 'bin', 'python');
@@ -75,7 +92,13 @@ function environmentRoot(chosen: string | undefined): RendererRoot {
       `There is no Python environment with Manim at ${python}. ${remedy}`,
     );
   }
-  return { tree: undefined, python: resolve(python), packageFolder: join(folder, 'renderer') };
+  const environment = environmentOf(python, closed);
+  return {
+    tree: undefined,
+    environment,
+    python: environment.python,
+    packageFolder: join(folder, 'renderer'),
+  };
 }
 
 /** Where a path that renderers see is on this machine. */
@@ -97,42 +120,49 @@ export function librariesOf(root: RendererRoot): string {
   return onMachine(root, LIBRARIES);
 }
 
-/** The files of the root; what isn't there is left out. */
-export function mountsOf(root: RendererRoot): Mount[] {
-  return (root.tree === undefined ? environmentFiles(root) : TREE_FOLDERS)
-    .map((to) => ({ from: onMachine(root, to), to }))
-    .filter(({ from }) => existsSync(from));
+/** What renderers see of a root. `hidden`: not by this machine's own paths, as far as that is possible. */
+export interface RootView {
+  python: string;
+  packageFolder: string;
+  mounts: Mount[];
+  links: Link[];
 }
 
-/** Links at the top of the root, as from `/bin` to `usr/bin`: where they stand, and what they say. */
-export function linksOf(root: RendererRoot): { path: string; target: string }[] {
-  return ROOT_FOLDERS.filter((path) => isLink(onMachine(root, path))).map((path) => ({
+/** The files and links of the root, and where renderers see them; what isn't there is left out. */
+export function viewOf(root: RendererRoot, hidden: boolean): RootView {
+  const { tree, environment, python, packageFolder } = root;
+  const links = ROOT_FOLDERS.filter((path) => isLink(onMachine(root, path))).map((path) => ({
     path,
     target: readlinkSync(onMachine(root, path)),
   }));
+  if (tree !== undefined || environment === undefined) {
+    return { python, packageFolder, mounts: present(TREE_FOLDERS.map((to) => at(root, to))), links };
+  }
+  const packagePlace = hidden ? PACKAGE_PLACE : packageFolder;
+  const system = ['/usr', ...ROOT_FOLDERS.filter((path) => !isLink(path)), ...SYSTEM_FILES];
+  const files = environmentFiles(environment, hidden);
+  return {
+    python: pythonOf(environment, hidden),
+    packageFolder: packagePlace,
+    mounts: present([
+      ...system.map((to) => at(root, to)),
+      ...files.mounts,
+      { from: join(packageFolder, PACKAGE), to: join(packagePlace, PACKAGE) },
+    ]),
+    links: [...links, ...files.links],
+  };
+}
+
+function at(root: RendererRoot, to: string): Mount {
+  return { from: onMachine(root, to), to };
+}
+
+function present(mounts: Mount[]): Mount[] {
+  return mounts.filter(({ from }) => existsSync(from));
 }
 
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-function environmentFiles({ python, packageFolder }: RendererRoot): string[] {
-  const folders = ROOT_FOLDERS.filter((path) => !isLink(path));
-  return ['/usr', ...folders, ...SYSTEM_FILES, ...pythonFolders(python), packageFolder];
-}
-
-/** The environment's folder and, when it isn't below /usr, that of the Python it was made from. */
-function pythonFolders(python: string): string[] {
-  const environment = dirname(dirname(python));
-  const folders = [environment];
-  const settings = join(environment, 'pyvenv.cfg');
-  const home = existsSync(settings)
-    ? /^home\s*=\s*(.+)$/m.exec(readFileSync(settings, 'utf8'))?.[1]
-    : undefined;
-  for (const folder of [home && dirname(home.trim()), dirname(dirname(realpathSync(python)))]) {
-    if (folder && !folder.startsWith('/usr') && !folders.includes(folder)) folders.push(folder);
-  }
-  return folders.filter((folder) => !folder.startsWith('/usr'));
 }
 
 /** The folder of package.json, whether this file runs from source or from `dist`. */

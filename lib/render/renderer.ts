@@ -81,7 +81,7 @@ export class Renderer {
     if (studio) openStudio(studio);
     signal.throwIfAborted();
     outliveTheRenderer();
-    const launcher = await findLauncher(renderer, studio);
+    const launcher = await findLauncher(renderer, studio, [workFolder]);
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();

@@ -103,7 +103,15 @@ export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
 /** The scene by which the service attacks its own sandbox; {@link selfAttackProblem} judges how it ends. */
 export function selfAttackCode(
   launcher: Launcher,
-  targets: { secrets: string[]; folders: string[]; marks: string[]; processes: number; others: number },
+  targets: {
+    secrets: string[];
+    folders: string[];
+    marks: string[];
+    processes: number;
+    others: number;
+    paths: string[];
+    hostName: string;
+  },
 ): string {
   const source = ownScene(launcher, 'self_attack.py');
   const [docstring = '', ...rest] = source.split('TARGETS: dict\n');

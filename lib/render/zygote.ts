@@ -56,6 +56,8 @@ export class Zygote {
   #heartbeat: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   alive = true;
+  /** The layers of the sandbox that it puts its jobs in. */
+  layers: string[] = [];
   /** Called once, when it has died; not when it never became ready. */
   onDeath: (reason: string) => void = () => {};
 
@@ -101,6 +103,7 @@ export class Zygote {
       const ready = await new Promise<ZygoteReady>((resolve, reject) => {
         zygote.#ready = { resolve, reject };
       });
+      zygote.layers = ready.layers;
       zygote.#heartbeat = setInterval(() => zygote.#beat(), options.silenceTimeoutMs / PINGS_PER_SILENCE);
       return [zygote, ready];
     } finally {

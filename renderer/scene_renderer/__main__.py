@@ -1,22 +1,25 @@
-"""The command line: ``python -s -P -B -m scene_renderer zygote [--portrait] [--uid N] …``."""
+"""The command line: ``python -s -P -B -m scene_renderer {zygote,inspector} [--uid N] …``."""
 
 import argparse
 import os
+from functools import partial
 
 from . import kernel, priority
 
 
 def main() -> None:
-    """Start a zygote, under another user id if one is given."""
+    """Start a process that forks jobs, under another user id if one is given."""
     parser = argparse.ArgumentParser(prog="scene_renderer")
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser("zygote", help="wait for jobs on stdin and fork one process for each")
-    command.add_argument("--portrait", action="store_true", help="a picture 8 units wide and 14.22 high")
-    command.add_argument("--uid", type=int, help="the user and group to become; needs root")
-    command.add_argument("--mount-proc", action="store_true", help="in a mount namespace of its own, as root")
-    command.add_argument("--cgroup", action="store_true", help="descriptor 3 leads jobs into their group")
-    command.add_argument("--read", action="append", default=[], metavar="PATH", help="what jobs may read")
-    command.add_argument("--without", action="append", default=[], metavar="LAYER", help="for tests")
+    commands = parser.add_subparsers(required=True, dest="command")
+    zygote = commands.add_parser("zygote", help="wait for renders on stdin and fork one process for each")
+    zygote.add_argument("--portrait", action="store_true", help="a picture 8 units wide and 14.22 high")
+    inspector = commands.add_parser("inspector", help="the same for looks at renders, without Manim")
+    for command in (zygote, inspector):
+        command.add_argument("--uid", type=int, help="the user and group to become; needs root")
+        command.add_argument("--mount-proc", action="store_true", help="in a mount namespace, as root")
+        command.add_argument("--cgroup", action="store_true", help="descriptor 3 leads jobs into their group")
+        command.add_argument("--read", action="append", default=[], metavar="PATH", help="for jobs to read")
+        command.add_argument("--without", action="append", default=[], metavar="LAYER", help="for tests")
     arguments = parser.parse_args()
 
     if arguments.mount_proc:
@@ -28,11 +31,14 @@ def main() -> None:
         os.setresgid(arguments.uid, arguments.uid, arguments.uid)
         os.setresuid(arguments.uid, arguments.uid, arguments.uid)
 
-    # Manim is imported by the next line, so it is imported by the user that the jobs run as.
-    from .zygote import run
+    # What jobs need is imported by `run`, so by the user that they run as.
+    from . import zygote as forking
 
-    run(
-        portrait=arguments.portrait,
+    prepare = forking.prepare_inspections
+    if arguments.command == "zygote":
+        prepare = partial(forking.prepare_renders, portrait=arguments.portrait)
+    forking.run(
+        prepare,
         readable=arguments.read,
         without=arguments.without,
         grouped=arguments.cgroup,

@@ -2,9 +2,21 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\0": "\ufffd"})
+from .errors import SceneError
+
+_HEAD = "WEBVTT\n\n"
+_TIMES = re.compile(r"(\d{2,6}):([0-5]\d):([0-5]\d)\.(\d{3})", re.ASCII)
+_ARROW = " --> "
+_CUES_MAX = 50_000
+_CUE_CHARACTERS_MAX = 20_000
+# What `_ESCAPES` makes, and nothing else that a browser would take for a tag or a character.
+_ESCAPED = {"&amp;": "&", "&lt;": "<", "&gt;": ">"}
+_MARKUP = re.compile(r"&(?:amp|lt|gt);|[&<>]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True)
@@ -20,8 +32,55 @@ def write(cues: list[Cue], path: Path) -> bool:
     """Write the cues that can be seen to a file; False, and no file, when there are none."""
     blocks = [block for cue in sorted(cues, key=lambda cue: cue.start_s) if (block := _block(cue))]
     if blocks:
-        path.write_text("WEBVTT\n\n" + "\n".join(blocks), encoding="utf-8", errors="replace")
+        path.write_text(_HEAD + "\n".join(blocks), encoding="utf-8", errors="replace")
     return bool(blocks)
+
+
+def parse(data: bytes) -> list[Cue]:
+    """Return the cues of a file as `write` writes them. Raises SceneError for any other."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _strange() from None
+    head, _, rest = text.partition(_HEAD)
+    if head or not rest.endswith("\n"):
+        raise _strange()
+    blocks = rest.removesuffix("\n").split("\n\n", _CUES_MAX)
+    if len(blocks) > _CUES_MAX:
+        raise SceneError(f"There are more than {_CUES_MAX} captions.")
+    cues = [_cue(block) for block in blocks]
+    if any(cue.start_s > following.start_s for cue, following in pairwise(cues)):
+        raise _strange()
+    return cues
+
+
+def _cue(block: str) -> Cue:
+    times, _, text = block.partition("\n")
+    start, _, end = times.partition(_ARROW)
+    cue = Cue(_seconds(start), _seconds(end), _MARKUP.sub(_plain, text))
+    if len(text) > _CUE_CHARACTERS_MAX:
+        raise SceneError(f"A caption has more than {_CUE_CHARACTERS_MAX} characters.")
+    if cue.end_s <= cue.start_s or not text.strip() or _CONTROL.search(text):
+        raise _strange()
+    return cue
+
+
+def _seconds(timestamp: str) -> float:
+    match = _TIMES.fullmatch(timestamp)
+    if match is None:
+        raise _strange()
+    hours, minutes, seconds, milliseconds = map(int, match.groups())
+    return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
+
+
+def _plain(markup: re.Match[str]) -> str:
+    if markup[0] not in _ESCAPED:
+        raise _strange()
+    return _ESCAPED[markup[0]]
+
+
+def _strange() -> SceneError:
+    return SceneError("The captions aren't as the renderer writes them.")
 
 
 def _block(cue: Cue) -> str:
@@ -30,7 +89,7 @@ def _block(cue: Cue) -> str:
     lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", cue.text) if line.strip()]
     if end_ms <= start_ms or not lines:
         return ""
-    text = "\n".join(lines).translate(_ESCAPES)
+    text = _CONTROL.sub("\ufffd", "\n".join(lines)).translate(_ESCAPES)
     return f"{_timestamp(start_ms)} --> {_timestamp(end_ms)}\n{text}\n"
 
 

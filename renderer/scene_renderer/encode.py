@@ -4,26 +4,19 @@ import os
 import queue
 import threading
 import time
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
 import av
 import numpy as np
 import numpy.typing as npt
-from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
+from av.video.reformatter import VideoReformatter
 
 from . import mp4, sound
 from .errors import SceneError, too_large
 from .protocol import JobChannel, RenderJob
 from .thumbnail import to_jpeg
 
-# Manim encodes with preset medium and CRF 23. Against that, over shapes, text, a graph and 3D at 720p30
-# and 1080p60: superfast at CRF 20 takes 0.40 to 0.66 of the CPU time and is better in PSNR (3.4 to
-# 5.2 dB) and in SSIM, in a file 1.6 to 3.0 times as large. veryfast at CRF 20 makes files about as large
-# as Manim's, but takes 1.2 to 1.5 times as long as superfast and is below Manim in SSIM. ultrafast
-# halves the time again; its files are 2.5 to 5.7 times as large even at CRF 26.
-_OPTIONS = {"preset": "superfast", "crf": "20"}
 # Frame threads, and a fixed number of them: the bytes then don't depend on the machine.
 _THREADS = 4
 _QUEUE_BYTES = 67_108_864
@@ -117,14 +110,8 @@ class MovieEncoder:
         size = 0
         pts = 0
         with mp4.create(self._unfinished, job.fps) as container:
-            stream = container.add_stream("libx264", rate=job.fps, options=_OPTIONS)
-            stream.width, stream.height, stream.pix_fmt = job.width_px, job.height_px, "yuv420p"
+            stream = mp4.add_video(container, job.width_px, job.height_px, job.fps)
             context = stream.codec_context
-            context.time_base = Fraction(1, job.fps)
-            # What swscale and the scene's frames are. Untagged, players take HD pictures for BT.709 and
-            # show other colours.
-            context.colorspace = Colorspace.ITU601
-            context.color_range = ColorRange.MPEG
             context.thread_count = _THREADS
             context.thread_type = "FRAME"
             while (item := self._queue.get()) is not None:

@@ -1,22 +1,32 @@
-"""An inspect job: decode a video whose bytes may be hostile, and make its thumbnail."""
+"""An inspect job: what is published, made of files whose bytes may be hostile.
+
+The video is decoded and copied by our own muxer (`remux.py`), a thumbnail made of it, and captions are
+parsed and written again: no byte of a file that a scene has written is published as it is.
+"""
 
 import os
 import stat
+from fractions import Fraction
 from pathlib import Path
+from typing import BinaryIO
 
 import av
 
+from . import captions, mp4_boxes, remux
 from .errors import SceneError, too_large
 from .protocol import InspectJob, JobChannel
 from .thumbnail import BestFrame, to_jpeg
 
+# Probing opens decoders by what a file says of itself; these are all that it may open.
+_OPTIONS = {"format_whitelist": "mov", "codec_whitelist": "h264,aac", "protocol_whitelist": "none"}
+_CAPTIONS_BYTES_MAX = 16 * 1024 * 1024
 _WIDTH_PX = 640
 _LOOKS_PER_SECOND = 4
 _RATE_TOLERANCE = 0.01
 
 
 def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
-    """Decode ``video.mp4``, write ``thumbnail.jpg`` and report the outcome."""
+    """Write ``published.mp4``, ``published.vtt`` and ``thumbnail.jpg``, and report the outcome."""
     try:
         report = _inspect(job, folder)
     except SceneError as error:
@@ -30,16 +40,37 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
 
 
 def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
+    _rewrite_captions(folder / "captions.vtt", folder / "published.vtt")
+    with _open(folder / "video.mp4", "video") as file:
+        size_bytes = os.fstat(file.fileno()).st_size
+        if size_bytes > job.limits.output_bytes:
+            raise too_large(job.limits.output_bytes)
+        samples_max = job.limits.frames + remux.sound_frames_max(job.limits.frames, job.fps)
+        mp4_boxes.check(file, size_bytes, samples_max=samples_max)
+        # The format is given: others can refer to further files.
+        with av.open(file, "r", format="mp4", options=_OPTIONS) as container:
+            return _decode(container, job, folder)
+
+
+def _open(path: Path, what: str) -> BinaryIO:
     # Not blocked by a pipe, not led elsewhere by a link.
-    descriptor = os.open(folder / "video.mp4", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise SceneError("The video isn't a regular file.")
-    if status.st_size > job.limits.output_bytes:
-        raise too_large(job.limits.output_bytes)
-    # The format is given: others can refer to further files.
-    with open(descriptor, "rb") as file, av.open(file, "r", format="mp4") as container:
-        return _decode(container, job, folder)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SceneError(f"The {what} isn't a regular file.")
+    return open(descriptor, "rb")
+
+
+def _rewrite_captions(path: Path, target: Path) -> None:
+    """Write what a parser has understood of captions, if there are any."""
+    try:
+        with _open(path, "file with captions") as file:
+            data = file.read(_CAPTIONS_BYTES_MAX + 1)
+    except FileNotFoundError:
+        return
+    if len(data) > _CAPTIONS_BYTES_MAX:
+        raise SceneError("The captions are too large.")
+    captions.write(captions.parse(data), target)
 
 
 def _decode(
@@ -56,21 +87,36 @@ def _decode(
     _check_size(context, job)
     if abs(rate - job.fps) > job.fps * _RATE_TOLERANCE:
         raise SceneError(f"The video has {float(rate):g} frames per second, not {job.fps} as asked for.")
+    for sound in container.streams.audio:
+        if sound.codec_context.name != "aac":
+            raise SceneError("The video's sound isn't AAC.")
     context.options = {"err_detect": "explode"}
     context.thread_type = "AUTO"
     best = BestFrame(stride=max(1, round(rate / _LOOKS_PER_SECOND)))
     frames = 0
-    for frame in container.decode():
-        if isinstance(frame, av.VideoFrame):
-            frames += 1
-            if frames > job.limits.frames:
-                raise SceneError(f"The video is longer than the limit of {job.limits.frames} frames.")
-            _check_size(frame, job)  # it can change in between
-            best.offer(frame)
+    with remux.Remuxer(folder / "published.mp4", container, job) as remuxer:
+        for packet in container.demux():
+            for frame in packet.decode():
+                if isinstance(frame, av.VideoFrame):
+                    frames += 1
+                    if frames > job.limits.frames:
+                        raise SceneError(f"The video is longer than the limit of {job.limits.frames} frames.")
+                    _check_size(frame, job)  # it can change in between
+                    _check_time(frame, frames - 1, job)
+                    best.offer(frame)
+            if packet.size:  # the last ones, which flush the decoders, are empty
+                remuxer.add(packet)
+        remuxer.finish()
     if best.frame is None or frames != stream.frames:
         raise SceneError(f"The video is incomplete: {frames} of its {stream.frames} frames could be decoded.")
     _write(to_jpeg(best.frame, _WIDTH_PX), folder / "thumbnail.jpg")
-    return frames, float(frames / rate), context.width, context.height
+    return frames, frames / job.fps, context.width, context.height
+
+
+def _check_time(frame: av.VideoFrame, number: int, job: InspectJob) -> None:
+    """Raise SceneError unless a frame is shown exactly when the frame of this number is due."""
+    if frame.pts is None or not frame.time_base or frame.pts * frame.time_base != Fraction(number, job.fps):
+        raise SceneError(f"The video doesn't show {job.fps} frames in each second.")
 
 
 def _check_size(picture: av.VideoFrame | av.VideoCodecContext, job: InspectJob) -> None:

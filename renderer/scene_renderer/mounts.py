@@ -109,7 +109,7 @@ def _new_folders(paths: Sequence[str], space: Space, inputs: int) -> dict[str, i
 def _is_link_into(path: str, readable: Sequence[str]) -> bool:
     """Whether a path, like /bin, is a link to something below another one."""
     real = os.path.realpath(path)
-    return os.path.islink(path) and any(real.startswith(f"{other}/") for other in readable)
+    return os.path.islink(path) and any(f"{real}/".startswith(f"{other}/") for other in readable)
 
 
 def _copy(path: str, attributes: int) -> int:

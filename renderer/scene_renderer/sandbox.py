@@ -18,8 +18,26 @@ LAYERS = ("namespaces", "landlock", "seccomp")
 _TRIAL_FOLDER = "/tmp"
 _TRIAL_SPACE = mounts.Space(size_bytes=1 << 20, files=16)
 _WORKS = "+"
-# What programs ask about themselves; with /proc to themselves, jobs may read all of it.
-_OWN_PROC = ("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat")
+# What a process may read of itself. Not its mounts, its control group and its first environment, which name
+# paths of the machine; nor `task`, where these are again. What scenes start (TeX, dvisvgm) reads nothing of
+# /proc.
+_OF_ITSELF = (
+    "auxv",
+    "cmdline",
+    "comm",
+    "fd",
+    "fdinfo",
+    "io",
+    "limits",
+    "maps",
+    "smaps",
+    "stat",
+    "statm",
+    "status",
+)
+_OWN_PROC = tuple(f"/proc/self/{name}" for name in _OF_ITSELF)
+# Where jobs have no /proc to themselves.
+_OF_THE_MACHINE = ("/proc/meminfo", "/proc/cpuinfo", "/proc/stat")
 
 
 @dataclass(frozen=True)
@@ -51,9 +69,11 @@ class Sandbox:
         kernel.drop_capabilities()
         os.chdir(folder)
         if "landlock" in self.layers:
-            memory, proc = (mounts.MEMORY_FOLDERS, ("/proc",)) if self.isolated else ((), _OWN_PROC)
+            memory, proc = (mounts.MEMORY_FOLDERS, ()) if self.isolated else ((), _OF_THE_MACHINE)
             landlock.restrict(
-                readable=(*self.readable, *proc), devices=mounts.DEVICES, writable=(folder, *memory)
+                readable=(*self.readable, *_OWN_PROC, *proc),
+                devices=mounts.DEVICES,
+                writable=(folder, *memory),
             )
         if "seccomp" in self.layers:
             kernel.filter_system_calls(self._filter or seccomp.make_filter(exposed=os.getpid()))

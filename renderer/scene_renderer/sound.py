@@ -11,8 +11,6 @@ import numpy as np
 
 from . import mp4
 
-_RATE_HZ = 48_000
-
 
 def add(segment: Any, silent: Path, target: Path, *, frames: int, fps: int) -> None:
     """Copy the movie `silent` to `target` with a pydub segment as its AAC track.
@@ -24,7 +22,7 @@ def add(segment: Any, silent: Path, target: Path, *, frames: int, fps: int) -> N
         mp4.create(target, fps) as container,
     ):
         video = container.add_stream_from_template(source.streams.video[0])
-        audio = container.add_stream("aac", rate=_RATE_HZ, layout="stereo")
+        audio = mp4.add_sound(container)
         packets = [
             packet for frame in _frames(segment, Fraction(frames, fps)) for packet in audio.encode(frame)
         ]
@@ -52,6 +50,6 @@ def _frames(segment: Any, duration: Fraction) -> Iterator[av.AudioFrame | None]:
     frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="stereo")
     frame.sample_rate = segment.frame_rate
     frame.pts = 0
-    resampler = av.AudioResampler(format="fltp", layout="stereo", rate=_RATE_HZ, frame_size=1024)
+    resampler = av.AudioResampler(format="fltp", layout="stereo", rate=mp4.SOUND_RATE_HZ, frame_size=1024)
     yield from resampler.resample(frame)
     yield from resampler.resample(None)

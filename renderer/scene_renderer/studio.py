@@ -8,8 +8,6 @@ import os
 import sys
 from pathlib import Path
 
-from manim import config
-
 
 def folder() -> Path | None:
     """Return where the studio's folder is; None when there is none."""
@@ -24,4 +22,6 @@ def open_to_scenes() -> None:
     if (modules := studio / "python").is_dir():
         sys.path.append(str(modules))  # last: nothing that Manim or the renderer imports can be shadowed
     if (assets := studio / "assets").is_dir():
+        from manim import config  # not above: errors are described without Manim, too
+
         config.assets_dir = assets

@@ -1,4 +1,7 @@
-"""A process that has imported Manim and forks one child for each job.
+"""A process that has imported what jobs need and forks one child for each of them.
+
+Scenes are rendered by forks of one that has imported Manim. What they leave is looked at by forks of
+another, the inspector: it has less in it, and its own places in memory, of which a scene knows nothing.
 
 It reads commands on stdin and reports on stdout (`protocol.py`). It never reads a scene, opens a
 job's folder or connects to a job's socket: what it held in memory, the next job would inherit.
@@ -14,7 +17,7 @@ import selectors
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -30,11 +33,13 @@ _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
 
 
-def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grouped: bool) -> None:
-    """Import Manim, say ``ready`` and serve until stdin ends.
+def run(
+    prepare: Callable[[], None], *, readable: Sequence[str], without: Sequence[str], grouped: bool
+) -> None:
+    """Prepare, say ``ready`` and serve until stdin ends.
 
-    `readable`: paths that jobs may read; `without`: layers of the sandbox to leave out; `grouped`: jobs
-    have a control group.
+    `prepare`: imports what jobs need; `readable`: paths that jobs may read; `without`: layers of the sandbox
+    to leave out; `grouped`: jobs have a control group.
     """
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
@@ -46,7 +51,9 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grou
         kernel.outlive_parent()  # long enough to kill, when stdin ends, what no namespace ends with it
     if entrance is not None and (problem := cgroup.problem(entrance)):
         problems["cgroup"], entrance = problem, None
-    _import_manim(portrait)
+    os.environ.setdefault("HOME", "/nonexistent")
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    prepare()
     _await_single_thread()
     # A job is of the same user: it must not be able to read or trace the zygote.
     kernel.set_readable(False)
@@ -67,15 +74,19 @@ def run(*, portrait: bool, readable: Sequence[str], without: Sequence[str], grou
     zygote.serve()
 
 
-def _import_manim(portrait: bool) -> None:
-    os.environ.setdefault("HOME", "/nonexistent")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+def prepare_renders(*, portrait: bool) -> None:
+    """Import Manim, for pictures that are wider than high or the other way round."""
     # Manim reads manim.cfg in the current folder when it is imported.
     os.chdir(Path(__file__).parent / "portrait" if portrait else "/")
     from . import warm_up
 
     warm_up.run()
     os.chdir("/")
+
+
+def prepare_inspections() -> None:
+    """Import what decodes videos."""
+    from . import inspection  # noqa: F401 (the import is the purpose)
 
 
 def _await_single_thread() -> None:

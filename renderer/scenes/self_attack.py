@@ -4,14 +4,16 @@ The service puts a line ``TARGETS = {…}`` in front: `secrets`, files outside t
 `folders`, where nothing may be written; `marks`, files that the service looks for afterwards, because
 the job may have folders of the same names to itself; `service`, its process id; `processes`, how many
 the job may start, or 0 where that isn't to be tried; `others`, how many more of its user may at most
-have been counted in that limit, 0 in a namespace. Ends with SandboxHolds, or with SandboxLeaks and the
-names of what got through.
+have been counted in that limit, 0 in a namespace; `paths`, which must be named nowhere; `hostName`, the
+name that the machine must seem to have, or "" where that can't be. Ends with SandboxHolds, or with
+SandboxLeaks and the names of what got through.
 """
 
 import ctypes
 import os
 import resource
 import socket
+import sys
 import threading
 from collections.abc import Callable
 
@@ -90,6 +92,39 @@ def others() -> list[int]:
     return [pid for pid in (TARGETS["service"], os.getppid()) if pid not in OURS]
 
 
+# Of its own process, as far as it may be read.
+TELLING = ("environ", "cmdline", "maps", "mountinfo", "mounts", "mountstats", "cgroup")
+LINKS = ("exe", "cwd", "root")
+
+
+def names_a_path(source: Callable) -> bool:
+    text = source()
+    return any(path in text for path in TARGETS["paths"])
+
+
+def contents(name: str) -> str:
+    with open(f"/proc/self/{name}", errors="replace") as file:
+        return file.read()
+
+
+def what_names_paths() -> list[Callable[[], str]]:
+    return [
+        *[lambda name=name: contents(name) for name in TELLING],
+        *[lambda name=name: os.readlink(f"/proc/self/{name}") for name in LINKS],
+        lambda: repr((sys.path, sys.prefix, sys.base_prefix, sys.executable, sys.argv, dict(os.environ))),
+        lambda: repr([getattr(module, "__file__", None) for module in list(sys.modules.values())]),
+        os.getcwd,
+    ]
+
+
+def tells_the_host_name() -> bool:
+    system = os.uname()
+    with_domain = ctypes.create_string_buffer(6 * 65)
+    libc.uname(with_domain)
+    domain = with_domain.raw[5 * 65 :].rstrip(b"\0").decode()
+    return {system.nodename, domain} != {TARGETS["hostName"]}
+
+
 def signals(pid: int) -> bool:
     os.kill(pid, 0)
     return True
@@ -155,6 +190,8 @@ ATTACKS = {
     "made a socket": [makes_a_local_socket],
     "signalled a process outside": each(signals, others()),
     "saw other processes": [sees_processes, *each(reads, [f"/proc/{pid}/status" for pid in others()])],
+    "saw a path of the machine": each(names_a_path, what_names_paths()) if TARGETS["paths"] else [],
+    "saw the machine's name": [tells_the_host_name] if TARGETS["hostName"] else [],
     "mounted a file system": [mounts],
     "made a user namespace": [becomes_root_of_a_namespace],
     "traced a process": [is_traced],

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesOf } from '../../lib/render/collect.ts';
 import { JobChannel } from '../../lib/render/job-channel.ts';
-import { findLauncher, type Launcher, uidOf, zygoteCommandLine } from '../../lib/render/launcher.ts';
+import {
+  findLauncher,
+  type Launcher,
+  seenInWork,
+  uidOf,
+  zygoteCommandLine,
+} from '../../lib/render/launcher.ts';
 import { DEFAULT_LIMITS } from '../../lib/render/limits.ts';
 import type { RendererJob } from '../../lib/render/protocol.ts';
 import { Zygote } from '../../lib/render/zygote.ts';
@@ -76,7 +82,12 @@ export async function bench(args: string[]): Promise<void> {
 async function start(parent: string, name: string, launcher: Launcher, layers: string[]): Promise<Candidate> {
   const folder = join(parent, name);
   makeFolder(launcher, folder);
-  const line = zygoteCommandLine(launcher, { index: 0, workFolder: folder, portrait: false, cgroup: false });
+  const line = zygoteCommandLine(launcher, {
+    index: 0,
+    workFolder: folder,
+    role: 'landscape',
+    cgroup: false,
+  });
   for (const layer of LAYERS) if (!layers.includes(layer)) line.args.push('--without', layer);
   const [zygote, ready] = await Zygote.start(line, { onLog: console.error, silenceTimeoutMs: 60_000 });
   const missing = layers.filter((layer) => !ready.layers.includes(layer));
@@ -100,9 +111,10 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
     },
   });
   const { memoryBytes, diskBytes, files, fileSizeBytes } = DEFAULT_LIMITS;
-  const socket = JobChannel.pathIn(folder);
+  const seen = seenInWork(launcher, candidate.folder, folder);
+  const socket = JobChannel.pathIn(seen);
   await candidate.zygote.run({
-    ...{ job: `${turn}`, folder, socket, memoryBytes, diskBytes, files, fileSizeBytes },
+    ...{ job: `${turn}`, folder: seen, socket, memoryBytes, diskBytes, files, fileSizeBytes },
     ...filesOf('render', DEFAULT_LIMITS),
   });
   await channel.drained();

@@ -17,7 +17,9 @@ Message = dict[str, Any]
 
 RENDERER = Path(__file__).parents[2] / "renderer"
 TIMEOUT_S = 60.0
-OUTPUTS = {"video.mp4": 512 << 20, "captions.vtt": 16 << 20, "thumbnail.jpg": 16 << 20}
+RENDERED = ("video.mp4", "captions.vtt")
+INSPECTED = ("published.mp4", "published.vtt", "thumbnail.jpg")
+OUTPUT_BYTES_MAX = 528 << 20
 READABLE = [
     f"--read={path}"
     for path in (
@@ -108,7 +110,7 @@ class Channel:
 
 
 class Zygote:
-    """A zygote process and the commands it takes."""
+    """A process that forks jobs, a zygote or an inspector, and the commands it takes."""
 
     def __init__(
         self,
@@ -116,8 +118,11 @@ class Zygote:
         wrapper: Sequence[str] = (),
         module: str = "scene_renderer",
         environment: Mapping[str, str] | None = None,
+        kind: str = "zygote",
+        also_leaves: Sequence[str] = (),
     ) -> None:
-        command = [sys.executable, "-s", "-P", "-B", "-m", module, "zygote", *READABLE, *options]
+        self._also_leaves = also_leaves
+        command = [sys.executable, "-s", "-P", "-B", "-m", module, kind, *READABLE, *options]
         self.process = subprocess.Popen(
             [*wrapper, *command],
             stdin=subprocess.PIPE,
@@ -160,7 +165,7 @@ class Zygote:
 
         `limits`: `memory_bytes`, `disk_bytes`, `files`.
         """
-        made = {"thumbnail.jpg"} if job["kind"] == "inspect" else set(OUTPUTS)
+        made = {*(INSPECTED if job["kind"] == "inspect" else RENDERED), *self._also_leaves}
         files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
             path = f"{place}/job.sock"
@@ -178,7 +183,7 @@ class Zygote:
                     "files": limits.get("files", 20_000),
                     "fileSizeBytes": 1 << 30,
                     "inputs": sorted(files - made),
-                    "outputs": OUTPUTS,
+                    "outputs": dict.fromkeys(sorted(made), OUTPUT_BYTES_MAX),
                 }
             )
             connection, _ = listener.accept()

@@ -40,3 +40,18 @@ def any_zygote(request: pytest.FixtureRequest) -> Zygote:
     """One of each kind; without namespaces, both are of the second."""
     found: Zygote = request.getfixturevalue("zygote" if request.param == "isolated" else "exposed_zygote")
     return found
+
+
+@pytest.fixture(scope="session")
+def _inspector() -> Iterator[Zygote]:
+    inspector = Zygote(kind="inspector")
+    yield inspector
+    assert inspector.close() == 0
+
+
+@pytest.fixture
+def inspector(_inspector: Zygote) -> Iterator[Zygote]:
+    """What looks at renders: one for all tests, which no file must end."""
+    yield _inspector
+    assert _inspector.process.poll() is None
+    assert children(_inspector.process.pid) == []

@@ -111,6 +111,8 @@ def self_attack(folder: Path, *, others: int = 0) -> str:
         "service": os.getpid(),
         "processes": 64,
         "others": others,
+        "paths": [],
+        "hostName": "",
     }
     source = (RENDERER / "scenes" / "self_attack.py").read_text()
     return source.replace("TARGETS: dict\n", f"TARGETS = {targets}\n")

@@ -2,8 +2,11 @@
 
 import json
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import av
 
 
 def streams(path: Path) -> list[dict[str, Any]]:
@@ -27,3 +30,14 @@ def boxes(path: Path) -> list[bytes]:
         names.append(data[place + 4 : place + 8])
         place += int.from_bytes(data[place : place + 4])
     return names
+
+
+def contents(path: Path) -> list[tuple[str, Fraction, bytes]]:
+    """What is seen and heard: kind, time in seconds and plain bytes of each frame."""
+    with av.open(str(path)) as container:
+        frames = [
+            (type(frame).__name__, (frame.pts or 0) * frame.time_base, frame.to_ndarray().tobytes())
+            for frame in container.decode()
+            if isinstance(frame, av.VideoFrame | av.AudioFrame) and frame.time_base
+        ]
+    return sorted(frames)

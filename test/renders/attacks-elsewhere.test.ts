@@ -19,16 +19,18 @@ const USER = 57_999;
 // What only one layer stops, and what the end of a process-id namespace stops on the full level.
 const TELLING = `become-root change-modes-and-times-of-others climb-out-by-proc connect-to-the-admin-socket fork-bomb
   fork-bomb-of-many-groups look-for-files-left-behind memory-bomb-of-many-processes raise-its-own-priority
-  page-tables read-other-jobs-scenes read-the-data-folder read-the-memory-of-others signal-everyone
-  stay-when-memory-is-short write-outside-of-the-job-folder`;
-const REDUCED = `${TELLING} connect-to-an-abstract-socket connect-to-loopback daemonise-a-grandchild
-  disk-bomb disk-bomb-behind-an-ended-thread
-  disk-bomb-of-mapped-removed-files disk-bomb-of-removed-files end-by-a-signal-without-a-name find-an-earlier-source-in-memory
+  page-tables read-host-paths read-other-jobs-scenes read-the-data-folder read-the-host-name read-the-memory-of-others
+  signal-everyone stay-when-memory-is-short trailing-bytes-after-the-video write-outside-of-the-job-folder`;
+const REDUCED = `${TELLING} captions-that-are-a-program connect-to-an-abstract-socket connect-to-loopback
+  daemonise-a-grandchild data-between-the-pictures data-between-the-samples data-hidden-in-an-mp4 disk-bomb
+  disk-bomb-behind-an-ended-thread disk-bomb-of-mapped-removed-files disk-bomb-of-removed-files
+  end-by-a-signal-without-a-name find-an-earlier-source-in-memory
   flood-with-flushes forge-a-done-report forge-reports-of-the-zygote fork-until-refused leave-files-behind
   inode-bomb listen-for-connections make-a-user-namespace many-long-mappings memory-bomb-behind-an-ended-thread memory-in-pipes
   memory-in-record-locks memory-in-tmpfs memory-in-watches names-that-are-no-text open-devices
-  outlive-the-keeper-as-its-child patch-manim-for-later-jobs rename-behind-the-walk read-system-secrets read-the-services-environment
-  see-other-processes sparse-video symlink-as-video tex-reads-a-file tex-runs-a-command trace-a-process`;
+  other-codec-in-an-mp4 outlive-the-keeper-as-its-child patch-manim-for-later-jobs rename-behind-the-walk
+  read-system-secrets read-the-services-environment see-other-processes sparse-video symlink-as-video tex-reads-a-file
+  tex-runs-a-command trace-a-process`;
 
 const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'scenepress-attacks-'));

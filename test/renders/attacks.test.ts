@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ArtifactName, Job } from '../../lib/index.ts';
+import { findRoot } from '../../lib/render/renderer-root.ts';
 import { processesBelow, zygotesBelow } from '../fixtures/processes.ts';
 import { artifactPath, enqueue, render, startService } from '../fixtures/renders.ts';
 
@@ -57,6 +58,7 @@ const level = process.env['SCENEPRESS_TEST_LEVEL'] ?? 'full';
 const targets = {
   data,
   files,
+  paths: [data, join(import.meta.dirname, '../../renderer'), (await findRoot({})).environment?.prefix],
   port,
   admin,
   abstract,

@@ -21,7 +21,7 @@ function smallRoot(tree: string) {
   for (const [, path = ''] of needed.matchAll(/(\/\S+) \(0x/g)) {
     copyFileSync(path, join(tree, LIBRARIES, basename(path)));
   }
-  return { tree, python: '', packageFolder: '' };
+  return { tree, environment: undefined, python: '', packageFolder: '' };
 }
 
 /** With a short path, because a script's first line names it twice. */

@@ -12,6 +12,7 @@ import {
 const launcher = (isolation: Launcher['isolation']): Launcher => ({
   python: 'python',
   tree: undefined,
+  environment: undefined,
   packageFolder: 'renderer',
   studio: undefined,
   cgroups: { folder: undefined, problem: 'there is none' },

@@ -87,6 +87,7 @@ class Bench:
             *["--portrait"] * portrait,
             module="fidelity.recording_zygote",
             environment=_ENVIRONMENT | {"PYTHONPATH": f"{RENDERER}{os.pathsep}{_HERE}"},
+            also_leaves=[FILE_NAME],
         )
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Success: what isn't a video is published.
 
-Outcome: failed: decoded
+Outcome: failed: The video
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,6 @@
 """Success: a playlist that names other files is opened as a video.
 
-Outcome: failed: decoded
+Outcome: failed: The video
 """
 
 from scene_renderer import protocol

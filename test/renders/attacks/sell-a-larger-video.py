@@ -10,7 +10,7 @@ from scene_renderer import protocol
 class Attack(Scene):
     def construct(self):
         def leave(channel, *claims):
-            with av.open("video.mp4", "w") as container:
+            with av.open("video.mp4", "w", options={"movflags": "+faststart"}) as container:
                 stream = container.add_stream("libx264", rate=15, options={"preset": "ultrafast"})
                 stream.width, stream.height, stream.pix_fmt = 3840, 2160, "yuv420p"
                 frame = av.VideoFrame.from_ndarray(numpy.zeros((2160, 3840, 3), numpy.uint8), format="rgb24")

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
+import {
+  ended,
+  inspectorsBelow,
+  type Process,
+  processesBelow,
+  zygotesBelow,
+} from '../../fixtures/processes.ts';
 import { drawing, ENDLESS, enqueue, render, startService, WITH_A_CHILD } from '../../fixtures/renders.ts';
 
 const threads: Worker[] = [];
@@ -14,7 +20,7 @@ const service = await startService(t, { folder, workers: 1, renderer: { silenceT
 
 t.test('a job whose renderer is killed is attempted again, and completed', async (t) => {
   const { jobId } = await drawing(service, { code: WITH_A_CHILD });
-  const before = processesBelow(process.pid);
+  const before = zygotesAndScenes();
   killZygotes('SIGKILL');
   t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
   await ended(before);
@@ -44,7 +50,7 @@ t.test('a job whose renderer is killed twice fails, and the scene is not blamed'
 
 t.test('a renderer that is killed between two jobs is replaced before it is missed', async (t) => {
   await render(service, { className: 'OneFrame' });
-  const before = processesBelow(process.pid);
+  const before = zygotesAndScenes();
   killZygotes('SIGKILL');
   await ended(before);
   while (zygotesBelow(process.pid).length === 0) await delay(20);
@@ -53,7 +59,7 @@ t.test('a renderer that is killed between two jobs is replaced before it is miss
 
 t.test('a renderer that hangs is replaced, and its job attempted again', async (t) => {
   const { jobId } = await drawing(service, { code: WITH_A_CHILD });
-  const before = processesBelow(process.pid);
+  const before = zygotesAndScenes();
   killZygotes('SIGSTOP');
   t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
   await ended(before);
@@ -61,10 +67,29 @@ t.test('a renderer that hangs is replaced, and its job attempted again', async (
 
 t.test('a job can be canceled while its renderer hangs', async (t) => {
   const { jobId } = await drawing(service, { code: ENDLESS });
-  const before = processesBelow(process.pid);
+  const before = zygotesAndScenes();
   killZygotes('SIGSTOP');
   t.match(await service.cancel(jobId), { status: 'failed', error: 'Canceled', attempts: 1 });
   await ended(before);
+});
+
+t.test('an inspector that is killed between two jobs is replaced before it is missed', async (t) => {
+  const before = inspectorsBelow(process.pid);
+  t.not(before.length, 0);
+  killInspectors();
+  await ended(before);
+  t.match(await render(service, {}), { status: 'completed', attempts: 1, error: null });
+});
+
+t.test('a job whose inspector is killed is attempted again, and completed', async (t) => {
+  let kills = 0;
+  service.on('progress', (_, { stage }) => {
+    if (stage === 'checking' && kills++ === 0) killInspectors();
+  });
+  const job = await render(service, {});
+  service.removeAllListeners('progress');
+  t.not(kills, 0);
+  t.match(job, { status: 'completed', error: null }, `after ${job.attempts} attempts`);
 });
 
 t.test(
@@ -96,6 +121,16 @@ t.test('nothing is left of all the attempts when the service stops', async (t) =
   t.notOk((await readdir(folder)).includes('work'), 'no work folder');
   t.equal((await readdir(join(folder, 'artifacts'))).length, completed.length, 'no other artifacts');
 });
+
+/** All renderer processes but those that look at what renders leave: these live on. */
+function zygotesAndScenes(): Process[] {
+  const inspectors = inspectorsBelow(process.pid).map(({ pid }) => pid);
+  return processesBelow(process.pid).filter(({ pid }) => !inspectors.includes(pid));
+}
+
+function killInspectors(): void {
+  for (const { pid } of inspectorsBelow(process.pid)) process.kill(pid, 'SIGKILL');
+}
 
 function killZygotes(signal: NodeJS.Signals): void {
   for (const { pid } of zygotesBelow(process.pid)) process.kill(pid, signal);

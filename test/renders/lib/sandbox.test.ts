@@ -17,10 +17,10 @@ t.test('bubblewrap alone hides files, network and processes, and has no devices'
   const line = zygoteCommandLine(launcher, {
     index: 0,
     workFolder: join(folder, 'work'),
-    portrait: false,
+    role: 'landscape',
     cgroup: false,
   });
-  const python = line.args.indexOf(launcher.python);
+  const python = line.args.indexOf('-m') - 4;
   const script = `
 import os, socket
 uid = ${uidOf(launcher, 0) ?? 'os.getuid()'}

@@ -7,17 +7,18 @@ import { findRoot } from '../../../lib/render/renderer-root.ts';
 import { zygotesBelow } from '../../fixtures/processes.ts';
 import { enqueue, render, startService } from '../../fixtures/renders.ts';
 
-const place = t.testdir({ environment: { bin: {} } });
+const place = t.testdir({ environment: { bin: {}, lib: {} } });
 const folder = join(place, 'data');
 const environment = join(place, 'environment');
 const python = join(environment, 'bin', 'python');
 const real = (await findRoot({})).python;
-const [broken, leaky] = [join(environment, 'broken'), join(environment, 'leaky')];
+const [broken, leaky] = [join(environment, 'lib', 'broken'), join(environment, 'lib', 'leaky')];
 writeFileSync(
   python,
   `#!/bin/sh
-[ -e ${broken} ] && { echo 'there is no renderer here' >&2; exit 3; }
-[ -e ${leaky} ] && set -- "$@" --read=${join(folder, 'work', 'w0')}
+lib="\${0%/bin/*}/lib"
+[ -e "$lib/broken" ] && { echo 'there is no renderer here' >&2; exit 3; }
+[ -e "$lib/leaky" ] && set -- "$@" --read=/scenepress/work
 exec ${real} "$@"
 `,
   { mode: 0o755 },

@@ -1,0 +1,16 @@
+"""Success: a file of another kind is published behind the video.
+
+Outcome: failed: The video's file goes on behind the video
+"""
+
+from scene_renderer import protocol
+
+
+class Attack(Scene):
+    def construct(self):
+        def leave(channel, *claims):
+            with open("video.mp4", "ab") as file:
+                file.write(f"PK {TARGETS['marker']}".encode())
+            return done(channel, *claims)
+
+        done, protocol.JobChannel.done = protocol.JobChannel.done, leave
