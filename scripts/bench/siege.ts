@@ -32,6 +32,8 @@ export async function bench(args: string[]): Promise<void> {
       workers: { type: 'string', default: '2' },
     },
   });
+  // By a signal Node would end without its exit handlers, which end the service.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-siege-'));
   const authority = new TestAuthority(folder);
   const service = await BesiegedService.start(join(folder, 'data'), join(folder, 'log.json'), [
@@ -60,12 +62,17 @@ export async function bench(args: string[]): Promise<void> {
     const attacked = await attack.stop();
     const usage = samples.stop();
     if (service.hasEnded) throw new Error(`the service ended during the siege; its log is in ${folder}`);
+    printAttack(attacked);
+    printHonest(before, under);
+    // Otherwise each job that is canceled would make room for the next attack.
+    await service.admin('queue', 'pause');
     for (let i = 0; i < ATTACKERS; i += 1) {
       await service.admin('account', 'disable', `attacker-${i}@example.org`, '--cancel-jobs');
     }
+    await service.admin('queue', 'resume');
     const heldAfter = await settledHoldings(service, held);
-    const audit = await service.admin<{ problems: unknown[] }>('credits', 'audit');
-    print({ before, under, held, heldAfter, usage, attacked, problems: audit.problems.length });
+    const { problems } = await service.admin<{ problems: unknown[] }>('credits', 'audit');
+    printHoldings({ held, heldAfter, usage, problems: problems.length });
   } finally {
     honest.close();
     await service.stop();
@@ -104,6 +111,7 @@ function startAttack(orders: AttackOrders): { stop: () => Promise<AttackReport> 
   const child = spawn(process.execPath, [program, JSON.stringify(orders)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  process.once('exit', () => child.kill());
   const said = text(child.stdout);
   return {
     stop: async () => {
@@ -151,21 +159,14 @@ async function settledHoldings(service: BesiegedService, expected?: Holdings): P
   }
 }
 
-interface Outcome {
-  before: HonestRecord;
-  under: HonestRecord;
-  held: Holdings;
-  heldAfter: Holdings;
-  usage: Usage;
-  attacked: AttackReport;
-  problems: number;
-}
-
-function print({ before, under, held, heldAfter, usage, attacked, problems }: Outcome): void {
+function printAttack(attacked: AttackReport): void {
   for (const [attack, answers] of Object.entries(attacked)) {
     const list = Object.entries(answers).map(([answer, count]) => `${answer} × ${count}`);
     console.log(`  ${attack.padEnd(24)}${list.join(', ')}`);
   }
+}
+
+function printHonest(before: HonestRecord, under: HonestRecord): void {
   console.log(`\n${row('honest account', 'before', 'siege', 'ratio')}`);
   const compared = (name: string, of: (record: HonestRecord) => number) =>
     console.log(row(name, seconds(of(before)), seconds(of(under)), (of(under) / of(before)).toFixed(2)));
@@ -175,13 +176,23 @@ function print({ before, under, held, heldAfter, usage, attacked, problems }: Ou
   compared('GET /me, 95 %', ({ readsMs }) => quantile(readsMs, 0.95));
   compared('webhook, longest', ({ webhooksMs }) => quantile(webhooksMs, 1));
   console.log(row('jobs completed', String(before.waitsMs.length), String(under.waitsMs.length)));
+  console.log(row('videos downloaded', String(before.downloads), String(under.downloads)));
   console.log(row('problems', String(before.problems.length), String(under.problems.length)));
   for (const problem of under.problems.slice(0, 10)) console.log(`    ${problem}`);
+}
+
+function printHoldings(outcome: {
+  held: Holdings;
+  heldAfter: Holdings;
+  usage: Usage;
+  problems: number;
+}): void {
+  const { held, heldAfter, usage, problems } = outcome;
   console.log(`\n${row('the service holds', 'before', 'after')}`);
   for (const name of Object.keys(held) as (keyof Holdings)[]) {
     console.log(row(name, String(held[name]), String(heldAfter[name])));
   }
-  console.log(row('problems of the books', '0', String(problems)));
+  console.log(row('problems of the books', '', String(problems)));
   console.log(row('memory', mib(usage.firstBytes), mib(usage.lastBytes), `at most ${mib(usage.mostBytes)}`));
   console.log(row('least free memory', '', mib(usage.leastFreeBytes)));
 }
