@@ -83,9 +83,8 @@ function environmentRoot(chosen: string | undefined, closed: string[]): Renderer
   const named = chosen ?? process.env['SCENEPRESS_PYTHON'];
   const python = named || join(folder, '.venv', 'bin', 'python');
   if (!existsSync(python)) {
-    // A program that carries its renderer has no set-up.
     const remedy = named
-      ? 'That one was named: name another, with SCENEPRESS_PYTHON, or none.'
+      ? 'Name another interpreter (SCENEPRESS_PYTHON), or none to use the one that the set-up made.'
       : 'Make it with `npx scenepress setup`, or name another one with SCENEPRESS_PYTHON.';
     throw new ScenepressError(
       'renderer_unavailable',

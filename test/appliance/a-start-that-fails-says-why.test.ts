@@ -50,7 +50,10 @@ t.test('a data folder that is none', async (t) => {
 
 t.test('a renderer that is missing', async (t) => {
   const dataDir = await temporaryFolder(t);
-  await refused(t, ['--data-dir', dataDir, '--python', join(dataDir, 'no-python')], 1, /no Python .*setup/);
+  const python = join(dataDir, 'no-python');
+  const message =
+    /no Python environment with Manim at \S+no-python\. Name another interpreter \(SCENEPRESS_PYTHON\)/;
+  await refused(t, ['--data-dir', dataDir, '--python', python], 1, message);
 });
 
 t.test('a configuration that is wrong', async (t) => {

@@ -46,3 +46,45 @@ def channel_descriptor():
         for number in range(3, 256)
         if os.path.exists(f"/proc/self/fd/{number}") and stat.S_ISSOCK(os.fstat(number).st_mode)
     )
+
+
+def before_done(act):
+    """Do something to the finished files before the service hears of them."""
+    from scene_renderer import protocol
+
+    done = protocol.JobChannel.done
+
+    def leave(channel, *claims):
+        act()
+        return done(channel, *claims)
+
+    protocol.JobChannel.done = leave
+
+
+def write_again(change=lambda number, data: data, names=(), movflags="+faststart"):
+    """Write the video again with other packets, names and options."""
+    import av
+
+    os.rename("video.mp4", "original.mp4")
+    options = {"movflags": movflags}
+    with (
+        av.open("original.mp4") as source,
+        av.open("video.mp4", "w", options=options) as container,
+    ):
+        stream = container.add_stream_from_template(source.streams.video[0])
+        container.metadata.update(names)
+        stream.metadata.update(names)
+        for number, packet in enumerate(source.demux(0)):
+            if packet.size:
+                fresh = av.Packet(change(number, bytes(packet)))
+                fresh.pts, fresh.dts, fresh.time_base = (
+                    packet.pts,
+                    packet.dts,
+                    packet.time_base,
+                )
+                fresh.duration, fresh.is_keyframe, fresh.stream = (
+                    packet.duration,
+                    packet.is_keyframe,
+                    stream,
+                )
+                container.mux(fresh)
