@@ -84,7 +84,7 @@ function environmentRoot(chosen: string | undefined, closed: string[]): Renderer
   const python = named || join(folder, '.venv', 'bin', 'python');
   if (!existsSync(python)) {
     const remedy = named
-      ? 'Name another interpreter (SCENEPRESS_PYTHON), or none to use the one that the set-up made.'
+      ? 'Name another interpreter (SCENEPRESS_PYTHON), or none for the default one.'
       : 'Make it with `npx scenepress setup`, or name another one with SCENEPRESS_PYTHON.';
     throw new ScenepressError(
       'renderer_unavailable',
