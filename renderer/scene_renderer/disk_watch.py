@@ -35,6 +35,8 @@ class DiskWatch:
 
     def start(self) -> None:
         """Begin. The thread ends with the process."""
+        # The first look can come to its end while memory is still being counted.
+        self.note_written(list(process_tree.descendants(os.getpid())))
         threading.Thread(target=self._run, name="disk watch", daemon=True).start()
 
     def note_written(self, pids: list[int]) -> None:

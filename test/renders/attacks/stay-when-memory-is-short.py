@@ -6,7 +6,4 @@ Outcome: completed
 
 class Attack(Scene):
     def construct(self):
-        path = "/proc/self/oom_score_adj"
-        refused(lambda: os.write(os.open(path, os.O_WRONLY), b"0"))
-        if int(open(path).read()) != 1000:
-            raise Through(open(path).read())
+        refused(lambda: os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"0"))

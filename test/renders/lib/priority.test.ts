@@ -19,6 +19,10 @@ t.test(
     for (const pid of existsSync('/proc/self/autogroup') ? [zygote, scene] : []) {
       t.match(readFileSync(`/proc/${pid}/autogroup`, 'utf8'), /nice 5$/m, 'its session waits for others');
     }
+    const scoreOf = (pid = 0) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+    t.equal(scoreOf(scene), 1000, 'out of memory, the kernel ends the scene first');
+    t.ok(scoreOf(zygote) < 1000);
+    t.ok(scoreOf(process.pid) < scoreOf(zygote), 'and the service last');
     await service.cancel(jobId);
   },
 );
