@@ -36,7 +36,10 @@ t.test('before the first start, everything is tried and nothing is made', async 
   t.match(of, {
     Renderer: { message: /^Manim \d/ },
     Sandbox: { status: /ok|warning/, message: /self-attack did not get through/ },
-    Limits: { status: 'ok', message: /2048 MiB of memory, (which the kernel|counted five times)/ },
+    Limits: {
+      status: 'ok',
+      message: /2048 MiB of memory; memory is (limited by the kernel|counted five times)/,
+    },
     Data: { message: /holds no data yet/ },
     Clock: { status: 'ok' },
   });

@@ -40,7 +40,8 @@ t.test(
       attempts[job.owner] = job.attempts;
     }
     t.same(attempts, { ada: 1, bob: 1, eve: 1 }, 'a kill of the service counts for no job');
-    const workers = await readdir(join(folder, 'work'));
+    const workers = (await readdir(join(folder, 'work'))).filter((name) => /^w\d+$/.test(name));
+    t.ok(workers.length > 0);
     for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), ['cache'], worker);
     t.same((await readdir(join(folder, 'artifacts'))).toSorted(), jobs.map(({ jobId }) => jobId).toSorted());
   },

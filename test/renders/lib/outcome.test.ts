@@ -9,7 +9,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 t.test('a completed job says what it was, how long it took and what it left', async (t) => {
   const before = Date.now();
   const job = await render(service, { owner: 'ada' });
-  const { durationMs, createdAt, completedAt, artifacts, ...rest } = job;
+  const { durationMs, createdAt, startedAt, completedAt, artifacts, ...rest } = job;
   t.same(rest, {
     jobId: job.jobId,
     owner: 'ada',
@@ -25,6 +25,7 @@ t.test('a completed job says what it was, how long it took and what it left', as
     attempts: 1,
   });
   t.match(createdAt, ISO_TIME);
+  t.match(startedAt, ISO_TIME);
   t.match(completedAt, ISO_TIME);
   t.ok(Date.parse(createdAt) >= before && Date.parse(`${completedAt}`) <= Date.now());
   t.ok(

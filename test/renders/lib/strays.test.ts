@@ -7,24 +7,23 @@ const service = await startService(t, { workers: 1 });
 /** A grandchild of the scene in a session of its own, deaf to polite signals and with no tie to its parents. */
 function daemon(seconds: string): string[] {
   return [
+    'asleep, awake = os.pipe()',
     'if os.fork() == 0:',
     '    os.setsid()',
     '    if os.fork():',
     '        os._exit(0)',
-    '    os.closerange(0, 256)',
+    '    os.closerange(0, awake)',
+    '    os.closerange(awake + 1, 256)',
     '    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):',
     '        signal.signal(number, signal.SIG_IGN)',
     `    os.execvp('sleep', ['sleep', '${seconds}'])`,
+    'os.close(awake)',
     'os.wait()',
   ];
 }
 
-/** Waits in the scene until its daemon sleeps, then draws a frame. */
-const UNTIL_IT_SLEEPS = [
-  "while not any(b'sleep' in open(f'/proc/{pid}/cmdline', 'rb').read() for pid in os.listdir('/proc') if pid.isdigit()):",
-  '    time.sleep(0.01)',
-  'self.wait(1 / config.frame_rate)',
-];
+/** Waits in the scene until its daemon sleeps, then draws a frame: the program that it becomes has no pipe. */
+const UNTIL_IT_SLEEPS = ['os.read(asleep, 1)', 'self.wait(1 / config.frame_rate)'];
 
 for (const [name, seconds, ending] of [
   ['is done', '7654321.1', ['time.sleep(0.5)']],
