@@ -36,7 +36,7 @@ export interface BackupReport {
   dueDeliveries: number;
   files: number;
   sizeBytes: number;
-  /** Whose webhook secrets nobody can read without the master key. */
+  /** Webhook secrets that can't be read without the master key. */
   sealedSecrets: SealedSecrets;
 }
 

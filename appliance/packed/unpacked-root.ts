@@ -14,7 +14,7 @@ export interface UnpackEvents {
   onProgress: (part: number) => void;
   /** Another process unpacks the same. */
   onWait: () => void;
-  /** Ends it: what was unpacked is removed. */
+  /** Ends it, and removes what it unpacked. */
   signal?: AbortSignal;
 }
 

@@ -37,7 +37,7 @@ export interface AttemptWorld {
   onNoRoom: (missingBytes: number) => void;
 }
 
-/** What a scene needs that found no room is known to nobody; a short video takes this much. */
+/** Bytes that a short video takes: how much a scene needs that ran out of room is unknown. */
 const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -229,7 +229,7 @@ export class Dispatcher {
   /** To be called when workers are able to begin again. */
   resumeBeginning(): void {
     this.#hold.end();
-    // With no job to try it with, nobody would see the end of a shortage.
+    // Without a waiting job, no attempt would show that a shortage is over.
     if (this.#queue.size === 0) this.#hold.reset();
     this.dispatch();
   }

@@ -4,7 +4,7 @@ import type { JobRecord } from './job.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
- * What an owner's renders that nobody pays for may come to within a sliding hour. Failed and canceled renders cost no
+ * Limits on an owner's unpaid renders within a sliding hour. Failed and canceled renders cost no
  * credits, with a ledger and without one, but they take the workers' time from others.
  */
 export interface BudgetOptions {

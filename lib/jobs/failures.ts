@@ -6,13 +6,13 @@ export const CREDITS_RAN_OUT =
   'The credits ran out: the render cost more than the reserve and the balance cover.';
 export const RENDERER_FAILED: string =
   `The renderer failed ${MOST_ATTEMPTS} times while rendering this scene. ` +
-  'That is a fault of the renderer, not of the scene; please tell whoever runs this service.';
+  'That is a fault of the renderer, not of the scene; please tell the operator of this service.';
 export const NOT_STORED: string =
-  'The video was rendered, but this service could not store it. That is no fault of the scene; please tell whoever ' +
-  'runs this service.';
+  'The video was rendered, but this service could not store it. That is no fault of the scene; please tell the ' +
+  'operator of this service.';
 export const NO_ROOM: string =
-  'The disk of this service has no room for the video. That is no fault of the scene; please tell whoever runs ' +
-  'this service.';
+  'The disk of this service has no room for the video. That is no fault of the scene; please tell the operator ' +
+  'of this service.';
 
 /**
  * What made a job fail: the scene (its code, or a limit it exceeded), a cancellation, the end of the owner's credits, or

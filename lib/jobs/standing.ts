@@ -30,7 +30,7 @@ export class Standing {
     this.#times.clear();
   }
 
-  /** Counts a job that is over. A renderer that failed, or a full disk, speaks against nobody. */
+  /** Counts a job that is over. Renderer failures and full disks are not counted. */
   note({ owner, phase, failedBy, durationMs, completedAtMs }: JobRecord): void {
     const isCompleted = phase === 'completed';
     const isOwners = phase === 'failed' && failedBy !== undefined && failedBy !== 'service';

@@ -24,7 +24,7 @@ export interface PythonEnvironment {
 /** Where renderers see an environment that works everywhere. */
 const PLACE = '/scenepress/python';
 const PARTS = ['bin', 'lib', 'lib64', 'include', 'share'];
-/** What is needed of an environment whose programs nobody starts. */
+/** The parts of an environment that are needed when none of its programs is started. */
 const LIBRARIES = ['lib', 'lib64', 'share'];
 const SETTINGS = 'pyvenv.cfg';
 const KEPT_SETTINGS = /^(home|include-system-site-packages|version|version_info)\s*=.*$/gm;

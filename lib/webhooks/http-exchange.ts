@@ -4,7 +4,7 @@ import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
 
 /** What is kept of an answer. */
 export const ANSWER_BYTES = 1024;
-/** A body that goes on beyond this is hung up on: its status is known, and nobody reads the rest. */
+/** The connection is closed when a body exceeds this: the status is known, and the rest is not read. */
 const LONGEST_BODY_BYTES = 64 * 1024;
 const LONGEST_HEADERS_BYTES = 16 * 1024;
 /** Answers `1xx` before the answer. */

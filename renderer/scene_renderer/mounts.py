@@ -84,7 +84,7 @@ class Used:
 
 
 def used() -> Used:
-    """Return how full the job's file system is, for whoever shares its mount namespace."""
+    """Return how full the job's file system is, for processes that share its mount namespace."""
     status = os.statvfs(MEMORY_FOLDERS[0])
     reason: Literal["disk", "files"] | None = None
     if status.f_bfree == 0:

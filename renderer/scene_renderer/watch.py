@@ -56,7 +56,7 @@ def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
 
 
 def _watch_isolated(ended: select.poll, fork: Fork) -> Findings:
-    """Count files as memory by what the file system says of itself, whoever maps them or none at all."""
+    """Count files as memory by what the file system says of itself, whether or not they are mapped."""
     memory = _MemoryWatch(fork.memory_bytes, shared=False)
     while True:
         is_over = bool(ended.poll(_INTERVAL_S * 1000))

@@ -49,7 +49,7 @@ t.test('a client at its own cap loses the connection that has been silent longes
   t.same(connections.counts, { open: 3, evicted: 1, refused: 0, stalled: 0 });
 });
 
-t.test('a client at its cap whose connections are all busy is refused, and nobody else', async (t) => {
+t.test('a client at its cap whose connections are all busy is refused, and no other', async (t) => {
   const { open, connections } = await guardedListener(t, { caps: { total: 100, perAddress: 2 } });
   for (const socket of [await open(ATTACKER), await open(ATTACKER)]) {
     socket.write('GET /never HTTP/1.1\r\nHost: x\r\n\r\nGET /never HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -46,7 +46,7 @@ export class DueQueue {
   /** The next to be served first. */
   readonly #owners = new LinkedList<OwnerLines>();
   readonly #places = new Map<string, { line: Line; link: Link<string> }>();
-  /** Made since the last {@link take}: nobody has said yet what pace their hosts have. */
+  /** Made since the last {@link take}; the pace of their hosts is not known yet. */
   #unfiled: Line[] = [];
 
   constructor(dueOf: (id: string) => Due | undefined) {

@@ -36,7 +36,7 @@ t.test('what happened earlier is put where it belongs, and what is too old left 
   t.end();
 });
 
-t.test('a clock that is set back costs nobody more than an hour', (t) => {
+t.test('a clock that is set back costs at most an hour', (t) => {
   const counter = new SlidingSum(HOUR_MS);
   counter.add(5, NOW_MS, NOW_MS);
   t.equal(counter.sum(NOW_MS - 2 * MINUTE_MS), 5, 'a little: as if it stood still');

@@ -32,7 +32,7 @@ t.test('an owner is in good standing when as much completed as failed', (t) => {
   t.end();
 });
 
-t.test('cancels count as failures; what the service itself caused speaks against nobody', (t) => {
+t.test('cancels count as failures; what the service itself caused does not count', (t) => {
   const { standing, completed, failed } = standingOf();
   completed(1_000);
   failed(60_000, 'service');

@@ -1,4 +1,4 @@
-"""Success: pages that are far apart take many times their size in page tables, which nobody counts.
+"""Success: pages that are far apart take many times their size in page tables, which are not counted.
 
 Outcome: failed: more memory than the limit
 """

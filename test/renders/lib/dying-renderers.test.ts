@@ -43,7 +43,7 @@ t.test('a job whose renderer is killed twice fails, and the scene is not blamed'
     artifacts: [],
     error:
       'The renderer failed 2 times while rendering this scene. ' +
-      'That is a fault of the renderer, not of the scene; please tell whoever runs this service.',
+      'That is a fault of the renderer, not of the scene; please tell the operator of this service.',
   });
   t.equal(kills, 2);
 });
