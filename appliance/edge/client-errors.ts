@@ -10,6 +10,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Logger } from '../log.ts';
 import type { Connections } from './connections.ts';
+import { Turns } from './turns.ts';
 
 /** How long a client has to read the answer and close: closed at once, the answer could be lost to a reset. */
 const LINGER_MS = 1_000;
@@ -35,7 +36,7 @@ const EXPECTATION: Refusal = { status: 417, message: 'The only expectation that 
  * Answers what is not an HTTP request, or took too long to become one, and closes the connection. In place of hapi's
  * own listener, which replies to a request that may have been answered and so can end the process, and which leaves
  * the closing to the client. Nothing is written into an answer that has begun, or before the answers to requests that
- * came earlier on the connection.
+ * came earlier on the connection. Requests reach the framework one at a time for each connection.
  */
 export function answerClientErrors(
   listener: HttpServer | HttpsServer,
@@ -70,13 +71,18 @@ export function answerClientErrors(
   listener.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     refuse(response, EXPECTATION);
   });
-  // Node would answer these itself, without a body.
+  const turns = new Turns();
+  // Requests without a Host header: Node would answer them itself, without a body.
   for (const event of ['request', 'checkContinue'] as const) {
     const framework = listener.listeners(event) as RequestListener[];
     listener.removeAllListeners(event);
     listener.on(event, (request: IncomingMessage, response: ServerResponse) => {
       if (request.headers.host === undefined && request.httpVersion === '1.1') refuse(response, NO_HOST);
-      else for (const listen of framework) listen(request, response);
+      else {
+        turns.await(request, response, () => {
+          for (const listen of framework) listen(request, response);
+        });
+      }
     });
   }
 }
