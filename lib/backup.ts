@@ -87,7 +87,8 @@ export async function backUp(
  * Makes a data folder of a backup, after checking every file of it. Overwrites nothing. What was due to webhooks when the
  * backup was made is sent after the next start, though it may have been sent since: receivers know it by its `jobId`. With
  * `dropDeliveries` it is noted as failed instead, and can be sent again one by one. Errors: `not_found`,
- * `storage_damaged`, `conflict`; `master_key` when a wrong one is given. Then nothing is restored.
+ * `storage_damaged`, `conflict`, `storage_failed` when the folder can't be put there; `master_key` when a wrong one is given.
+ * Then nothing is restored.
  */
 export async function restore(
   backup: string,
@@ -107,7 +108,7 @@ export async function restore(
   }
   await refuseExisting(target, 'The data folder');
   const part = `${target}.part`;
-  await rm(part, { recursive: true, force: true });
+  await tryPlace(part, target);
   await copyTree(backup, part);
   await rm(join(part, MANIFEST));
   for (const path of Object.keys(manifest.files)) await syncFile(join(part, path));
@@ -117,6 +118,25 @@ export async function restore(
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
   return { ...report(target, manifest, contents), masterKey: where };
+}
+
+/** Sees, before anything is copied, that a folder can be made beside the target and take its place. */
+async function tryPlace(part: string, target: string): Promise<void> {
+  try {
+    await rm(part, { recursive: true, force: true });
+    await mkdir(dirname(part), { recursive: true });
+    await mkdir(part, { mode: 0o700 });
+    if (existsSync(target)) await rename(part, target);
+  } catch (cause) {
+    await rm(part, { recursive: true, force: true }).catch(() => {});
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'EBUSY'
+        ? `${target} is a mount point, which can't be replaced. Name a folder in it`
+        : `a restored folder is made as ${part} and then renamed, and it can't be (${code}). Run this as a user that may ` +
+          `write to ${dirname(target)}, or name another folder`;
+    throw new ScenepressError('storage_failed', `Nothing was restored: ${reason}.`, { cause });
+  }
 }
 
 /** The key that was given, when it is that of the backup; tried before anything is copied. */

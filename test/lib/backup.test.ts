@@ -23,6 +23,7 @@ import {
 } from '../../lib/index.ts';
 import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
+import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 
 /** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
 async function openFolder(t: Test) {
@@ -197,6 +198,34 @@ t.test('nothing is overwritten, neither by a backup nor by a restore', async (t)
   await restore(backup, restored);
   await t.rejects(restore(backup, restored), { code: 'conflict' });
 });
+
+t.test(
+  'a restore that can have no place is refused in words, and leaves nothing',
+  {
+    skip: noMounts(),
+  },
+  async (t) => {
+    const { root, folder, backup, restored } = await openFolder(t);
+    await backUp(folder, backup);
+    mkdirSync(restored);
+    const library = new URL('../../lib/index.ts', import.meta.url).href;
+    const source = `
+    import { readdirSync } from 'node:fs';
+    const { restore } = await import('${library}');
+    const { code, message } = await restore(process.env.BACKUP, process.env.TARGET).catch((error) => error);
+    console.log(JSON.stringify({ code, message, names: readdirSync(process.env.ROOT) }));
+  `;
+    for (const [how, target, message] of [
+      ['rw', restored, /is a mount point.*Name a folder in it/],
+      ['ro', join(restored, 'data'), /can't be \(EROFS\).*Name another folder/i],
+    ] as const) {
+      const env = { BACKUP: backup, TARGET: target, ROOT: root };
+      const { names, ...error } = JSON.parse(whereMounted(how, restored, source, env));
+      t.match(error, { code: 'storage_failed', message });
+      t.notOk(names.includes('restored.part'));
+    }
+  },
+);
 
 t.test('a damaged or incomplete backup is refused before anything is written', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
