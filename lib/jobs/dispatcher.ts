@@ -157,6 +157,9 @@ export class Dispatcher {
     this.#stopSignal.abort();
     for (const running of this.#running.values()) stopRender(running, 'shutdown');
     await ended();
+    // What ended meanwhile may have begun them anew, and they would keep the process running.
+    this.#queue.stop();
+    this.#hold.end();
     await within(DISCARD_GRACE_MS, Promise.all(this.#discards));
     this.#stopSignal = new AbortController();
   }

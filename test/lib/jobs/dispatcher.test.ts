@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import { DataFolder, type Logger } from '../../../lib/index.ts';
 import { DEFAULT_QUEUE, Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
@@ -313,4 +314,20 @@ t.test('one worker always serves all owners', async (t) => {
   t.equal(dispatcher.running, 1);
   ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
   await dispatcher.stop(0);
+});
+
+t.test('attempts that end while it stops leave no timers behind', async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  for (const end of ['unavailable', 'died'] as const) {
+    const { storage, dispatcher, job, ends } = await setUp(t);
+    // Interrupted so often, it waits before it begins again.
+    const running = await storage.getJob(job.jobId);
+    await storage.transaction((tx) => storage.updateJob(tx, { ...(running as JobRecord), interruptions: 9 }));
+    const before = timers();
+    const stopped = dispatcher.stop(1_000);
+    ends[0]?.({ kind: end, durationMs: 0, message: 'as it was told' });
+    await stopped;
+    t.equal(timers(), before, end);
+    t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+  }
 });
