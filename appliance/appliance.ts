@@ -127,6 +127,8 @@ async function startUnless(signal: AbortSignal | undefined, service: RenderServi
   signal?.addEventListener('abort', stop);
   try {
     await service.start();
+    // Told too late to end the start: the service is being stopped already.
+    signal?.throwIfAborted();
   } finally {
     signal?.removeEventListener('abort', stop);
   }

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import t from 'tap';
+import { Appliance } from '../../appliance/appliance.ts';
+import { loadConfig } from '../../appliance/config.ts';
 import { serve } from './command.ts';
-import { send, temporaryFolder, VALID } from './listening-appliance.ts';
+import { IDLE_PYTHON, send, temporaryFolder, VALID } from './listening-appliance.ts';
 
 /** Longer than two signals that count as one may be apart. */
 const LATER_MS = 1_100;
@@ -84,6 +87,15 @@ t.test('a signal that comes twice within a second is one; another one later ends
   await delay(LATER_MS);
   server.kill('SIGTERM');
   t.equal(await server.ended, 143);
+});
+
+t.test('a signal when the renderer is warm, but the service not ready, ends the start', async (t) => {
+  const flags = { port: 0, dataDir: await temporaryFolder(t), python: IDLE_PYTHON, insecureNoSandbox: true };
+  const told = new AbortController();
+  const write = (line: string) => line.includes('Scenes are rendered in') && told.abort();
+  const appliance = new Appliance(loadConfig({ flags, env: {} }), pino({}, { write }));
+  t.teardown(() => appliance.stop());
+  await t.rejects(appliance.start({ signal: told.signal }), { name: 'AbortError' });
 });
 
 t.test('SIGTERM says nothing to a terminal', async (t) => {
