@@ -6,8 +6,11 @@ import { type ClientGroup, ClientGroups, type Member } from './client-groups.ts'
 import type { ConnectionCaps } from './connection-caps.ts';
 import { connectionKey, readSendQueues } from './send-queues.ts';
 
-/** A client that reads nothing of its answer for this long is gone or means harm. */
-const STALL_MS = 30_000;
+/**
+ * A client that reads nothing of its answer for this long is gone or means harm. Longer than slow readers need: the
+ * kernel tells the server of what a client has read in large steps.
+ */
+const STALL_MS = 120_000;
 const SWEEP_MS = 5_000;
 /** Connections closed when the process has run out of descriptors all the same. */
 const SHED = 16;
@@ -30,7 +33,7 @@ interface Connection extends Member {
 
 export interface ConnectionsOptions {
   caps: ConnectionCaps;
-  /** How long a client may read nothing of its answer; default 30 seconds. */
+  /** How long a client may read nothing of its answer; default 2 minutes. */
   stallMs?: number;
   /** How often that is looked at; default 5 seconds. */
   sweepMs?: number;

@@ -20,6 +20,8 @@ export type Authenticate = (token: string) => Promise<Caller | null> | Caller | 
 // A scheme's name has no case (RFC 9110 §11.1); the token is the rest, without spaces in it.
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
+const EXPECTS_CONTINUE = /^100-continue$/i;
+
 /** The hapi auth scheme of `/api/v2`: `Authorization: Bearer <key>`, or 401. */
 export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject {
   return {
@@ -27,7 +29,9 @@ export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject
       const token = BEARER.exec(request.raw.req.headers.authorization ?? '')?.[1];
       const caller = token === undefined ? null : await authenticate(token);
       if (!caller) {
-        await discardBody(request.raw.req);
+        const { req } = request.raw;
+        // A client that waits for 100 (Continue) sends no body before it is answered.
+        if (!EXPECTS_CONTINUE.test(req.headers.expect ?? '')) await discardBody(req);
         throw unauthorized();
       }
       return h.authenticated({ credentials: { app: { caller } } });

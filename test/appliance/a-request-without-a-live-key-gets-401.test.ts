@@ -1,6 +1,7 @@
 import { server as createHapi } from '@hapi/hapi';
 import t from 'tap';
 import { type RenderApiOptions, renderApi } from '../../appliance/render-api.ts';
+import { exchange } from '../fixtures/raw-http.ts';
 import { listeningAppliance, send, VALID } from './listening-appliance.ts';
 
 const UNAUTHORIZED = { error: 'Unauthorized', message: 'The API key is invalid or missing.' };
@@ -30,6 +31,12 @@ t.test('a key that is missing, malformed or unknown gets 401', async (t) => {
     t.equal(answer.headers['www-authenticate'], 'Bearer');
     t.strictSame(answer.json, UNAUTHORIZED);
   }
+});
+
+t.test('a client that waits for leave to send its body gets 401 instead', async (t) => {
+  const { port } = await listeningAppliance(t);
+  const head = 'POST /api/v2/render HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
+  t.match(await exchange({ port }, head), /^HTTP\/1\.1 401 /);
 });
 
 t.test('the name of the scheme has no case', async (t) => {
