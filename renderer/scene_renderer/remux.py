@@ -10,6 +10,7 @@ over; these are bounded by what a picture or a frame can take.
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 
@@ -33,6 +34,8 @@ _SOUND_BYTES_MAX = 2 * 768
 _SOUND_SAMPLES = 1024
 # Before the first sample and behind the last.
 _SOUND_FRAMES_MORE = 4
+# How many pictures an H.264 decoder may hold back to sort them (ITU-T H.264, A.3.1).
+_PICTURES_HELD_MAX = 16
 _HIGH_PROFILE, _HIGH_PROFILE_SETTINGS = 100, b"\xfd\xf8\xf8\0"  # 4:2:0 and 8 bits, no more sets
 
 
@@ -57,6 +60,7 @@ class Remuxer:
         self._picture_bytes_max = _picture_bytes_max(job)
         self._size_bytes = 0
         self._pictures = 0
+        self._pictures_held = Fraction()
         self._sounds = 0
 
     def __enter__(self) -> "Remuxer":
@@ -82,6 +86,7 @@ class Remuxer:
         slices = list(_slices(bytes(packet), first=self._pictures == 0))
         if len(slices) != 1 or len(slices[0]) > self._picture_bytes_max:
             raise SceneError("The video has a picture with more to it than the renderer's encoder writes.")
+        self._check_picture_time(packet)
         self._pictures += 1
         # With start codes, as encoders deliver it to the muxer.
         fresh = _copy(_START_CODE + slices[0], packet)
@@ -95,10 +100,32 @@ class Remuxer:
         most = sound_frames_max(self._job.limits.frames, self._job.fps)
         if packet.size > _SOUND_BYTES_MAX or self._sounds > most:
             raise SceneError("The video has more sound than the renderer's encoder writes.")
+        self._check_sound_time(packet)
         fresh = _copy(bytes(packet), packet)
         fresh.is_keyframe = True
         fresh.stream = self._sound
         return fresh
+
+    def _check_picture_time(self, packet: "av.Packet[av.stream.Stream]") -> None:
+        """Check decode time and duration of a picture; `inspection` checks its presentation time."""
+        assert packet.dts is not None
+        assert packet.duration is not None
+        frames = packet.time_base * self._job.fps
+        due, shown = packet.dts * frames, packet.duration * frames
+        if self._pictures == 0:
+            self._pictures_held = -due
+        is_in_turn = due == self._pictures - self._pictures_held and due.denominator == 1
+        if not is_in_turn or not 0 <= self._pictures_held <= _PICTURES_HELD_MAX or shown != 1:
+            raise SceneError(f"The video doesn't show {self._job.fps} frames in each second.")
+
+    def _check_sound_time(self, packet: "av.Packet[av.stream.Stream]") -> None:
+        """Check that a frame of sound follows the one before; the first is the encoder's delay."""
+        assert packet.pts is not None
+        assert packet.duration is not None
+        samples = packet.time_base * mp4.SOUND_RATE_HZ
+        is_in_turn = packet.dts == packet.pts and packet.pts * samples == (self._sounds - 2) * _SOUND_SAMPLES
+        if not is_in_turn or packet.duration * samples > _SOUND_SAMPLES:
+            raise SceneError("The video's sound has gaps.")
 
     def finish(self) -> None:
         """Check what can be checked only at the end: sound isn't longer than the picture."""

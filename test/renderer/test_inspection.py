@@ -1,12 +1,14 @@
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import av
 import pytest
 from PIL import Image
 
 from client import Zygote, inspect_job, render_job
-from scene_renderer import inspection, mp4_boxes
+from scene_renderer import inspection, mp4, mp4_boxes
 from scene_renderer.errors import SceneError
 from sound_file import write_tone
 from sources import SQUARE, scene
@@ -128,6 +130,54 @@ def test_every_rate_is_what_was_asked_for(
     assert contents(tmp_path / "published.mp4") == contents(tmp_path / "video.mp4")
     assert boxes(tmp_path / "published.mp4") == boxes(tmp_path / "video.mp4")
     assert (inspected["type"], inspected["frames"]) == ("inspected", done["frames"])
+
+
+def later_sound(kind: str, number: int, packet: "av.Packet[Any]") -> None:
+    if kind == "audio" and number > 0:
+        packet.pts = packet.dts = number * 3600 * 48_000
+
+
+def longer_last_picture(kind: str, number: int, packet: "av.Packet[Any]") -> None:
+    if kind == "video" and number == 199 and packet.duration is not None:
+        packet.duration *= 2  # of 200, so that the average rate is hardly another
+
+
+def picture_decoded_early(kind: str, number: int, packet: "av.Packet[Any]") -> None:
+    if kind == "video" and number == 100 and packet.dts is not None:
+        packet.dts -= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (later_sound, "The video's sound has gaps."),
+        (longer_last_picture, "The video doesn't show 10 frames in each second."),
+        (picture_decoded_early, "The video doesn't show 10 frames in each second."),
+    ],
+)
+def test_packets_at_other_times_are_refused(
+    zygote: Zygote,
+    inspector: Zygote,
+    tmp_path: Path,
+    change: Callable[[str, int, "av.Packet[Any]"], None],
+    error: str,
+) -> None:
+    write_tone(tmp_path / "tone.wav", 1, 44_100, 2)
+    zygote.run(tmp_path, render_job(scene("self.add_sound('tone.wav')\nself.wait(20)")))
+    source = tmp_path / "video.mp4"
+    with av.open(source) as original, mp4.create(tmp_path / "changed.mp4", 10) as container:
+        streams = [container.add_stream_from_template(stream) for stream in original.streams]
+        numbers = [0 for _ in streams]
+        for packet in original.demux():
+            if packet.dts is None:
+                continue
+            index = packet.stream.index
+            change(packet.stream.type, numbers[index], packet)
+            numbers[index] += 1
+            packet.stream = streams[index]
+            container.mux(packet)
+    (tmp_path / "changed.mp4").rename(source)
+    assert inspector.run(tmp_path, inspect_job()).error == error
 
 
 def test_the_thumbnail_follows_no_link(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
