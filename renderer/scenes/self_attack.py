@@ -11,6 +11,7 @@ SandboxLeaks and the names of what got through.
 
 import ctypes
 import os
+import re
 import resource
 import socket
 import sys
@@ -99,7 +100,8 @@ LINKS = ("exe", "cwd", "root")
 
 def names_a_path(source: Callable) -> bool:
     text = source()
-    return any(path in text for path in TARGETS["paths"])
+    # /manim is not named by /scenepress/python/lib/manim, nor by /manim-0.22.
+    return any(re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w.-])", text) for path in TARGETS["paths"])
 
 
 def contents(name: str) -> str:

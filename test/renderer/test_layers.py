@@ -4,7 +4,7 @@ import ast
 import os
 import resource
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -100,7 +100,7 @@ def test_each_layer_lets_scenes_be_rendered(walled: tuple[str, Zygote], tmp_path
     assert walled[1].run(tmp_path, render_job(SQUARE)).result["type"] == "done"
 
 
-def self_attack(folder: Path, *, others: int = 0) -> str:
+def self_attack(folder: Path, *, others: int = 0, paths: Sequence[str] = ()) -> str:
     """The self-attack as the service sends it; `folder` is the job's."""
     secret = folder.parent / "secret"
     secret.write_text("secret")
@@ -111,7 +111,7 @@ def self_attack(folder: Path, *, others: int = 0) -> str:
         "service": os.getpid(),
         "processes": 64,
         "others": others,
-        "paths": [],
+        "paths": list(paths),
         "hostName": "",
     }
     source = (RENDERER / "scenes" / "self_attack.py").read_text()
@@ -185,6 +185,19 @@ def test_the_self_attack_sees_what_gets_through(tmp_path: Path) -> None:
     ):
         assert leak in error
     assert zygote.close() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "is_seen"),
+    [(str(RENDERER), True), ("/scene_renderer", False), (str(RENDERER)[:-1], False)],
+    ids=["seen", "end of another", "beginning of another"],
+)
+def test_the_self_attack_looks_for_whole_paths(
+    zygote: Zygote, tmp_path: Path, path: str, *, is_seen: bool
+) -> None:
+    error = zygote.run(tmp_path, render_job(self_attack(tmp_path, paths=[path]))).error
+    assert error.startswith("Sandbox")
+    assert ("saw a path of the machine" in error) == is_seen
 
 
 def test_a_reduced_sandbox_lets_text_tex_and_3d_through(tmp_path: Path) -> None:
