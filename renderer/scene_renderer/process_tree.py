@@ -60,8 +60,13 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def in_namespace() -> list[int]:
-    """Return the ids of all processes that /proc shows, but for the first, which is the job's keeper."""
-    return [int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1"]
+    """Return the ids of all processes that /proc shows, newest first, but for the first, the job's keeper.
+
+    The newest may be about to end: a scene can pass its memory on from process to process, each of which
+    lives for less than a millisecond, and have many old ones be looked at meanwhile.
+    """
+    pids = (int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1")
+    return sorted(pids, reverse=True)
 
 
 def held_memory(pids: Iterable[int], *, shared: bool) -> dict[int, Memory]:

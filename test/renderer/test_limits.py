@@ -1,9 +1,11 @@
+import os
 import time
 from pathlib import Path
 
 import pytest
 
 from client import Zygote, children, render_job
+from scene_renderer import process_tree
 from sources import scene
 
 
@@ -75,6 +77,13 @@ def test_too_much_memory_ends_the_job(zygote: Zygote, tmp_path: Path, body: str)
     assert outcome.ended["signal"] == "SIGKILL"
     assert outcome.ended["peakMemoryBytes"] > 500 << 20
     assert children(zygote.process.pid) == []
+
+
+def test_memory_of_the_newest_processes_is_counted_first() -> None:
+    pids = process_tree.in_namespace()
+    assert os.getpid() in pids
+    assert 1 not in pids
+    assert pids == sorted(pids, reverse=True)
 
 
 def test_memory_shared_by_processes_counts_once(zygote: Zygote, tmp_path: Path) -> None:
