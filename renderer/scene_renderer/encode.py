@@ -45,6 +45,7 @@ class MovieEncoder:
         self._queue: queue.Queue[tuple[Pixels, int] | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
+        self._is_emptied = False  # the None behind the last frame has been taken
         self._buffers: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # to be used again
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
         self._thread.start()
@@ -100,8 +101,14 @@ class MovieEncoder:
             self._encode()
         except BaseException as error:
             self._error = error
-            while self._queue.get() is not None:
-                pass  # the scene may wait for room in the queue
+            while not self._is_emptied:
+                self._take()  # the scene may wait for room in the queue
+
+    def _take(self) -> tuple[Pixels, int] | None:
+        """Return the next frame and how often it is repeated; None, once, behind the last."""
+        item = self._queue.get()
+        self._is_emptied = item is None
+        return item
 
     def _encode(self) -> None:
         job = self._job
@@ -114,7 +121,7 @@ class MovieEncoder:
             context = stream.codec_context
             context.thread_count = _THREADS
             context.thread_type = "FRAME"
-            while (item := self._queue.get()) is not None:
+            while (item := self._take()) is not None:
                 pixels, repeat = item
                 rgba = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
                 frame = reformatter.reformat(rgba, format="yuv420p")
