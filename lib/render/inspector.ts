@@ -46,31 +46,35 @@ export class Inspector {
 
   /** The process, warm. Rejects when it can't be started. */
   ready(): Promise<Zygote> {
-    this.#started ??= this.#warmUp();
-    return this.#started;
+    if (this.#started !== undefined) return this.#started;
+    // After a stop another may be started before the one that was stopped is gone.
+    const started = this.#warmUp(() => this.#started === started);
+    this.#started = started;
+    return started;
   }
 
   /** Ends it with what it runs; resolves when it is gone. */
   async stop(): Promise<void> {
     const started = this.#started;
     this.#started = undefined;
+    this.alive = false;
     const zygote = await started?.catch(() => undefined);
     await zygote?.stop();
   }
 
-  async #warmUp(): Promise<Zygote> {
+  async #warmUp(isCurrent: () => boolean): Promise<Zygote> {
     try {
       const [zygote] = await this.#start();
-      this.alive = true;
+      if (isCurrent()) this.alive = true;
       zygote.onDeath = (reason) => {
+        if (!isCurrent()) return; // It was stopped.
         this.alive = false;
-        if (!this.#started) return; // It was stopped.
         this.#started = undefined;
         this.#onDeath(`the inspector: ${reason}`);
       };
       return zygote;
     } catch (error) {
-      this.#started = undefined;
+      if (isCurrent()) this.#started = undefined;
       throw error;
     }
   }
