@@ -1,6 +1,7 @@
 """Captions as WebVTT (https://www.w3.org/TR/webvtt1/)."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,8 @@ from .errors import SceneError
 _HEAD = "WEBVTT\n\n"
 _TIMES = re.compile(r"(\d{2,6}):([0-5]\d):([0-5]\d)\.(\d{3})", re.ASCII)
 _ARROW = " --> "
+# The latest that `_TIMES` can say.
+_LAST_MS = (999_999 * 3600 + 59 * 60 + 59) * 1000 + 999
 _CUES_MAX = 50_000
 _CUE_CHARACTERS_MAX = 20_000
 # What `_ESCAPES` makes, and nothing else that a browser would take for a tag or a character.
@@ -30,6 +33,8 @@ class Cue:
 
 def write(cues: list[Cue], path: Path) -> bool:
     """Write the cues that can be seen to a file; False, and no file, when there are none."""
+    with suppress(FileNotFoundError, IsADirectoryError):
+        path.unlink()  # a scene may have a file of this name
     blocks = [block for cue in sorted(cues, key=lambda cue: cue.start_s) if (block := _block(cue))]
     if blocks:
         path.write_text(_HEAD + "\n".join(blocks), encoding="utf-8", errors="replace")
@@ -84,13 +89,17 @@ def _strange() -> SceneError:
 
 
 def _block(cue: Cue) -> str:
-    start_ms, end_ms = (max(0, round(seconds * 1000)) for seconds in (cue.start_s, cue.end_s))
+    start_ms, end_ms = (_milliseconds(seconds) for seconds in (cue.start_s, cue.end_s))
     # A blank line would end the cue, and "-->" would begin another: its ">" is escaped.
     lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", cue.text) if line.strip()]
     if end_ms <= start_ms or not lines:
         return ""
     text = _CONTROL.sub("\ufffd", "\n".join(lines)).translate(_ESCAPES)
     return f"{_timestamp(start_ms)} --> {_timestamp(end_ms)}\n{text}\n"
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(min(max(0.0, seconds * 1000), _LAST_MS))
 
 
 def _timestamp(milliseconds: int) -> str:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from client import Zygote, render_job
-from scene_renderer.captions import Cue, write
+from scene_renderer.captions import Cue, parse, write
 from sources import scene
 
 
@@ -35,6 +35,23 @@ def test_no_text_ends_its_cue_early(tmp_path: Path, text: str, lines: list[str])
 def test_a_cue_that_cannot_be_seen_is_left_out(tmp_path: Path, cue: Cue) -> None:
     assert not write([cue], tmp_path / "captions.vtt")
     assert not (tmp_path / "captions.vtt").exists()
+
+
+def test_a_file_of_the_scene_is_not_taken_for_captions(tmp_path: Path) -> None:
+    path = tmp_path / "captions.vtt"
+    path.write_text("notes")
+    assert not write([], path)
+    assert not path.exists()
+    path.mkdir()
+    assert not write([], path)
+
+
+@pytest.mark.parametrize("end_s", [1e10, 1e300, float("inf")])
+def test_a_cue_without_an_end_in_sight_is_read_again(tmp_path: Path, end_s: float) -> None:
+    path = tmp_path / "captions.vtt"
+    assert write([Cue(0, end_s, "for ever")], path)
+    [cue] = parse(path.read_bytes())
+    assert cue.text == "for ever"
 
 
 def test_a_cue_that_starts_before_the_video_starts_with_it(tmp_path: Path) -> None:
