@@ -22,7 +22,10 @@ import { watchFunds } from './watch-funds.ts';
 
 /** How many jobs may wait and run. */
 export interface QueueOptions {
-  /** Jobs that may wait, of all owners together. Default 10,000. */
+  /**
+   * Jobs that may wait, of all owners together. Default 10,000. Beyond it, an owner with less than an equal share of
+   * them may still add some, so that others can't take all places.
+   */
   maxQueued: number;
   /** Jobs of one owner that may wait. Default 1,000. */
   maxQueuedPerOwner: number;
@@ -177,7 +180,10 @@ export class Dispatcher {
   /** `queue_full` when no more jobs of that owner may wait. */
   assertRoom(owner: string): void {
     const { maxQueued, maxQueuedPerOwner } = this.#options.queue;
-    if (this.#queue.size < maxQueued && this.#queue.sizeOf(owner) < maxQueuedPerOwner) return;
+    const waiting = this.#queue.sizeOf(owner);
+    const share = Math.floor(maxQueued / (this.#queue.owners + (waiting === 0 ? 1 : 0)));
+    const isFull = this.#queue.size >= maxQueued && waiting >= share;
+    if (!isFull && waiting < maxQueuedPerOwner) return;
     throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
   }
 

@@ -8,6 +8,11 @@ export class FairQueue {
     return this.#size;
   }
 
+  /** How many owners have jobs that wait. */
+  get owners(): number {
+    return this.#byOwner.size;
+  }
+
   /** The id of the job that was enqueued first; ids sort by time. */
   get oldest(): string | undefined {
     let oldest: string | undefined;

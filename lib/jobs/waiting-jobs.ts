@@ -57,6 +57,11 @@ export class WaitingJobs {
     return this.#queue.size + this.#suspects.size;
   }
 
+  /** How many owners have jobs that wait, apart from suspects. */
+  get owners(): number {
+    return this.#queue.owners;
+  }
+
   /** The id of the job that was enqueued first; ids sort by time. */
   get oldest(): string | undefined {
     return [this.#queue.oldest, ...this.#suspects.keys()]

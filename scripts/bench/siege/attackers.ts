@@ -28,6 +28,27 @@ const SLOW_CONNECTIONS = 400;
 const UNREAD_DOWNLOADS = 100;
 const DRIP_MS = 5_000;
 const FUZZ_PAUSE_MS = 40;
+const UNREAD_MS = 150_000;
+
+/** What fuzzed connections are made of. */
+const PIECES = [
+  'GET / HTTP/1.1\r\n',
+  'POST /api/v2/render HTTP/1.1\r\n',
+  'Host: x\r\n',
+  'Content-Length: 1\r\n',
+  'Content-Length: -1\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Connection: close\r\n',
+  'Expect: 100-continue\r\n',
+  'Upgrade: websocket\r\nConnection: Upgrade\r\n',
+  '\r\n',
+  '{}',
+  '{"code":"',
+  '0\r\n\r\n',
+  'fffffffff\r\n',
+  '\0\xff\xfe',
+  `X-Long: ${'y'.repeat(20_000)}\r\n`,
+];
 
 const { url, keys, video, seed } = JSON.parse(process.argv[2] ?? '') as AttackOrders;
 const { hostname: host, port } = new URL(url);
@@ -38,9 +59,6 @@ const over = new AbortController();
 
 // They stand for other machines: the processors of this one are the service's.
 setPriority(constants.priority.PRIORITY_LOW);
-process.on('uncaughtException', (error) =>
-  count('attackers', (error as NodeJS.ErrnoException).code ?? 'error'),
-);
 
 const tarpit = createServer((socket) => socket.on('error', () => {}));
 await new Promise<void>((resolve) => tarpit.listen(0, '0.0.0.0', resolve));
@@ -117,7 +135,7 @@ async function post(name: string, key: string, body: () => object): Promise<void
 /** Sends a head that never ends; half of them close only their own side. */
 async function dripHead(localAddress: string): Promise<void> {
   while (!over.signal.aborted) {
-    const socket = open(localAddress);
+    const socket = open(localAddress).resume();
     socket.write('POST /api/v2/render HTTP/1.1\r\nHost: x\r\n');
     if (random() < 0.5) socket.end();
     const dripping = setInterval(() => socket.writable && socket.write('X-A: b\r\n'), DRIP_MS);
@@ -133,32 +151,16 @@ async function downloadUnread(localAddress: string): Promise<void> {
   const { pathname } = new URL(video);
   while (!over.signal.aborted) {
     const socket = open(localAddress);
+    // Paused, it never hears that it was closed.
     socket.pause();
-    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(500));
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(90));
+    const enough = setTimeout(() => socket.destroy(), UNREAD_MS);
     await closed(socket);
+    clearTimeout(enough);
     count('unread downloads', 'closed');
     await pause(PAUSE_MS);
   }
 }
-
-const PIECES = [
-  'GET / HTTP/1.1\r\n',
-  'POST /api/v2/render HTTP/1.1\r\n',
-  'Host: x\r\n',
-  'Content-Length: 1\r\n',
-  'Content-Length: -1\r\n',
-  'Transfer-Encoding: chunked\r\n',
-  'Connection: close\r\n',
-  'Expect: 100-continue\r\n',
-  'Upgrade: websocket\r\nConnection: Upgrade\r\n',
-  '\r\n',
-  '{}',
-  '{"code":"',
-  '0\r\n\r\n',
-  'fffffffff\r\n',
-  '\0\xff\xfe',
-  `X-Long: ${'y'.repeat(20_000)}\r\n`,
-];
 
 async function fuzzConnections(): Promise<void> {
   while (!over.signal.aborted) {

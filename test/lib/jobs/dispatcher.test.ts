@@ -331,3 +331,20 @@ t.test('attempts that end while it stops leave no timers behind', async (t) => {
     t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
   }
 });
+
+t.test('a full queue has places for an owner with less than an equal share', async (t) => {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, maxQueued: 6 },
+  });
+  dispatcher.pause();
+  while (dispatcher.queued < 6) await add('greedy');
+  t.throws(() => dispatcher.assertRoom('greedy'), { code: 'queue_full' });
+  for (let count = 0; count < 3; count += 1) {
+    dispatcher.assertRoom('modest');
+    await add('modest');
+  }
+  t.throws(() => dispatcher.assertRoom('modest'), { code: 'queue_full' }, 'half of the places are its share');
+  dispatcher.assertRoom('third');
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x' });
+  await dispatcher.stop(0);
+});
