@@ -206,5 +206,5 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
 const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 function row(name: string, ...cells: string[]): string {
-  return [name.padEnd(24), ...cells.map((cell) => cell.padStart(12))].join('');
+  return [name.padEnd(24), ...cells.map((cell) => ` ${cell}`.padStart(13))].join('');
 }
