@@ -74,7 +74,7 @@ def test_a_full_disk_is_no_room_and_keeps_nothing_half(zygote: Zygote, tmp_path:
     place.mkdir()
     assert os.system(f"mount -t tmpfs -o size=64k none {place}") == 0
     try:
-        code = scene("self.wait()\nopen('captions.vtt', 'wb').write(bytes(200_000))")
+        code = scene("self.add_subcaption('x' * 200_000, duration=1)\nself.wait()")
         outcome = zygote.run(place, render_job(code))
         assert outcome.ended["reason"] == "no_room"
         assert [path.name for path in place.iterdir() if path.name != "video.mp4"] == []
