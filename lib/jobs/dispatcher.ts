@@ -160,7 +160,7 @@ export class Dispatcher {
     this.#stopSignal.abort();
     for (const running of this.#running.values()) stopRender(running, 'shutdown');
     await ended();
-    // What ended meanwhile may have begun them anew, and they would keep the process running.
+    // Attempts that ended meanwhile may have started them again; they would keep the process running.
     this.#queue.stop();
     this.#hold.end();
     await within(DISCARD_GRACE_MS, Promise.all(this.#discards));

@@ -60,7 +60,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def in_namespace() -> list[int]:
-    """Return the ids of all processes that /proc shows, newest first, but for the first, the job's keeper.
+    """Return the ids of all processes that /proc shows, newest first, without the job's keeper.
 
     The newest may be about to end: a scene can pass its memory on from process to process, each of which
     lives for less than a millisecond, and have many old ones be looked at meanwhile.
