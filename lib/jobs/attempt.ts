@@ -126,9 +126,10 @@ async function endOfRendered(
       options: { durationMs },
     };
   } catch (error) {
+    // Warned of where the job is put back.
+    if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: (error as Error).message };
     logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
     if (isNoRoom(error)) return withoutRoom(job, durationMs, sizeBytes, world);
-    if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: (error as Error).message };
     return { next: 'count', error: NOT_STORED, durationMs };
   }
 }

@@ -28,6 +28,7 @@ export class RendererWatch {
   readonly #idleMs: number;
   readonly #hasIdleWorker: () => boolean;
   readonly #mayTry: () => boolean;
+  readonly #hasPlace: () => Promise<boolean>;
   readonly #onRecovery: () => void;
   readonly #code: string;
   #timer: NodeJS.Timeout | undefined;
@@ -50,6 +51,8 @@ export class RendererWatch {
     hasIdleWorker: () => boolean;
     /** False while it would fail for another reason. */
     mayTry: () => boolean;
+    /** Looks whether renders have their folder: without it, a scene that fails says nothing about the renderer. */
+    hasPlace: () => Promise<boolean>;
     /** Called when what had been broken renders again. */
     onRecovery: () => void;
   }) {
@@ -59,6 +62,7 @@ export class RendererWatch {
     this.#idleMs = options.idleMs;
     this.#hasIdleWorker = options.hasIdleWorker;
     this.#mayTry = options.mayTry;
+    this.#hasPlace = options.hasPlace;
     this.#onRecovery = options.onRecovery;
     this.#code = ownScene(options.launcher, 'sign_of_life.py');
   }
@@ -126,6 +130,7 @@ export class RendererWatch {
       if (!this.#timer || result.kind === 'rendered') return;
       reason = reasonOf(result);
     }
+    if (!(await this.#hasPlace()) || !this.#timer) return;
     if (this.problem === null) this.#logger.error({ reason }, 'The renderer does not render any more.');
     else this.#againMs = Math.min(2 * this.#againMs, AGAIN_LONGEST_MS);
     this.problem = reason;

@@ -108,6 +108,7 @@ export class Renderer {
       idleMs: signOfLifeAfterMs || Number.POSITIVE_INFINITY,
       hasIdleWorker,
       mayTry: () => mayTry() && place.problem === null,
+      hasPlace: () => place.canBeUsed(),
       onRecovery,
     });
     this.#watch.start();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 
 const LOOK_MS = 1_000;
@@ -37,6 +38,14 @@ export class WorkFolderWatch {
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
+  /** Looks at once, by writing in it; resolves with whether it can be used. */
+  async canBeUsed(): Promise<boolean> {
+    await this.#looked();
+    this.#look({ write: true });
+    await this.#looked();
+    return this.problem === null && !this.#hangs;
+  }
+
   /** Resolves when it looks no more; a look that hangs isn't waited for. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
@@ -44,17 +53,21 @@ export class WorkFolderWatch {
     if (!this.#hangs) await this.#looking;
   }
 
+  /** Resolves when the look in progress is over, or has taken so long that it hangs. */
+  async #looked(): Promise<void> {
+    if (this.#looking !== undefined)
+      await Promise.race([this.#looking, delay(SILENCE_MS, undefined, { ref: false })]);
+  }
+
   get #hangs(): boolean {
     return this.#looking !== undefined && performance.now() - this.#lookedAtMs > SILENCE_MS;
   }
 
-  #look(): void {
+  /** What was found broken is tried at each look. */
+  #look({ write = this.problem !== null || ++this.#looks % LOOKS_PER_WRITE === 0 } = {}): void {
     if (this.#hangs) this.#fail('its file system does not answer');
     if (this.#looking !== undefined) return;
     this.#lookedAtMs = performance.now();
-    this.#looks += 1;
-    // What was found broken is tried at each look.
-    const write = this.problem !== null || this.#looks % LOOKS_PER_WRITE === 0;
     this.#looking = this.#check({ write })
       .then(
         (isNew) => this.#pass(isNew),
