@@ -34,7 +34,8 @@ export interface QueueOptions {
   /**
    * Of several workers, so many render only for owners in good standing: the renders of theirs that completed within
    * 24 hours took at least as long as those that failed by their scenes or were canceled. So an owner whose scenes never
-   * end can't keep all workers from the others. One worker always serves everybody. Default 0.
+   * end can't keep all workers from the others. One worker always serves everybody. Default 0. Where the processor is
+   * short, renders of other owners also get a third of the share that those of owners in good standing get.
    */
   reservedWorkers: number;
 }
@@ -82,7 +83,7 @@ export interface DispatcherOptions {
   mayBegin: () => boolean;
   /** True for owners whose jobs wait while others' do. Default: none. */
   yields?: (owner: string) => boolean;
-  /** True for owners who may use the reserved workers. Default: all. */
+  /** True for owners who may use the reserved workers, and whose renders aren't in the background. Default: all. */
   inGoodStanding?: (owner: string) => boolean;
   /** The artifacts of a render did not fit on the disk. */
   onNoRoom: (missingBytes: number) => void;
@@ -334,6 +335,7 @@ export class Dispatcher {
         fps,
         ...sizeOf(quality, aspectRatio),
         previewIntervalMs: this.#options.previewIntervalMs,
+        background: !running.inGoodStanding,
       },
       {
         onStarted: () => {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { shareProcessor, writeWeight } from './cgroup-weight.ts';
 import { makeOwnGroup, removeOwnGroup } from './own-cgroup.ts';
 import { onMachine, type RendererRoot, startOutside } from './renderer-root.ts';
 
@@ -93,7 +94,10 @@ export async function openCgroups(root: RendererRoot): Promise<CgroupHome> {
     );
     if ('problem' in found) return { folder: undefined, problem: found.problem };
     const problem = await arrange(found.folder, () => isDelegated(found.folder, root));
-    if (problem === undefined) return { folder: found.folder, problem };
+    if (problem === undefined) {
+      shareProcessor(found.folder);
+      return { folder: found.folder, problem };
+    }
     return process.getuid?.() === 0 ? ownHome(found.top, problem) : { folder: undefined, problem };
   } catch (error) {
     return { folder: undefined, problem: (error as Error).message };
@@ -104,7 +108,10 @@ function ownHome(top: string, problem: string): CgroupHome {
   try {
     const missing = missingIn(top);
     if (missing) return { folder: undefined, problem: missing };
-    return { folder: makeOwnGroup(top, CONTROLLERS), problem: undefined };
+    const folder = makeOwnGroup(top, CONTROLLERS);
+    shareProcessor(folder);
+    writeWeight(folder, { background: false });
+    return { folder, problem: undefined };
   } catch (error) {
     const reason = (error as Error).message;
     return { folder: undefined, problem: `${problem}, and none could be made for renders (${reason})` };
@@ -238,6 +245,11 @@ export class JobCgroup {
       rmdirSync(folder);
       throw error;
     }
+  }
+
+  /** Sets the share of the processor that its next job gets. */
+  weigh(job: { background: boolean }): void {
+    writeWeight(this.#folder, job);
   }
 
   /** Kills what may be left of a job. True when the kernel has ended the job because of its memory. */

@@ -26,6 +26,8 @@ export interface ForkCommand {
   inputs: string[];
   /** Names of files that it is to leave there, and the largest size in bytes of each. */
   outputs: Record<string, number>;
+  /** It gets less of the processor than others. */
+  background: boolean;
 }
 
 /** The zygote is warm. */

@@ -10,6 +10,8 @@ export interface RenderTask {
   fps: number;
   /** A small picture of the frame being drawn, at most this often; 0: none. */
   previewIntervalMs: number;
+  /** Renders that aren't go first where the processor is short. */
+  background: boolean;
   port: MessagePort;
 }
 

@@ -69,6 +69,7 @@ type EndReason = StopReason | 'timeout';
 /** A zygote with a job on it, or about to have one. */
 interface Occupied {
   zygote: Zygote;
+  background: boolean;
   endReason: EndReason | undefined;
 }
 
@@ -169,7 +170,7 @@ export class RenderWorker {
       startedAtMs = performance.now();
       send({ type: 'started' });
 
-      this.#current = { zygote, endReason: undefined };
+      this.#current = { zygote, background: task.background, endReason: undefined };
       const current = this.#current;
       const timer = setTimeout(() => this.#end('timeout'), this.#settings.limits.timeoutMs);
       try {
@@ -239,7 +240,11 @@ export class RenderWorker {
     const folder = join(this.#folder, `${++this.#attempts}`);
     const job: RendererJob = { kind: 'list', code, ...OWN_SIZE, limits: this.#settings.limits };
     try {
-      const current: Occupied = { zygote: await this.#zygote('landscape'), endReason: undefined };
+      const current: Occupied = {
+        zygote: await this.#zygote('landscape'),
+        background: false,
+        endReason: undefined,
+      };
       this.#current = current;
       const timer = setTimeout(() => this.#end('timeout'), OWN_RENDER_TIMEOUT_MS);
       const outcome = await this.#fork(current, folder, job, () => {}).finally(() => clearTimeout(timer));
@@ -309,6 +314,7 @@ export class RenderWorker {
         diskBytes: job.kind === 'inspect' ? roomForInspection(this.#settings.limits) : diskBytes,
         files,
         fileSizeBytes,
+        background: current.background,
         ...filesOf(job.kind, this.#settings.limits),
       });
       // It may have come while there was nothing to kill yet.
@@ -500,7 +506,7 @@ export class RenderWorker {
   async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
     const folder = join(this.#folder, className.toLowerCase());
     const job: RendererJob = { kind: 'render', code, className, ...OWN_SIZE, limits: this.#settings.limits };
-    const occupied: Occupied = { zygote, endReason: undefined };
+    const occupied: Occupied = { zygote, background: false, endReason: undefined };
     const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
     try {
       const { verdict, begun, end } = await this.#fork(occupied, folder, job, () => {});

@@ -146,6 +146,7 @@ export class RendererWatch {
       heightPx: 36,
       fps: 1,
       previewIntervalMs: 0,
+      background: false,
     };
     let timer: NodeJS.Timeout | undefined;
     const render = this.#pool.render(task, {

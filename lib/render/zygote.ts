@@ -116,6 +116,7 @@ export class Zygote {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(new ZygoteDied('it had ended before'));
       this.#running = { job: command.job, resolve, reject };
+      this.#cgroup?.weigh(command);
       this.#send({ type: 'fork', ...command });
     });
   }

@@ -24,7 +24,7 @@ def main() -> None:
 
     if arguments.mount_proc:
         kernel.mount_proc("/proc")
-    priority.begin_session()  # by the user who has started it: files about a process of another are root's
+    session = priority.Session()
     priority.die_before_the_service()
     if arguments.uid is not None:
         os.setgroups([])
@@ -41,6 +41,7 @@ def main() -> None:
         prepare,
         readable=arguments.read,
         without=arguments.without,
+        session=session,
         grouped=arguments.cgroup,
     )
 

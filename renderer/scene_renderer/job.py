@@ -125,7 +125,7 @@ def _forget_zygote(findings: int) -> None:
 def _inner(fork: Fork, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
     folder = fork.folder
     kernel.die_with_parent()
-    priority.yield_to_the_renderer()
+    priority.yield_to_the_renderer(background=fork.background)
     kernel.forbid_speculation()
     os.setpgid(0, 0)  # a group of its own: kill(0) must not reach the outer process
     kernel.set_readable(True)  # its memory is counted by the outer process

@@ -24,7 +24,7 @@ class Fork:
 
     `memory_bytes`: of all its processes; `disk_bytes`, `files`: of all its files; `file_size_bytes`: of each.
     `inputs`: names of files in the folder that the job reads; `outputs`: of those that it is to leave there,
-    with the largest size that each may have.
+    with the largest size that each may have. `background`: it gets less of the processor than others.
     """
 
     job: str
@@ -36,6 +36,7 @@ class Fork:
     file_size_bytes: int
     inputs: tuple[str, ...]
     outputs: dict[str, int]
+    background: bool
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ def parse_fork(message: dict[str, Any]) -> Fork:
         file_size_bytes=int(message["fileSizeBytes"]),
         inputs=tuple(str(name) for name in message["inputs"]),
         outputs={str(name): int(size) for name, size in message["outputs"].items()},
+        background=bool(message["background"]),
     )
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from . import cgroup, job, kernel, process_tree, sandbox
+from .priority import Session
 from .protocol import Fork, encode_line, parse_fork
 from .sandbox import Sandbox
 from .watch import Findings
@@ -34,12 +35,17 @@ _THREADS_END_S = 10.0
 
 
 def run(
-    prepare: Callable[[], None], *, readable: Sequence[str], without: Sequence[str], grouped: bool
+    prepare: Callable[[], None],
+    *,
+    readable: Sequence[str],
+    without: Sequence[str],
+    session: Session,
+    grouped: bool,
 ) -> None:
     """Prepare, say ``ready`` and serve until stdin ends.
 
     `prepare`: imports what jobs need; `readable`: paths that jobs may read; `without`: layers of the sandbox
-    to leave out; `grouped`: jobs have a control group.
+    to leave out; `session`: what all this runs in; `grouped`: jobs have a control group.
     """
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
@@ -57,7 +63,7 @@ def run(
     _await_single_thread()
     # A job is of the same user: it must not be able to read or trace the zygote.
     kernel.set_readable(False)
-    zygote = _Zygote(found, entrance)
+    zygote = _Zygote(found, session, entrance)
     gc.collect()
     gc.freeze()
     _send(
@@ -117,8 +123,9 @@ class _Running:
 
 
 class _Zygote:
-    def __init__(self, sandbox: Sandbox, entrance: int | None) -> None:
+    def __init__(self, sandbox: Sandbox, session: Session, entrance: int | None) -> None:
         self._sandbox = sandbox
+        self._session = session
         self._entrance = entrance
         self._running: _Running | None = None
         self._commands = bytearray()
@@ -180,6 +187,7 @@ class _Zygote:
             message = f"job {self._running.fork.job} still runs; {fork.job} was not forked"
             _send({"type": "error", "message": message})
             return
+        self._session.lower(background=fork.background)
         zygote = os.getpid()
         reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         pid = os.fork()

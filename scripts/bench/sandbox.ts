@@ -115,6 +115,7 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
   const socket = JobChannel.pathIn(seen);
   await candidate.zygote.run({
     ...{ job: `${turn}`, folder: seen, socket, memoryBytes, diskBytes, files, fileSizeBytes },
+    background: false,
     ...filesOf('render', DEFAULT_LIMITS),
   });
   await channel.drained();

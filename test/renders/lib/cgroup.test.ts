@@ -1,7 +1,7 @@
 // Runs where the kernel can limit renders: in a unit with Delegate=yes, as
 // `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.test.ts`,
 // and in a virtual machine: `npm run test:cgroups`.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
@@ -35,6 +35,11 @@ function numberIn(group: string, file: string, name = ''): number {
   );
 }
 
+/** The kernel shares the processor among groups here; elsewhere among sessions. */
+function sharesProcessor(group: string): boolean {
+  return existsSync(join(group, 'cpu.weight'));
+}
+
 /** The group of what the landscape zygote forks. */
 let renders = '';
 
@@ -51,6 +56,7 @@ t.test('a job, and not its zygote, is in a group with its limits', { skip }, asy
   const jobs = zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid));
   t.same(inside.sort(), jobs.map(({ pid }) => pid).sort());
   t.equal(inside.length, 3, 'the scene, its watch, the first of the namespace');
+  if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 11, 'of an owner not known yet');
   await service.cancel(jobId);
   t.same(processesIn(group), []);
   renders = group;
@@ -84,7 +90,10 @@ t.test('memory is limited for all processes together, by the kernel', { skip }, 
   }
   t.ok(numberIn(group, 'memory.events', 'oom_kill') > before, 'it was the kernel');
   t.ok(numberIn(group, 'memory.peak') <= LIMIT, `at most ${numberIn(group, 'memory.peak')} bytes were used`);
-  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+  t.match(await render(service, { owner: 'known' }), { status: 'completed', attempts: 1 });
+  if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 11);
+  t.match(await render(service, { owner: 'known' }), { status: 'completed', attempts: 1 });
+  if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 33);
 });
 
 t.test('memory that is only read together with the zygote does not count', { skip }, async (t) => {

@@ -2,22 +2,32 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import t from 'tap';
 import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
-import { drawing, ENDLESS, startService } from '../../fixtures/renders.ts';
+import { drawing, ENDLESS, render, startService } from '../../fixtures/renders.ts';
 
 const LOWEST = 19;
+const hasSessions = existsSync('/proc/self/autogroup');
+
+function sessionNiceness(pid = 0): number {
+  return Number(/ nice (-?\d+)$/m.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1]);
+}
+
+function scenesAndZygotes(): { zygote: number; scene: number } {
+  const [{ pid: zygote } = { pid: 0 }] = zygotesBelow(process.pid);
+  return { zygote, scene: processesBelow(zygote).at(-1)?.pid ?? 0 };
+}
 
 t.test(
   'the service goes before the renderer, which goes before the scene that it may have to end',
   async (t) => {
     const service = await startService(t, { workers: 1 });
+    t.match(await render(service, {}), { status: 'completed' });
     const { jobId } = await drawing(service, { code: ENDLESS });
-    const [zygote] = zygotesBelow(process.pid).map(({ pid }) => pid);
-    const scene = processesBelow(zygote ?? 0).at(-1)?.pid;
+    const { zygote, scene } = scenesAndZygotes();
     const ours = getPriority(process.pid);
     t.equal(getPriority(zygote), ours);
     t.equal(getPriority(scene), Math.min(LOWEST, ours + 5));
-    for (const pid of existsSync('/proc/self/autogroup') ? [zygote, scene] : []) {
-      t.match(readFileSync(`/proc/${pid}/autogroup`, 'utf8'), /nice 5$/m, 'its session waits for others');
+    for (const pid of hasSessions ? [zygote, scene] : []) {
+      t.equal(sessionNiceness(pid), 5, 'its session waits for others');
     }
     const scoreOf = (pid = 0) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
     t.equal(scoreOf(scene), 1000, 'out of memory, the kernel ends the scene first');
@@ -26,3 +36,21 @@ t.test(
     await service.cancel(jobId);
   },
 );
+
+t.test('a render of an owner of whom nothing completed lately is in the background', async (t) => {
+  const service = await startService(t, { workers: 1 });
+  const stranger = { owner: 'stranger', code: ENDLESS };
+  const known = { owner: 'known', code: ENDLESS };
+  t.match(await render(service, { owner: 'known' }), { status: 'completed' });
+  for (const [request, niceness] of [
+    [stranger, 10],
+    [known, 5],
+    [stranger, 10],
+  ] as const) {
+    const { jobId } = await drawing(service, request);
+    const { scene } = scenesAndZygotes();
+    t.equal(getPriority(scene), Math.min(LOWEST, getPriority(process.pid) + niceness), request.owner);
+    if (hasSessions) t.equal(sessionNiceness(scene), niceness, `the session of ${request.owner}`);
+    await service.cancel(jobId);
+  }
+});
