@@ -184,6 +184,7 @@ class Zygote:
                     "fileSizeBytes": 1 << 30,
                     "inputs": sorted(files - made),
                     "outputs": dict.fromkeys(sorted(made), OUTPUT_BYTES_MAX),
+                    "background": False,
                 }
             )
             connection, _ = listener.accept()

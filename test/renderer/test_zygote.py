@@ -40,11 +40,17 @@ def test_ping_is_answered_while_a_job_runs(zygote: Zygote, tmp_path: Path) -> No
     assert zygote.finish(channel).ended["signal"] == "SIGKILL"
 
 
+def fork(job: str, folder: str) -> dict[str, object]:
+    """Return a request for a job whose socket nobody listens on."""
+    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
+    place = {"folder": folder, "socket": "/none", "inputs": [], "outputs": {}}
+    return {"type": "fork", "job": job, "background": False, **place, **limits}
+
+
 def test_a_second_job_at_once_is_refused(zygote: Zygote, tmp_path: Path) -> None:
     channel = zygote.start(tmp_path, render_job(ENDLESS))
-    limits = {"memoryBytes": 1, "diskBytes": 1, "files": 1}
-    zygote.send({"type": "fork", "job": "other", "folder": "/", "socket": "/none", **limits})
-    assert zygote.receive()["type"] == "error"
+    zygote.send(fork("other", "/"))
+    assert "still runs" in zygote.receive()["message"]
     zygote.send({"type": "kill", "job": "other"})  # not the one that runs
     zygote.send({"type": "ping"})
     assert zygote.receive() == {"type": "pong"}
@@ -71,9 +77,7 @@ def test_a_malformed_command_is_answered_by_an_error(zygote: Zygote, line: bytes
 
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
-    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
-    place = {"folder": str(tmp_path), "socket": "/none", "inputs": [], "outputs": {}}
-    zygote.send({"type": "fork", "job": "job", **place, **limits})
+    zygote.send(fork("job", str(tmp_path)))
     assert zygote.receive()["type"] == "forked"
     assert zygote.receive()["exitCode"] == 70
 
