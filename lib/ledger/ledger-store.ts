@@ -1,4 +1,3 @@
-import type { JobRecord } from '../jobs/job.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 
 /** Credits put into an account, and what is left of them. */
@@ -10,13 +9,13 @@ export interface Grant {
   remainingCredits: number;
 }
 
-/** An account's books: the grants that still hold credits. */
+/** An account's books. */
 export interface LedgerAccount {
   owner: string;
-  /** Oldest first; a grant with nothing left is dropped (its history stays in the entries). */
+  /** The month (UTC) that its books are open for, as `2026-11`; empty before the first. */
+  period: string;
+  /** Those that still hold credits: the free ones, then the paid ones, oldest first. */
   grants: Grant[];
-  /** The last month whose free grant was made. Never goes back, whatever the clock does. */
-  lastPeriod: string;
 }
 
 /** Credits taken from (or returned to) one grant. */
@@ -56,29 +55,45 @@ export interface LedgerEntry {
   atMs: number;
 }
 
-/** All that is written of one job, or an entry that is of none: a grant, an expiry. */
-export interface JobBooks {
-  jobId: string | null;
-  job: JobRecord | undefined;
-  reserve: Reserve | undefined;
-  /** Oldest first. */
-  entries: LedgerEntry[];
+/** Which of an account's entries to list. Newest first. */
+export interface EntryQuery {
+  /** At most this many. */
+  limit: number;
+  /** Only entries older than this one: the last `entryId` of the page before. */
+  before?: string;
 }
 
-/** A piece of the books: an account, or what is written of a job. */
-export type Books = { account: LedgerAccount } | JobBooks;
+/** What an audit looked at, and what doesn't add up: nothing, if all is well. */
+export interface AuditReport {
+  accounts: number;
+  entries: number;
+  jobs: number;
+  /** One sentence each, naming owner or job. */
+  problems: string[];
+}
 
-/** Where the stored ledger keeps its books: beside the jobs, in the same transactions. */
+/**
+ * Where the stored ledger keeps its books: beside the jobs, in the same transactions. The entries are the truth; what is
+ * left of each grant is what they add up to.
+ */
 export interface LedgerStore {
   readonly storage: Storage;
+  /** With `tx`, nobody else changes the account before that transaction ends. */
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
-  putAccount(tx: Transaction, account: LedgerAccount): Promise<void>;
+  /** Notes the month that an account's books are open for; makes the account where there is none. */
+  setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;
+  /** A grant was made, whether anything is left of it or not. */
+  hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean>;
+  /**
+   * Adds an entry, and its parts to (or, with a negative amount, takes them from) the grants that they name. An entry that
+   * would leave less than nothing in a grant, make a grant twice or end a reserve twice is refused.
+   */
+  append(tx: Transaction, entry: LedgerEntry): Promise<void>;
   getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined>;
   putReserve(tx: Transaction, reserve: Reserve): Promise<void>;
-  appendEntry(tx: Transaction, entry: LedgerEntry): Promise<void>;
-  /** Newest first. */
-  listEntries(owner: string, limit: number): Promise<LedgerEntry[]>;
-  listOwners(): Promise<string[]>;
-  /** For an audit: everything, as of one moment. The accounts first; then each job once, of all owners together. */
-  readBooks(): AsyncIterable<Books>;
+  listEntries(owner: string, query: EntryQuery): Promise<LedgerEntry[]>;
+  /** Owners whose books are open for another month, at most `limit`. */
+  ownersNotIn(period: string, limit: number): Promise<string[]>;
+  /** Recomputes every balance from all entries, and compares the ledger with the jobs. */
+  audit(): Promise<AuditReport>;
 }

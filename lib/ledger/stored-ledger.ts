@@ -4,11 +4,20 @@ import { type Clock, monthOf, systemClock } from '../clock.ts';
 import { isScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
-import { type AuditReport, audit } from './audit.ts';
 import type { Balance, Ledger } from './ledger.ts';
-import type { Grant, GrantPart, LedgerAccount, LedgerEntry, LedgerStore } from './ledger-store.ts';
+import type {
+  AuditReport,
+  EntryQuery,
+  Grant,
+  GrantPart,
+  LedgerAccount,
+  LedgerEntry,
+  LedgerStore,
+} from './ledger-store.ts';
 
 export const DEFAULT_FREE_CREDITS_PER_MONTH = 1000;
+/** Accounts that the month's grant is made to together. */
+const OWNERS_AT_ONCE = 200;
 
 export interface StoredLedgerOptions {
   store: LedgerStore;
@@ -58,8 +67,13 @@ export class StoredLedger implements Ledger {
 
   /** Gives every known account the current month's free credits, unless it has them. */
   async grantMonth(): Promise<void> {
-    for (const owner of await this.#store.listOwners()) {
-      await this.#store.storage.transaction((tx) => this.#openBooks(owner, tx));
+    for (;;) {
+      const period = monthOf(this.#clock.now());
+      const owners = await this.#store.ownersNotIn(period, OWNERS_AT_ONCE);
+      if (owners.length === 0) return;
+      await Promise.all(
+        owners.map((owner) => this.#store.storage.transaction((tx) => this.#openBooks(owner, tx))),
+      );
     }
   }
 
@@ -69,15 +83,14 @@ export class StoredLedger implements Ledger {
     return this.#store.storage.transaction(async (tx) => {
       const account = await this.#openBooks(owner, tx);
       const part: GrantPart = { grantId: this.#ids.next(), source: 'paid', period: null, amountCredits };
-      addTo(account.grants, part);
-      await this.#write(tx, account, { kind: 'grant', amountCredits, parts: [part], note });
+      await this.#append(tx, account, { kind: 'grant', amountCredits, parts: [part], note });
       return balanceOf(account);
     });
   }
 
   async balance(owner: string): Promise<Balance> {
     const account = await this.#store.getAccount(owner);
-    if (account && account.lastPeriod >= monthOf(this.#clock.now())) return balanceOf(account);
+    if (account?.period === monthOf(this.#clock.now())) return balanceOf(account);
     const opened = this.#store.storage.transaction((tx) => this.#openBooks(owner, tx));
     try {
       return balanceOf(await opened);
@@ -94,12 +107,12 @@ export class StoredLedger implements Ledger {
   }
 
   /** The account's history, newest first. */
-  async statement(owner: string, limit = 100): Promise<LedgerEntry[]> {
-    return this.#store.listEntries(owner, limit);
+  async statement(owner: string, { limit = 100, ...page }: Partial<EntryQuery> = {}): Promise<LedgerEntry[]> {
+    return this.#store.listEntries(owner, { limit, ...page });
   }
 
   audit(): Promise<AuditReport> {
-    return audit(this.#store);
+    return this.#store.audit();
   }
 
   async reserve(
@@ -112,9 +125,9 @@ export class StoredLedger implements Ledger {
       if (known) return known.state === 'voided' ? 'insufficient' : 'reserved';
       const account = await this.#openBooks(owner, tx);
       if (balanceOf(account).total < amountCredits) return 'insufficient';
-      const parts = takeFrom(account.grants, amountCredits);
+      const parts = partsFrom(account.grants, amountCredits);
       await this.#store.putReserve(tx, { jobId, owner, state: 'open', parts, chargedCredits: 0 });
-      await this.#write(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
+      await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
       return 'reserved';
     });
   }
@@ -136,13 +149,13 @@ export class StoredLedger implements Ledger {
       const change = reservedCredits - amountCredits;
       if (change < 0 && balanceOf(account).total < -change) return { kind: 'insufficient' };
 
-      const before = balanceOf(account).total;
       // The reserve's own order is free before paid: what is charged comes off its front, the rest goes back.
       const parts =
-        change < 0 ? takeFrom(account.grants, -change) : this.#giveBack(account, tail(reserve.parts, change));
-      assert.equal(balanceOf(account).total, before + change);
+        change < 0
+          ? partsFrom(account.grants, -change)
+          : this.#partsBackTo(account, tail(reserve.parts, change));
       await this.#store.putReserve(tx, { ...reserve, state: 'settled', chargedCredits: amountCredits });
-      await this.#write(tx, account, {
+      await this.#append(tx, account, {
         kind: 'settle',
         amountCredits: change,
         chargedCredits: amountCredits,
@@ -165,58 +178,53 @@ export class StoredLedger implements Ledger {
       assert(reserve.state !== 'settled', 'a settled job is not voided');
       if (reserve.state === 'voided') return;
       const account = await this.#openBooks(owner, tx);
-      const before = balanceOf(account).total;
-      const parts = this.#giveBack(account, reserve.parts);
-      assert.equal(balanceOf(account).total, before + sumOf(reserve.parts));
+      const parts = this.#partsBackTo(account, reserve.parts);
       await this.#store.putReserve(tx, { ...reserve, state: 'voided' });
-      await this.#write(tx, account, { kind: 'void', amountCredits: sumOf(parts), jobId, parts });
+      await this.#append(tx, account, { kind: 'void', amountCredits: sumOf(parts), jobId, parts });
     });
   }
 
-  /** The account as of now: made on first use; a new month ends the old free grant and makes the new one. */
+  /**
+   * The account as of now: made on first use; a new month ends the old free grant and makes the new one. A month is
+   * granted once, however often a wrong clock comes back to it.
+   */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
-    const found = await this.#store.getAccount(owner, tx);
-    const account: LedgerAccount = found
-      ? { ...found, grants: found.grants.map((grant) => ({ ...grant })) }
-      : { owner, grants: [], lastPeriod: '' };
+    const account = (await this.#store.getAccount(owner, tx)) ?? { owner, period: '', grants: [] };
     const period = monthOf(this.#clock.now());
-    if (account.lastPeriod >= period) return account;
-    account.lastPeriod = period;
+    if (account.period === period) return account;
+    await this.#store.setPeriod(tx, owner, period);
+    account.period = period;
     for (const grant of account.grants.filter((grant) => grant.source === 'free')) {
       const part = partOf(grant, grant.remainingCredits);
-      grant.remainingCredits = 0;
-      await this.#write(tx, account, { kind: 'expiry', amountCredits: -part.amountCredits, parts: [part] });
+      await this.#append(tx, account, { kind: 'expiry', amountCredits: -part.amountCredits, parts: [part] });
     }
     const part = this.#freePart(period, this.#freeCredits);
-    addTo(account.grants, part);
-    await this.#write(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
+    if (!(await this.#store.hasGrant(tx, owner, part.grantId))) {
+      await this.#append(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
+    }
     return account;
   }
 
-  /** Returns credits to the grants they came from; those of an ended month to the current month's. */
-  #giveBack(account: LedgerAccount, parts: GrantPart[]): GrantPart[] {
-    const returned = parts.map((part) =>
-      part.source === 'free' && part.period !== account.lastPeriod
-        ? this.#freePart(account.lastPeriod, part.amountCredits)
+  /** Where credits go back to: the grants they came from; those of an ended month to the current month's. */
+  #partsBackTo(account: LedgerAccount, parts: GrantPart[]): GrantPart[] {
+    return parts.map((part) =>
+      part.source === 'free' && part.period !== account.period
+        ? this.#freePart(account.period, part.amountCredits)
         : part,
     );
-    for (const part of returned) addTo(account.grants, part);
-    return returned;
   }
 
   #freePart(period: string, amountCredits: number): GrantPart {
     return { grantId: `free-${period}`, source: 'free', period, amountCredits };
   }
 
-  async #write(
+  /** Writes an entry, and changes the account as it does. */
+  async #append(
     tx: Transaction,
     account: LedgerAccount,
     entry: Pick<LedgerEntry, 'kind' | 'amountCredits' | 'parts'> & Partial<LedgerEntry>,
   ): Promise<void> {
-    account.grants = account.grants.filter((grant) => grant.remainingCredits > 0);
-    assert(account.grants.every((grant) => Number.isSafeInteger(grant.remainingCredits)));
-    await this.#store.putAccount(tx, account);
-    await this.#store.appendEntry(tx, {
+    await this.#store.append(tx, {
       entryId: this.#ids.next(),
       owner: account.owner,
       jobId: null,
@@ -225,6 +233,9 @@ export class StoredLedger implements Ledger {
       atMs: this.#clock.now(),
       ...entry,
     });
+    const sign = entry.amountCredits < 0 ? -1 : 1;
+    for (const part of entry.parts) addTo(account.grants, { ...part, amountCredits: sign * part.amountCredits });
+    assert(account.grants.every(({ remainingCredits }) => Number.isSafeInteger(remainingCredits)));
   }
 
   #in<T>(tx: Transaction | undefined, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -251,15 +262,14 @@ function partOf(grant: Grant, amountCredits: number): GrantPart {
   return { grantId: grant.grantId, source: grant.source, period: grant.period, amountCredits };
 }
 
-/** Takes an amount that is there, free credits first, then the oldest paid ones. */
-function takeFrom(grants: Grant[], amountCredits: number): GrantPart[] {
+/** An amount that is there, of free credits first, then of the oldest paid ones. */
+function partsFrom(grants: Grant[], amountCredits: number): GrantPart[] {
   const parts: GrantPart[] = [];
   let missing = amountCredits;
   for (const source of ['free', 'paid'] as const) {
     for (const grant of grants.filter((grant) => grant.source === source)) {
       const taken = Math.min(missing, grant.remainingCredits);
       if (taken === 0) continue;
-      grant.remainingCredits -= taken;
       missing -= taken;
       parts.push(partOf(grant, taken));
     }

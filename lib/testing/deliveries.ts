@@ -64,7 +64,7 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
         storage,
         deliveryRecord('1'),
         deliveryRecord('2', { jobId: 'k' }),
-        deliveryRecord('3', { jobId: 'k', owner: 'b' }),
+        deliveryRecord('3', { jobId: 'k', owner: 'b', repeats: '2' }),
         deliveryRecord('4'),
       );
       const list = async (query: DeliveryQuery) => idsOf(await storage.deliveries.list(query));

@@ -4,7 +4,7 @@ import type { DeliveryRecord } from '../webhooks/delivery.ts';
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
     deliveryId,
-    jobId: 'j',
+    jobId: `job of ${deliveryId}`,
     owner: 'a',
     keyId: null,
     event: 'failed',

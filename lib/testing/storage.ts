@@ -65,7 +65,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       await insert(storage, jobRecord('1'));
       await insert(storage, jobRecord('2', { phase: 'reserving', webhookSecretSealed: 'two' }));
       await insert(storage, jobRecord('3', { webhookSecretSealed: 'three' }));
-      const ended = { ...jobRecord('3', { webhookSecretSealed: 'three' }), phase: 'completed' as const };
+      const ended = jobRecord('3', { phase: 'completed', webhookSecretSealed: 'three' });
       await storage.transaction((tx) => storage.updateJob(tx, ended));
       const reseal = (sealed: string) => `${sealed} anew`;
       const failing = storage.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-import type { DueLanes, HostPace } from '../../webhooks/delivery-store.ts';
+import type { DueLanes, HostPace } from './delivery-store.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { Moments } from './moments.ts';
 

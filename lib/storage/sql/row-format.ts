@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
+import { ScenepressError } from '../../errors.ts';
+import type { SqlValue } from './sql.ts';
+
+/**
+ * How a field is kept in its column.
+ *
+ * | kind | field | column |
+ * |---|---|---|
+ * | `plain` | text or number, or null | the same |
+ * | `whole` | a time or another whole number, or null | the same, without a fraction |
+ * | `json` | any JSON value; a text of people's, which may hold any character; or null | its JSON |
+ * | `optional` | as `plain`, but absent instead of null | the same |
+ */
+type Kind = 'plain' | 'whole' | 'json' | 'optional';
+
+interface Column {
+  name: string;
+  field: string;
+  kind: Kind;
+}
+
+/** The names of the columns, by field; `camelCase` becomes `snake_case`. */
+function columnsOf(fields: Record<string, Kind>): Column[] {
+  return Object.entries(fields).map(([field, kind]) => ({
+    name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    field,
+    kind,
+  }));
+}
+
+/** Makes rows of records and back. The last column of a row is a checksum over the others. */
+export class RowFormat<Rec extends object> {
+  readonly #table: string;
+  readonly #columns: Column[];
+  readonly #derived: ((record: Rec) => SqlValue)[];
+  readonly #key: string;
+  /** `job_id, owner, …`, with the checksum. */
+  readonly names: string;
+  readonly insert: string;
+  /** Sets all columns of the row whose key is the last value. */
+  readonly update: string;
+
+  /**
+   * `fields`: in the order of the columns, the first one is the primary key. `derived`: columns that are written with a
+   * row, for constraints and sums, and not read.
+   */
+  constructor(
+    table: string,
+    fields: Record<keyof Rec & string, Kind>,
+    derived: Record<string, (record: Rec) => SqlValue> = {},
+  ) {
+    this.#table = table;
+    this.#columns = columnsOf(fields);
+    this.#derived = Object.values(derived);
+    const read = [...this.#columns.map(({ name }) => name), 'checksum'];
+    const written = [...read, ...Object.keys(derived)];
+    this.#key = read[0] as string;
+    this.names = read.join(', ');
+    this.insert = `INSERT INTO ${table} (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
+    this.update = `UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')} WHERE ${this.#key} = ?`;
+  }
+
+  /** The values that {@link insert} and {@link update} take. */
+  row(record: Rec): SqlValue[] {
+    const values = this.#columns.map(({ field, kind }) =>
+      columnValue(kind, (record as Record<string, unknown>)[field]),
+    );
+    values.push(checksumOf(values), ...this.#derived.map((valueOf) => valueOf(record)));
+    return values;
+  }
+
+  /** The record of a row that was read. Error: `storage_damaged` when it isn't as it was written. */
+  record(row: object): Rec {
+    const record: Record<string, unknown> = {};
+    const values: SqlValue[] = [];
+    const cells = row as Record<string, SqlValue>;
+    for (const { name, field, kind } of this.#columns) {
+      const value = cells[name] ?? null;
+      values.push(value);
+      if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
+      else if (kind !== 'optional' || value !== null) record[field] = value;
+    }
+    if (checksumOf(values) !== cells['checksum']) throw this.#damaged(cells[this.#key]);
+    return record as Rec;
+  }
+
+  #damaged(key: SqlValue | undefined): ScenepressError {
+    return new ScenepressError(
+      'storage_damaged',
+      `The row ${key} of the table ${this.#table} is damaged. Restore a backup, or run \`scenepress recover\`.`,
+    );
+  }
+}
+
+function columnValue(kind: Kind, value: unknown): SqlValue {
+  if (value === undefined || value === null) return null;
+  if (kind === 'json') return JSON.stringify(value);
+  if (kind === 'whole') return Math.floor(value as number);
+  assert(typeof value !== 'string' || value.isWellFormed(), 'a text of whole characters');
+  return value as SqlValue;
+}
+
+/** Of a row that turns out to be damaged, the JSON may be none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function checksumOf(values: SqlValue[]): number {
+  return crc32(JSON.stringify(values));
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { isTerminal, type JobPhase, type JobRecord, type JobStatus } from '../../jobs/job.ts';
+import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
+import { RowFormat } from './row-format.ts';
+import type { SqlDatabase, SqlTransaction } from './sql.ts';
+import { SqlDeliveryStore } from './sql-delivery-store.ts';
+
+const DEFAULT_LIMIT = 50;
+/** Rows of a walk over many that are read at once. */
+const PAGE = 500;
+
+const JOBS = new RowFormat<JobRecord>('jobs', {
+  jobId: 'plain',
+  owner: 'plain',
+  phase: 'plain',
+  className: 'plain',
+  quality: 'plain',
+  aspectRatio: 'plain',
+  fps: 'plain',
+  metadataJson: 'plain',
+  webhookUrl: 'json',
+  keyId: 'plain',
+  webhookSecretSealed: 'optional',
+  reserveCredits: 'plain',
+  attempts: 'plain',
+  interruptions: 'optional',
+  createdAtMs: 'whole',
+  startedAtMs: 'whole',
+  completedAtMs: 'whole',
+  durationMs: 'whole',
+  creditsCost: 'plain',
+  outcome: 'json',
+  artifacts: 'json',
+  error: 'json',
+  failedBy: 'optional',
+  forgottenAtMs: 'optional',
+});
+
+const SOURCES = new RowFormat<{ jobId: string; code: string }>('sources', { jobId: 'plain', code: 'json' });
+
+const REQUESTS = new RowFormat<IdempotentRequest>('idempotent_requests', {
+  owner: 'plain',
+  key: 'plain',
+  fingerprint: 'plain',
+  jobId: 'plain',
+  createdAtMs: 'whole',
+});
+
+const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
+  queued: ['queued'],
+  running: ['running', 'settling'],
+  completed: ['completed'],
+  failed: ['failed'],
+};
+
+/** Jobs in a database that speaks SQL. */
+export class SqlStorage implements Storage {
+  readonly deliveries: SqlDeliveryStore;
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    this.deliveries = new SqlDeliveryStore(database);
+  }
+
+  async start(): Promise<void> {
+    await this.#database.start();
+    await this.deliveries.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#database.stop();
+  }
+
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    return this.#database.transaction(work);
+  }
+
+  async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
+    const inside = this.#database.inside(tx);
+    await inside.run(JOBS.insert, ...JOBS.row(job));
+    await inside.run(SOURCES.insert, ...SOURCES.row({ jobId: job.jobId, code: source }));
+  }
+
+  async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
+    const before = await this.getJob(job.jobId, tx);
+    assert(before, 'the job exists');
+    assert(!isTerminal(before.phase), 'a terminal job never changes');
+    await this.#update(tx, job);
+  }
+
+  async deleteJob(tx: Transaction, jobId: string): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const deleted = await inside.run("DELETE FROM jobs WHERE job_id = ? AND phase = 'reserving'", jobId);
+    assert.equal(deleted, 1, 'only a job that nobody saw is removed');
+  }
+
+  async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const before = await this.getJob(job.jobId, tx);
+    assert(before && isTerminal(before.phase), 'only a job that is over is forgotten');
+    await this.#update(tx, job);
+    await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
+    await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
+  }
+
+  purge(): Promise<void> {
+    return this.#database.purge();
+  }
+
+  async getIdempotentRequest(
+    owner: string,
+    key: string,
+    tx: Transaction,
+  ): Promise<IdempotentRequest | undefined> {
+    const row = await this.#database
+      .inside(tx)
+      .get(`SELECT ${REQUESTS.names} FROM idempotent_requests WHERE owner = ? AND key = ?`, owner, key);
+    return row && REQUESTS.record(row);
+  }
+
+  async putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { owner, key } = request;
+    await inside.run('DELETE FROM idempotent_requests WHERE owner = ? AND key = ?', owner, key);
+    await inside.run(REQUESTS.insert, ...REQUESTS.row(request));
+  }
+
+  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
+    await this.#database
+      .inside(tx)
+      .run('DELETE FROM idempotent_requests WHERE created_at_ms < ?', createdBeforeMs);
+  }
+
+  async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
+    const reader = tx ? this.#database.inside(tx) : this.#database;
+    const row = await reader.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    return row && JOBS.record(row);
+  }
+
+  async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
+    const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
+    const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
+    // Each phase is in the order of an index: of each the newest, and of those together the newest.
+    const conditions = [
+      ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
+      ...(before === undefined ? [] : [{ text: 'job_id < ?', value: before }]),
+    ];
+    const where = ['phase = ?', ...conditions.map(({ text }) => text)].join(' AND ');
+    const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE ${where} ORDER BY job_id DESC LIMIT ?) AS page`;
+    const rows = await this.#database.all(
+      `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id DESC LIMIT ?`,
+      ...phases.flatMap((phase) => [phase, ...conditions.map(({ value }) => value), limit]),
+      limit,
+    );
+    return rows.map((row) => JOBS.record(row));
+  }
+
+  async unfinishedJobs(): Promise<JobRecord[]> {
+    const rows = await this.#database.all(
+      `SELECT ${JOBS.names} FROM jobs WHERE phase IN ('reserving', 'queued', 'running', 'settling') ORDER BY job_id`,
+    );
+    return rows.map((row) => JOBS.record(row));
+  }
+
+  async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
+    for (let after = ''; ; ) {
+      const rows = await this.#database.all(
+        `SELECT ${JOBS.names} FROM jobs WHERE phase = 'completed' AND artifacts <> '[]' ` +
+          'AND artifacts_removed_at_ms IS NULL AND job_id > ? ORDER BY job_id LIMIT ?',
+        after,
+        PAGE,
+      );
+      const jobs = rows.map((row) => JOBS.record(row));
+      yield* jobs;
+      const last = jobs.at(-1);
+      if (!last) return;
+      after = last.jobId;
+    }
+  }
+
+  async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {
+    await this.#database
+      .inside(tx)
+      .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
+  }
+
+  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number> {
+    const inside = this.#database.inside(tx);
+    const rows = await inside.all(`SELECT ${JOBS.names} FROM jobs WHERE webhook_secret_sealed IS NOT NULL`);
+    for (const row of rows) {
+      const job = JOBS.record(row);
+      await this.#update(tx, { ...job, webhookSecretSealed: reseal(job.webhookSecretSealed as string) });
+    }
+    return rows.length;
+  }
+
+  async anySealedSecret(): Promise<string | undefined> {
+    const row = await this.#database.get<{ sealed: string }>(
+      'SELECT webhook_secret_sealed AS sealed FROM jobs WHERE webhook_secret_sealed IS NOT NULL LIMIT 1',
+    );
+    return row?.sealed;
+  }
+
+  async readSource(jobId: string): Promise<string | undefined> {
+    const row = await this.#database.get(`SELECT ${SOURCES.names} FROM sources WHERE job_id = ?`, jobId);
+    return row && SOURCES.record(row).code;
+  }
+
+  async queuePausedAtMs(): Promise<number | null> {
+    throw new Error('moves to the documents');
+  }
+
+  async setQueuePausedAtMs(): Promise<void> {
+    throw new Error('moves to the documents');
+  }
+
+  async #update(tx: Transaction, job: JobRecord): Promise<void> {
+    await this.#database.inside(tx).run(JOBS.update, ...JOBS.row(job), job.jobId);
+  }
+}

@@ -1,0 +1,53 @@
+// The thread in which SQLite does what takes long: checkpoints, copies, queries over everything.
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type ErrorCode, isScenepressError } from '../../errors.ts';
+import type { SqlValue } from '../sql/sql.ts';
+import { Connection } from './connection.ts';
+
+export type AsideTask =
+  /** Copies commits into the database; `truncate`: all of them, and empties the log. */
+  | { kind: 'checkpoint'; truncate: boolean }
+  | { kind: 'query'; text: string; values: SqlValue[] }
+  /** Writes the database as it is now into another file. */
+  | { kind: 'copy'; path: string };
+
+export interface AsideAnswer {
+  id: number;
+  rows: object[];
+  /** Why there are none. `code`: of a {@link ScenepressError}, of which only plain data passes between threads. */
+  error?: { code: ErrorCode | undefined; message: string };
+}
+
+const port = parentPort as MessagePort;
+const connection = new Connection((workerData as { path: string }).path);
+connection.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192');
+
+port.on('message', ({ id, task }: { id: number; task: AsideTask | 'close' }) => {
+  if (task === 'close') {
+    connection.close();
+    port.close();
+    return;
+  }
+  port.postMessage(answerTo(id, task));
+});
+
+function answerTo(id: number, task: AsideTask): AsideAnswer {
+  try {
+    return { id, rows: done(task) };
+  } catch (error) {
+    const code = isScenepressError(error) ? error.code : undefined;
+    return { id, rows: [], error: { code, message: (error as Error).message } };
+  }
+}
+
+function done(task: AsideTask): object[] {
+  switch (task.kind) {
+    case 'checkpoint':
+      return connection.all(`PRAGMA wal_checkpoint(${task.truncate ? 'TRUNCATE' : 'PASSIVE'})`, []);
+    case 'query':
+      return connection.all(task.text, task.values);
+    case 'copy':
+      connection.run('VACUUM INTO ?', [task.path]);
+      return [];
+  }
+}

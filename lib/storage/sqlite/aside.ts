@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { ScenepressError } from '../../errors.ts';
+import type { AsideAnswer, AsideTask } from './aside-thread.ts';
+
+// From source the thread is TypeScript too.
+const THREAD_FILE = new URL(
+  import.meta.url.endsWith('.ts') ? './aside-thread.ts' : './aside-thread.js',
+  import.meta.url,
+);
+
+/** Has SQLite do what takes long in a thread of its own, one task after the other. Begins with the first task. */
+export class Aside {
+  readonly #path: string;
+  #worker: Worker | undefined;
+  #lastId = 0;
+  readonly #waiting = new Map<number, PromiseWithResolvers<object[]>>();
+
+  constructor(databasePath: string) {
+    this.#path = databasePath;
+  }
+
+  /** Resolves with the rows that the task gives. */
+  async do<Row extends object>(task: AsideTask): Promise<Row[]> {
+    const worker = this.#started();
+    const answer = Promise.withResolvers<object[]>();
+    const id = ++this.#lastId;
+    this.#waiting.set(id, answer);
+    worker.ref();
+    worker.postMessage({ id, task });
+    return (await answer.promise) as Row[];
+  }
+
+  /** Resolves when the thread has ended, after all that it was given to do. */
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    if (!worker) return;
+    worker.ref();
+    const ended = once(worker, 'exit');
+    worker.postMessage({ id: 0, task: 'close' });
+    await ended;
+  }
+
+  #started(): Worker {
+    if (this.#worker) return this.#worker;
+    // By path: the packed program knows its own files by nothing else.
+    const worker = new Worker(fileURLToPath(THREAD_FILE), { workerData: { path: this.#path } });
+    this.#worker = worker;
+    worker.on('message', ({ id, rows, error }: AsideAnswer) => {
+      const answer = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (this.#waiting.size === 0) worker.unref(); // Idle, it keeps no process running.
+      if (error) answer?.reject(errorOf(error));
+      else answer?.resolve(rows);
+    });
+    let cause: unknown;
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.once('exit', () => {
+      this.#worker = undefined;
+      for (const answer of this.#waiting.values()) {
+        answer.reject(
+          new ScenepressError('storage_failed', 'The thread of the database ended.', { cause }),
+        );
+      }
+      this.#waiting.clear();
+    });
+    return worker;
+  }
+}
+
+function errorOf({ code, message }: NonNullable<AsideAnswer['error']>): Error {
+  return code === undefined ? new Error(message) : new ScenepressError(code, message);
+}

@@ -1,0 +1,90 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { ScenepressError } from '../../errors.ts';
+import type { SqlValue } from '../sql/sql.ts';
+
+/** What SQLite answers with, but for the details in its upper bits. */
+const CODES = { ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
+const BUSY_MS = 10_000;
+
+/** A connection to a database file, with its prepared statements. Every call holds the thread until it is done. */
+export class Connection {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string, options: { readOnly?: boolean } = {}) {
+    this.#path = path;
+    this.#database = new DatabaseSync(path, { timeout: BUSY_MS, ...options });
+  }
+
+  /** A transaction is open: one that SQLite had to undo is not. */
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  all<Row extends object>(text: string, values: SqlValue[]): Row[] {
+    return this.#explained(() => this.#statement(text).all(...values) as Row[]);
+  }
+
+  get<Row extends object>(text: string, values: SqlValue[]): Row | undefined {
+    return this.#explained(() => this.#statement(text).get(...values) as Row | undefined);
+  }
+
+  /** The number of rows that changed. */
+  run(text: string, values: SqlValue[] = []): number {
+    return this.#explained(() => Number(this.#statement(text).run(...values).changes));
+  }
+
+  /** Several statements that give nothing. */
+  exec(text: string): void {
+    this.#explained(() => this.#database.exec(text));
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#database.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  #explained<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw explained(error, this.#path);
+    }
+  }
+}
+
+/** What a fault of the disk or the file means; other errors, as of a constraint, stay as they are. */
+export function explained(error: unknown, path: string): unknown {
+  const { errcode, message } = error as { errcode?: number; message: string };
+  if (errcode === undefined) return error;
+  const cause = { cause: error };
+  switch (errcode & 0xff) {
+    case CODES.full:
+      return new ScenepressError('storage_full', `Nothing was changed: ${path} can’t grow (${message}).`, cause);
+    case CODES.damaged:
+    case CODES.noDatabase:
+      return new ScenepressError(
+        'storage_damaged',
+        `The database ${path} is damaged (${message}). Restore a backup, or run \`scenepress recover\`.`,
+        cause,
+      );
+    case CODES.ioError:
+      return new ScenepressError(
+        'storage_failed',
+        `Nothing was changed: reading or writing ${path} failed (${message}).`,
+        cause,
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Tables, indexes for every listing, and what must hold whatever a program does: no balance below nothing, one end for
+ * each reserve, a history that nothing changes, jobs that don't change once they are over but for what their owner wrote.
+ *
+ * Times are epoch milliseconds. Texts of people are JSON strings, which hold any character. `checksum` is the CRC-32 of a
+ * row's other columns, in their order, checked whenever the row is read: SQLite’s pages have none.
+ */
+export const FIRST_SCHEMA: string = `
+CREATE TABLE jobs (
+  job_id TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  phase TEXT NOT NULL CHECK (phase IN ('reserving', 'queued', 'running', 'settling', 'completed', 'failed')),
+  class_name TEXT NOT NULL,
+  quality TEXT NOT NULL,
+  aspect_ratio TEXT NOT NULL,
+  fps REAL NOT NULL,
+  metadata_json TEXT,
+  webhook_url TEXT,
+  key_id TEXT,
+  webhook_secret_sealed TEXT,
+  reserve_credits INTEGER NOT NULL CHECK (reserve_credits >= 0),
+  attempts INTEGER NOT NULL CHECK (attempts >= 0),
+  interruptions INTEGER CHECK (interruptions > 0),
+  created_at_ms INTEGER NOT NULL,
+  started_at_ms INTEGER,
+  completed_at_ms INTEGER,
+  duration_ms INTEGER,
+  credits_cost INTEGER NOT NULL CHECK (credits_cost >= 0),
+  outcome TEXT,
+  artifacts TEXT NOT NULL,
+  error TEXT,
+  failed_by TEXT,
+  forgotten_at_ms INTEGER,
+  checksum INTEGER NOT NULL,
+  artifacts_removed_at_ms INTEGER,
+  CHECK ((phase = 'settling') = (outcome IS NOT NULL)),
+  CHECK ((phase IN ('completed', 'failed')) = (completed_at_ms IS NOT NULL)),
+  CHECK ((phase = 'failed') = (error IS NOT NULL)),
+  CHECK (credits_cost = 0 OR phase = 'completed')
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_of_owner ON jobs (owner, phase, job_id);
+CREATE INDEX jobs_in_phase ON jobs (phase, job_id);
+CREATE INDEX jobs_with_artifacts ON jobs (job_id)
+  WHERE phase = 'completed' AND artifacts <> '[]' AND artifacts_removed_at_ms IS NULL;
+CREATE INDEX jobs_with_secrets ON jobs (job_id) WHERE webhook_secret_sealed IS NOT NULL;
+
+CREATE TRIGGER jobs_end_once BEFORE UPDATE ON jobs
+WHEN OLD.phase IN ('completed', 'failed') AND (
+  NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.phase <> OLD.phase OR NEW.quality <> OLD.quality
+  OR NEW.aspect_ratio <> OLD.aspect_ratio OR NEW.fps <> OLD.fps OR NEW.key_id IS NOT OLD.key_id
+  OR NEW.reserve_credits <> OLD.reserve_credits OR NEW.attempts <> OLD.attempts
+  OR NEW.created_at_ms <> OLD.created_at_ms OR NEW.started_at_ms IS NOT OLD.started_at_ms
+  OR NEW.completed_at_ms <> OLD.completed_at_ms OR NEW.duration_ms IS NOT OLD.duration_ms
+  OR NEW.credits_cost <> OLD.credits_cost OR NEW.artifacts <> OLD.artifacts
+  OR NEW.failed_by IS NOT OLD.failed_by
+  OR (NEW.forgotten_at_ms IS NULL AND (
+    OLD.forgotten_at_ms IS NOT NULL OR NEW.class_name <> OLD.class_name
+    OR NEW.metadata_json IS NOT OLD.metadata_json OR NEW.webhook_url IS NOT OLD.webhook_url
+    OR NEW.error IS NOT OLD.error))
+)
+BEGIN SELECT RAISE(ABORT, 'a job that is over does not change'); END;
+CREATE TRIGGER jobs_stay BEFORE DELETE ON jobs WHEN OLD.phase <> 'reserving'
+BEGIN SELECT RAISE(ABORT, 'only a job that nobody saw is removed'); END;
+
+CREATE TABLE sources (
+  job_id TEXT PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+  code TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotent_requests (
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY (owner, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotent_requests_by_time ON idempotent_requests (created_at_ms);
+CREATE INDEX idempotent_requests_of_job ON idempotent_requests (job_id);
+
+CREATE TABLE ledger_accounts (
+  owner TEXT PRIMARY KEY,
+  period TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_accounts_by_period ON ledger_accounts (period, owner);
+
+CREATE TABLE grants (
+  owner TEXT NOT NULL REFERENCES ledger_accounts,
+  grant_id TEXT NOT NULL,
+  source TEXT NOT NULL CHECK (source IN ('free', 'paid')),
+  period TEXT,
+  remaining_credits INTEGER NOT NULL CHECK (remaining_credits >= 0),
+  PRIMARY KEY (owner, grant_id),
+  CHECK ((source = 'free') = (period IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX grants_left ON grants (owner, source, grant_id) WHERE remaining_credits > 0;
+CREATE TRIGGER grants_stay BEFORE DELETE ON grants
+BEGIN SELECT RAISE(ABORT, 'a grant stays'); END;
+
+CREATE TABLE reserves (
+  job_id TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'settled', 'voided')),
+  parts TEXT NOT NULL,
+  charged_credits INTEGER NOT NULL CHECK (charged_credits >= 0),
+  checksum INTEGER NOT NULL,
+  reserved_credits INTEGER NOT NULL CHECK (reserved_credits >= 0),
+  CHECK (charged_credits = 0 OR state = 'settled')
+) STRICT, WITHOUT ROWID;
+CREATE INDEX open_reserves ON reserves (owner, job_id) WHERE state = 'open';
+CREATE TRIGGER reserves_end_once BEFORE UPDATE ON reserves
+WHEN OLD.state <> 'open' OR NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.parts <> OLD.parts
+BEGIN SELECT RAISE(ABORT, 'a reserve ends once'); END;
+CREATE TRIGGER reserves_stay BEFORE DELETE ON reserves
+BEGIN SELECT RAISE(ABORT, 'a reserve stays'); END;
+
+CREATE TABLE ledger_entries (
+  entry_id TEXT PRIMARY KEY,
+  owner TEXT NOT NULL REFERENCES ledger_accounts,
+  kind TEXT NOT NULL CHECK (kind IN ('grant', 'expiry', 'reserve', 'settle', 'void')),
+  amount_credits INTEGER NOT NULL,
+  charged_credits INTEGER NOT NULL CHECK (charged_credits >= 0),
+  job_id TEXT,
+  parts TEXT NOT NULL,
+  note TEXT,
+  at_ms INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  grant_id TEXT,
+  CHECK ((kind = 'grant') = (grant_id IS NOT NULL)),
+  CHECK ((kind IN ('reserve', 'settle', 'void')) = (job_id IS NOT NULL)),
+  CHECK (charged_credits = 0 OR kind = 'settle')
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_entries_of_owner ON ledger_entries (owner, entry_id);
+CREATE INDEX ledger_entries_of_job ON ledger_entries (job_id) WHERE job_id IS NOT NULL;
+CREATE UNIQUE INDEX one_entry_of_grant ON ledger_entries (owner, grant_id) WHERE grant_id IS NOT NULL;
+CREATE UNIQUE INDEX one_reserve_of_job ON ledger_entries (job_id) WHERE kind = 'reserve';
+CREATE UNIQUE INDEX one_end_of_job ON ledger_entries (job_id) WHERE kind IN ('settle', 'void');
+CREATE TRIGGER ledger_entries_stay_as_they_are BEFORE UPDATE ON ledger_entries
+BEGIN SELECT RAISE(ABORT, 'an entry of the ledger does not change'); END;
+CREATE TRIGGER ledger_entries_stay BEFORE DELETE ON ledger_entries
+BEGIN SELECT RAISE(ABORT, 'an entry of the ledger stays'); END;
+
+CREATE TABLE deliveries (
+  delivery_id TEXT PRIMARY KEY,
+  job_id TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  key_id TEXT,
+  secret_sealed TEXT,
+  event TEXT NOT NULL CHECK (event IN ('completed', 'failed')),
+  url TEXT NOT NULL,
+  host TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  repeats TEXT,
+  most_attempts INTEGER NOT NULL CHECK (most_attempts BETWEEN 1 AND 4),
+  attempts TEXT NOT NULL,
+  due_at_ms INTEGER,
+  delivered_at_ms INTEGER,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_of_owner ON deliveries (owner, delivery_id);
+CREATE INDEX deliveries_of_job ON deliveries (job_id, delivery_id);
+CREATE INDEX due_deliveries ON deliveries (due_at_ms, delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX deliveries_with_secrets ON deliveries (delivery_id) WHERE secret_sealed IS NOT NULL;
+CREATE UNIQUE INDEX one_automatic_delivery_of_job ON deliveries (job_id) WHERE repeats IS NULL;
+CREATE TRIGGER deliveries_stay BEFORE DELETE ON deliveries
+BEGIN SELECT RAISE(ABORT, 'a delivery stays'); END;
+
+CREATE TABLE delivery_bodies (
+  delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
+  body TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE delivery_answers (
+  delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
+  answer TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;

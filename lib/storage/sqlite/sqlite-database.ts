@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { chmod } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { isScenepressError, ScenepressError } from '../../errors.ts';
+import { type Logger, silentLogger } from '../../logger.ts';
+import { realDisk } from '../disk.ts';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
+import type { Transaction } from '../storage.ts';
+import { Aside } from './aside.ts';
+import { Connection } from './connection.ts';
+import { migrate } from './migrations.ts';
+import { SqliteTransaction } from './sqlite-transaction.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
+
+/** One write to the disk: how many transactions it held, and how long it took. */
+export interface Flush {
+  commits: number;
+  tookMs: number;
+}
+
+export interface SqliteDatabaseOptions {
+  logger?: Logger;
+  /** A flush failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
+  onFatal?: (error: Error) => void;
+  /** The disk was full; called before what waited for the write is told. */
+  onNoRoom?: () => Promise<void>;
+  onFlush?: (flush: Flush) => void;
+  /** From what size on the log is copied into the database, in bytes. Default 16 MiB. */
+  checkpointAfterBytes?: number;
+}
+
+const OWNERS_ALONE = 0o600;
+/** The exit code of a process whose disk failed it (`EX_IOERR`). */
+const EXIT_IO_ERROR = 74;
+const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
+/** Transactions that wait in line let the rest of the service go on after so long. */
+const SPELL_MS = 4;
+
+const WRITER = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
+  PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
+const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
+
+const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
+
+/** Transactions that reach the disk together. */
+interface Group {
+  commits: number;
+  durable: Promise<void>;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+  /** Told before `durable` resolves. */
+  listeners: (() => void)[];
+}
+
+/**
+ * A SQLite database in a file of this machine.
+ *
+ * Transactions run one at a time on one connection. Those that gather while the disk is busy are committed and flushed
+ * together: SQLite writes them to its log, and the flush is the thread pool's, so that the service's loop goes on.
+ * All other reads use a second connection, whose view moves on with each flush: it never shows what isn't durable.
+ */
+export class SqliteDatabase implements SqlDatabase {
+  readonly #path: string;
+  readonly #log: WriteAheadLog;
+  readonly #aside: Aside;
+  readonly #logger: Logger;
+  readonly #onFatal: (error: Error) => void;
+  readonly #onNoRoom: () => Promise<void>;
+  readonly #onFlush: (flush: Flush) => void;
+  readonly #checkpointAfterBytes: number;
+  #connections: { writer: Connection; reader: Connection } | undefined;
+  #isOpen = false;
+  /** The tail of the line of transactions and commits. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** What has run since the last commit. */
+  #group: Group | undefined;
+  #isCommitDue = false;
+  #flushing: Promise<void> | undefined;
+  #checkpointing: Promise<void> | undefined;
+  #spellBegunMs = 0;
+
+  constructor(path: string, options: SqliteDatabaseOptions = {}) {
+    this.#path = path;
+    this.#log = new WriteAheadLog(path);
+    this.#aside = new Aside(path);
+    this.#logger = options.logger ?? silentLogger;
+    this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
+    this.#onNoRoom = options.onNoRoom ?? (async () => {});
+    this.#onFlush = options.onFlush ?? (() => {});
+    this.#checkpointAfterBytes = options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isOpen) return;
+    await this.#log.rewrite();
+    const writer = new Connection(this.#path);
+    try {
+      await chmod(this.#path, OWNERS_ALONE);
+      writer.exec(WRITER);
+      migrate(writer);
+      // From here on all that was found is on the medium, and so are the names of the files.
+      writer.all(EMPTY_LOG, []);
+      await realDisk.syncFolder(dirname(this.#path));
+      await this.#log.open();
+      const reader = new Connection(this.#path, { readOnly: true });
+      reader.exec(READER);
+      this.#connections = { writer, reader };
+      this.#moveReaderOn();
+      this.#isOpen = true;
+    } catch (error) {
+      await this.#log.close();
+      writer.close();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    while (this.#group || this.#flushing || this.#checkpointing) {
+      await this.#last;
+      await this.#flushing;
+      await this.#checkpointing;
+    }
+    await this.#last;
+    await this.#aside.stop();
+    await this.#log.close();
+    this.#opened.reader.close();
+    this.#opened.writer.close(); // The last one to close empties the log and removes it.
+    this.#connections = undefined;
+  }
+
+  async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#opened.reader.all<Row>(text, values);
+  }
+
+  async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return this.#opened.reader.get<Row>(text, values);
+  }
+
+  async aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    this.#assertOpen();
+    return this.#aside.do<Row>({ kind: 'query', text, values });
+  }
+
+  /** Writes the database as it is now into a file that doesn't exist yet, while the service goes on. */
+  async copyTo(path: string): Promise<void> {
+    this.#assertOpen();
+    await this.#aside.do({ kind: 'copy', path });
+  }
+
+  async purge(): Promise<void> {
+    await this.#checkpointing;
+    await this.#inLine(() => this.#emptyLog());
+  }
+
+  async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    const { result, durable } = await this.#inLine(() => this.#run(work));
+    await durable;
+    return result;
+  }
+
+  inside(tx: Transaction): SqlTransaction {
+    assert(tx instanceof SqliteTransaction && tx.store === this, 'a transaction of this database');
+    assert(tx.open, 'a transaction that is still open');
+    return tx;
+  }
+
+  get #opened(): { writer: Connection; reader: Connection } {
+    if (this.#connections) return this.#connections;
+    throw new ScenepressError('not_running', 'The storage is closed.');
+  }
+
+  #assertOpen(): void {
+    if (!this.#isOpen) throw new ScenepressError('not_running', 'The storage is closed.');
+  }
+
+  /** Behind all that waits in line now. */
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.then(nothing, nothing);
+    return done;
+  }
+
+  async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
+    this.#assertOpen();
+    await this.#breathe();
+    const { writer } = this.#opened;
+    const group = this.#openGroup(writer);
+    const tx = new SqliteTransaction(this, writer);
+    writer.run('SAVEPOINT work');
+    try {
+      const result = await work(tx);
+      writer.run('RELEASE work');
+      group.commits += 1;
+      group.listeners.push(...tx.listeners);
+      return { result, durable: group.durable };
+    } catch (error) {
+      if (writer.isInTransaction) writer.exec('ROLLBACK TO work; RELEASE work');
+      else await this.#abandon(group, error); // SQLite had to undo all of the group.
+      throw error;
+    } finally {
+      tx.open = false;
+    }
+  }
+
+  /** Many in line would hold the service's loop between them. */
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#spellBegunMs < SPELL_MS) return;
+    await turn();
+    this.#spellBegunMs = performance.now();
+  }
+
+  #openGroup(writer: Connection): Group {
+    if (this.#group) return this.#group;
+    writer.run('BEGIN IMMEDIATE');
+    const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
+    durable.catch(nothing); // Each of its transactions gets the rejection.
+    this.#group = { commits: 0, durable, resolve, reject, listeners: [] };
+    this.#commitSoon();
+    return this.#group;
+  }
+
+  /** As soon as the disk is idle, behind all that waits in line by then. */
+  #commitSoon(): void {
+    if (this.#isCommitDue || this.#flushing || !this.#group) return;
+    this.#isCommitDue = true;
+    void this.#inLine(async () => {
+      this.#isCommitDue = false;
+      await this.#commit();
+    });
+  }
+
+  async #commit(): Promise<void> {
+    const group = this.#group;
+    if (!group) return;
+    const { writer } = this.#opened;
+    const startedMs = performance.now();
+    try {
+      writer.run('COMMIT');
+    } catch (error) {
+      if (writer.isInTransaction) writer.run('ROLLBACK');
+      return this.#abandon(group, error);
+    }
+    this.#group = undefined;
+    this.#flushing = this.#flush(group, startedMs).finally(() => {
+      this.#flushing = undefined;
+      this.#commitSoon();
+      this.#checkpointIfDue();
+    });
+  }
+
+  async #flush(group: Group, startedMs: number): Promise<void> {
+    try {
+      await this.#log.flush();
+    } catch (cause) {
+      // The system forgets what it could not write: a second flush would succeed and mean nothing.
+      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
+      const error = new ScenepressError('storage_failed', message, { cause });
+      this.#onFatal(error);
+      return group.reject(error);
+    }
+    this.#moveReaderOn();
+    for (const listener of group.listeners) listener();
+    group.resolve();
+    process.nextTick(this.#onFlush, { commits: group.commits, tookMs: performance.now() - startedMs });
+  }
+
+  /** Nothing of a group is written. */
+  async #abandon(group: Group, error: unknown): Promise<void> {
+    this.#group = undefined;
+    if (isScenepressError(error, 'storage_full')) await this.#onNoRoom();
+    group.reject(error);
+  }
+
+  /** Shows readers what is committed now. */
+  #moveReaderOn(): void {
+    const { reader } = this.#opened;
+    if (reader.isInTransaction) reader.run('COMMIT');
+    reader.run('BEGIN');
+    reader.get('SELECT 1 FROM sqlite_schema LIMIT 1', []); // A transaction sees what is there when it first reads.
+  }
+
+  #checkpointIfDue(): void {
+    if (this.#checkpointing || !this.#isOpen || this.#log.sizeBytes < this.#checkpointAfterBytes) return;
+    this.#checkpointing = this.#checkpoint()
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.'),
+      )
+      .finally(() => {
+        this.#checkpointing = undefined;
+      });
+  }
+
+  /** Copies nearly all while commits go on, and only the rest while they wait. */
+  async #checkpoint(): Promise<void> {
+    await this.#aside.do({ kind: 'checkpoint', truncate: false });
+    await this.#inLine(() => this.#emptyLog());
+  }
+
+  /** In line. */
+  async #emptyLog(): Promise<void> {
+    await this.#flushing;
+    await this.#commit();
+    await this.#flushing;
+    // A reader keeps what it reads in the log. Nothing is committed meanwhile that isn't durable.
+    this.#opened.reader.run('COMMIT');
+    try {
+      await this.#aside.do({ kind: 'checkpoint', truncate: true });
+    } finally {
+      this.#moveReaderOn();
+    }
+  }
+}
+
+function nothing(): void {}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
+import type { Connection } from './connection.ts';
+
+/** A transaction of a {@link SqlDatabase} on one connection. */
+export class SqliteTransaction implements SqlTransaction {
+  readonly store: SqlDatabase;
+  readonly #connection: Connection;
+  readonly listeners: (() => void)[] = [];
+  open = true;
+
+  constructor(store: SqlDatabase, connection: Connection) {
+    this.store = store;
+    this.#connection = connection;
+  }
+
+  async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#live.all<Row>(text, values);
+  }
+
+  async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return this.#live.get<Row>(text, values);
+  }
+
+  async run(text: string, ...values: SqlValue[]): Promise<number> {
+    return this.#live.run(text, values);
+  }
+
+  afterCommit(listener: () => void): void {
+    assert(this.open, 'a transaction that is still open');
+    this.listeners.push(listener);
+  }
+
+  get #live(): Connection {
+    assert(this.open, 'a transaction that is still open');
+    return this.#connection;
+  }
+}

@@ -1,0 +1,54 @@
+import { fdatasync, fstatSync } from 'node:fs';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { dirname, basename } from 'node:path';
+import { promisify } from 'node:util';
+import { realDisk, replaceFile } from '../disk.ts';
+
+const flushed = promisify(fdatasync);
+
+/** The file that commits are written to before a checkpoint copies them into the database. */
+export class WriteAheadLog {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+
+  constructor(databasePath: string) {
+    this.#path = `${databasePath}-wal`;
+  }
+
+  /**
+   * Before the database is opened: writes what a process left behind anew. If a flush of its failed, the system's cache
+   * shows bytes that aren't on the medium and that it takes for written; flushing them again would do nothing.
+   */
+  async rewrite(): Promise<void> {
+    const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (!found || found.size === 0) return;
+    await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [await readFile(this.#path)]);
+  }
+
+  /** Opens what SQLite has made. */
+  async open(): Promise<void> {
+    this.#file = await open(this.#path, 'r+');
+  }
+
+  get sizeBytes(): number {
+    return fstatSync(this.#opened.fd).size;
+  }
+
+  /** Resolves when all that was written is on the medium. */
+  async flush(): Promise<void> {
+    await flushed(this.#opened.fd);
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  get #opened(): FileHandle {
+    if (!this.#file) throw new Error('the log is open');
+    return this.#file;
+  }
+}
