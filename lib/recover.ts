@@ -1,26 +1,27 @@
-import { resolve } from 'node:path';
-import { DataFolder } from './data-folder.ts';
+import { constants } from 'node:fs';
+import { access, copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { DATABASE, DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
-import { type AuditReport, audit } from './ledger/audit.ts';
-import { type Disk, realDisk, replaceFile } from './storage/disk.ts';
-import { LowdbDatabase } from './storage/lowdb/database.ts';
-import { FolderLock } from './storage/lowdb/folder-lock.ts';
-import { JOURNAL, journalName, SNAPSHOT } from './storage/lowdb/journaled-adapter.ts';
-import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
-import { LowdbStorage } from './storage/lowdb/lowdb-storage.ts';
-import { type Loss, type RowName, type Salvage, salvage } from './storage/lowdb/salvage.ts';
-import { snapshotPieces } from './storage/lowdb/snapshot.ts';
-import type { ArchiveRules } from './storage/lowdb/tables.ts';
+import type { AuditReport } from './ledger/ledger-store.ts';
+import { realDisk, replaceFile } from './storage/disk.ts';
+import { FolderLock } from './storage/folder-lock.ts';
+import { Connection } from './storage/sqlite/connection.ts';
+import { type LostRow, salvage } from './storage/sqlite/salvage.ts';
+import { makeDatabase } from './storage/sqlite/sqlite-database.ts';
+
+/** While it is there, the database is being replaced: it names the folder that holds the former one. */
+export const RECOVERING = 'recovering';
+const WORK = 'recovery.part';
+const MOST_FAULTS = 100;
 
 /** What is wrong with a damaged data folder, and what became of it. */
 export interface RecoveryReport {
   folder: string;
-  /** Empty: nothing is damaged, and nothing was done. */
-  losses: Loss[];
-  /** Rows in damaged places of which no other state is left: jobs, accounts, keys, entries. */
-  lost: RowName[];
-  /** Rows in damaged places of which another state is there, which may be an older one. */
-  doubtful: RowName[];
+  /** What is wrong with the database file, in SQLite's words. Empty, as `lost` is: nothing is damaged, and nothing was done. */
+  faults: string[];
+  /** Rows that are known of and can't be saved: a damaged place may have held more. */
+  lost: LostRow[];
   /** Where the files are as they were; null when nothing was done. */
   keptAside: string | null;
   /** Of the books as they are now; null when nothing was done. */
@@ -35,86 +36,107 @@ export interface RecoverOptions {
 }
 
 /**
- * Makes a damaged data folder usable again, of what can be proven to be as it was written. The files as they were stay
- * in a folder beside. A service must not be running on it. Errors: `storage_locked`; `not_found` when it holds no data.
+ * Makes a damaged data folder usable again, of the rows that are as they were written. The files as they were stay in a
+ * folder beside. A service must not be running on it. It needs room for two copies of the database. Errors:
+ * `storage_locked`; `not_found` when the folder holds no data.
  */
 export async function recover(
   path: string,
   { apply = false, now = new Date() }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
-  const lock = new FolderLock(folder);
-  await lock.acquire().catch((error: unknown) => {
-    if (error instanceof ScenepressError) throw error;
-    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`, { cause: error });
+  await access(join(folder, DATABASE), constants.R_OK).catch((cause: unknown) => {
+    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`, { cause });
   });
+  const lock = new FolderLock(folder);
+  await lock.acquire();
+  const work = join(folder, WORK);
   try {
-    const found = await salvage(realDisk, folder, rulesOf(folder));
-    try {
-      const report = await describe(folder, found);
-      if (!apply || found.losses.length === 0) return report;
-      report.keptAside = await keepAside(realDisk, folder, found, now);
-      await write(realDisk, folder, found);
-      lock.release();
-      return { ...report, audit: await auditOf(folder) };
-    } finally {
-      await found.close();
-    }
+    await putFormerBack(folder);
+    await rm(work, { recursive: true, force: true });
+    await mkdir(work, { mode: 0o700 });
+    // Of a copy: opening a database changes it.
+    for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
+    const found = await examine(join(work, DATABASE), join(work, 'new'));
+    const report: RecoveryReport = { folder, ...found, keptAside: null, audit: null };
+    if (!apply || (found.faults.length === 0 && found.lost.length === 0)) return report;
+    report.keptAside = await replaceDatabase(folder, join(work, 'new'), now);
+    await rm(work, { recursive: true, force: true });
+    lock.release();
+    return { ...report, audit: await auditOf(folder) };
   } finally {
+    await rm(work, { recursive: true, force: true });
     lock.release();
   }
 }
 
-async function describe(folder: string, found: Salvage): Promise<RecoveryReport> {
-  const report: RecoveryReport = {
-    folder,
-    losses: found.losses,
-    lost: [],
-    doubtful: [],
-    keptAside: null,
-    audit: null,
-  };
-  for (const row of found.losses.flatMap(({ rows }) => rows)) {
-    const list = found.has(row) ? report.doubtful : report.lost;
-    if (!list.some(({ table, id }) => table === row.table && id === row.id)) list.push(row);
+/** Fills a new database with what can be saved of another. */
+async function examine(
+  damagedPath: string,
+  newPath: string,
+): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
+  const target = await makeDatabase(newPath);
+  const source = new Connection(damagedPath);
+  try {
+    return { faults: faultsOf(source), lost: salvage(source, target) };
+  } finally {
+    source.close();
+    target.close();
   }
-  return report;
 }
 
-/** Copies all that is changed or that is no longer needed, before anything is. */
-async function keepAside(disk: Disk, folder: string, found: Salvage, now: Date): Promise<string> {
-  const aside = `${folder}/damaged-${now.toISOString().replaceAll(':', '-')}`;
-  await disk.makeFolder(aside);
-  const names = await disk.list(folder);
-  for (const name of names) {
-    if (name !== SNAPSHOT && !JOURNAL.test(name) && !found.damagedFiles.includes(name)) continue;
-    const bytes = await disk.read(`${folder}/${name}`);
-    if (bytes) await replaceFile(disk, aside, name, [bytes]);
+function faultsOf(source: Connection): string[] {
+  try {
+    return source
+      .all<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`, [])
+      .map(({ integrity_check: fault }) => fault)
+      .filter((fault) => fault !== 'ok');
+  } catch (error) {
+    return [(error as Error).message];
   }
-  await disk.syncFolder(folder);
+}
+
+/** Answers with the folder that the former database is in now. */
+async function replaceDatabase(folder: string, newPath: string, now: Date): Promise<string> {
+  const name = `damaged-${now.toISOString().replaceAll(':', '-')}`;
+  const aside = join(folder, name);
+  await mkdir(aside, { mode: 0o700 });
+  const files = await filesOf(folder);
+  for (const file of files) await link(join(folder, file), join(aside, file));
+  await realDisk.syncFolder(aside);
+  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${name}\n`)]);
+  // The log of the former database must not meet the new one.
+  for (const file of files.filter((file) => file !== DATABASE)) await rm(join(folder, file));
+  await rename(newPath, join(folder, DATABASE));
+  await realDisk.syncFolder(folder);
+  await rm(join(folder, RECOVERING));
+  await realDisk.syncFolder(folder);
   return aside;
 }
 
-/** The snapshot comes last: until it has its name, the folder is what it was. */
-async function write(disk: Disk, folder: string, { tables, packs, mark }: Salvage): Promise<void> {
-  await (await disk.open(`${folder}/${journalName(mark.sequence + 1)}`, 'create')).close();
-  await disk.syncFolder(folder);
-  await replaceFile(disk, folder, SNAPSHOT, snapshotPieces(tables, packs, mark));
+/** After a recovery that was interrupted between two renames. */
+async function putFormerBack(folder: string): Promise<void> {
+  const name = (await realDisk.read(join(folder, RECOVERING)))?.toString().trim();
+  if (name === undefined) return;
+  const aside = join(folder, name);
+  for (const file of await filesOf(folder)) await rm(join(folder, file));
+  for (const file of await filesOf(aside)) await link(join(aside, file), join(folder, file));
+  await realDisk.syncFolder(folder);
+  await rm(join(folder, RECOVERING));
+}
+
+/** The files that make up the database. */
+async function filesOf(folder: string): Promise<string[]> {
+  const names = await realDisk.list(folder);
+  return names.filter((name) => name === DATABASE || name === `${DATABASE}-wal`);
 }
 
 async function auditOf(path: string): Promise<AuditReport> {
   const folder = new DataFolder(path);
   await folder.start();
   try {
-    return await audit(folder.ledgerStore);
+    return await folder.ledgerStore.audit();
   } finally {
     await folder.stop();
   }
-}
-
-/** What the stores say of their tables. */
-function rulesOf(folder: string): ArchiveRules {
-  const database = new LowdbDatabase(folder);
-  new LowdbLedgerStore(database, new LowdbStorage(database));
-  return database.rules;
 }

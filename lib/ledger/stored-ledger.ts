@@ -234,7 +234,8 @@ export class StoredLedger implements Ledger {
       ...entry,
     });
     const sign = entry.amountCredits < 0 ? -1 : 1;
-    for (const part of entry.parts) addTo(account.grants, { ...part, amountCredits: sign * part.amountCredits });
+    for (const part of entry.parts)
+      addTo(account.grants, { ...part, amountCredits: sign * part.amountCredits });
     assert(account.grants.every(({ remainingCredits }) => Number.isSafeInteger(remainingCredits)));
   }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/delivery-store.ts';
+import { DueQueue } from '../../webhooks/due-queue.ts';
 import type { Transaction } from '../storage.ts';
 import type { LowdbDatabase } from './database.ts';
-import { DueQueue } from '../../webhooks/due-queue.ts';
 
 const TABLE = 'deliveries';
 const BODIES = 'deliveryBodies';

@@ -32,34 +32,38 @@ function columnsOf(fields: Record<string, Kind>): Column[] {
 
 /** Makes rows of records and back. The last column of a row is a checksum over the others. */
 export class RowFormat<Rec extends object> {
-  readonly #table: string;
+  readonly table: string;
   readonly #columns: Column[];
   readonly #derived: ((record: Rec) => SqlValue)[];
-  readonly #key: string;
+  /** The columns of the primary key. */
+  readonly key: string[];
   /** `job_id, owner, …`, with the checksum. */
   readonly names: string;
   readonly insert: string;
-  /** Sets all columns of the row whose key is the last value. */
+  /** Sets all columns of the row whose key is the last values. */
   readonly update: string;
 
   /**
-   * `fields`: in the order of the columns, the first one is the primary key. `derived`: columns that are written with a
-   * row, for constraints and sums, and not read.
+   * `fields`: in the order of the columns; the first `keyColumns` (default 1) are the primary key. `derived`: columns that
+   * are written with a row, for constraints and sums, and not read.
    */
   constructor(
     table: string,
     fields: Record<keyof Rec & string, Kind>,
-    derived: Record<string, (record: Rec) => SqlValue> = {},
+    {
+      keyColumns = 1,
+      derived = {},
+    }: { keyColumns?: number; derived?: Record<string, (record: Rec) => SqlValue> } = {},
   ) {
-    this.#table = table;
+    this.table = table;
     this.#columns = columnsOf(fields);
     this.#derived = Object.values(derived);
     const read = [...this.#columns.map(({ name }) => name), 'checksum'];
     const written = [...read, ...Object.keys(derived)];
-    this.#key = read[0] as string;
+    this.key = read.slice(0, keyColumns);
     this.names = read.join(', ');
     this.insert = `INSERT INTO ${table} (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
-    this.update = `UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')} WHERE ${this.#key} = ?`;
+    this.update = `UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')} WHERE ${this.key.map((name) => `${name} = ?`).join(' AND ')}`;
   }
 
   /** The values that {@link insert} and {@link update} take. */
@@ -67,7 +71,7 @@ export class RowFormat<Rec extends object> {
     const values = this.#columns.map(({ field, kind }) =>
       columnValue(kind, (record as Record<string, unknown>)[field]),
     );
-    values.push(checksumOf(values), ...this.#derived.map((valueOf) => valueOf(record)));
+    values.push(checksumOf(values), ...this.#derived.map((derive) => derive(record)));
     return values;
   }
 
@@ -82,14 +86,15 @@ export class RowFormat<Rec extends object> {
       if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
       else if (kind !== 'optional' || value !== null) record[field] = value;
     }
-    if (checksumOf(values) !== cells['checksum']) throw this.#damaged(cells[this.#key]);
+    if (checksumOf(values) !== cells['checksum'])
+      throw this.#damaged(this.key.map((name) => cells[name]).join(', '));
     return record as Rec;
   }
 
-  #damaged(key: SqlValue | undefined): ScenepressError {
+  #damaged(key: string): ScenepressError {
     return new ScenepressError(
       'storage_damaged',
-      `The row ${key} of the table ${this.#table} is damaged. Restore a backup, or run \`scenepress recover\`.`,
+      `The row ${key} of the table ${this.table} is damaged. Restore a backup, or run \`scenepress recover\`.`,
     );
   }
 }

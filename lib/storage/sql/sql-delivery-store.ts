@@ -3,35 +3,10 @@ import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/delivery-store.ts';
 import { DueQueue } from '../../webhooks/due-queue.ts';
 import type { Transaction } from '../storage.ts';
-import { RowFormat } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
+import { ANSWERS, BODIES, DELIVERIES } from './tables.ts';
 
 const DEFAULT_LIMIT = 50;
-
-const DELIVERIES = new RowFormat<DeliveryRecord>('deliveries', {
-  deliveryId: 'plain',
-  jobId: 'plain',
-  owner: 'plain',
-  keyId: 'plain',
-  secretSealed: 'optional',
-  event: 'plain',
-  url: 'json',
-  host: 'plain',
-  createdAtMs: 'whole',
-  repeats: 'plain',
-  mostAttempts: 'plain',
-  attempts: 'json',
-  dueAtMs: 'whole',
-  deliveredAtMs: 'whole',
-});
-const BODIES = new RowFormat<{ deliveryId: string; body: string }>('delivery_bodies', {
-  deliveryId: 'plain',
-  body: 'json',
-});
-const ANSWERS = new RowFormat<{ deliveryId: string; answer: string }>('delivery_answers', {
-  deliveryId: 'plain',
-  answer: 'json',
-});
 
 /** Deliveries in a database that speaks SQL. Who is due when is kept in memory too, for turns between hosts. */
 export class SqlDeliveryStore implements DeliveryStore {

@@ -10,29 +10,8 @@ import type {
 } from '../../ledger/ledger-store.ts';
 import type { Storage, Transaction } from '../storage.ts';
 import { auditBooks } from './audit.ts';
-import { RowFormat } from './row-format.ts';
 import type { SqlDatabase } from './sql.ts';
-
-const RESERVES = new RowFormat<Reserve>(
-  'reserves',
-  { jobId: 'plain', owner: 'plain', state: 'plain', parts: 'json', chargedCredits: 'plain' },
-  { reserved_credits: ({ parts }) => parts.reduce((sum, { amountCredits }) => sum + amountCredits, 0) },
-);
-const ENTRIES = new RowFormat<LedgerEntry>(
-  'ledger_entries',
-  {
-    entryId: 'plain',
-    owner: 'plain',
-    kind: 'plain',
-    amountCredits: 'plain',
-    chargedCredits: 'plain',
-    jobId: 'plain',
-    parts: 'json',
-    note: 'json',
-    atMs: 'whole',
-  },
-  { grant_id: ({ kind, parts }) => (kind === 'grant' ? (parts[0]?.grantId ?? null) : null) },
-);
+import { ENTRIES, RESERVES } from './tables.ts';
 
 interface GrantRow {
   grant_id: string;

@@ -1,50 +1,13 @@
 import assert from 'node:assert/strict';
 import { isTerminal, type JobPhase, type JobRecord, type JobStatus } from '../../jobs/job.ts';
 import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
-import { RowFormat } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
+import { JOBS, REQUESTS, SOURCES } from './tables.ts';
 
 const DEFAULT_LIMIT = 50;
 /** Rows of a walk over many that are read at once. */
 const PAGE = 500;
-
-const JOBS = new RowFormat<JobRecord>('jobs', {
-  jobId: 'plain',
-  owner: 'plain',
-  phase: 'plain',
-  className: 'plain',
-  quality: 'plain',
-  aspectRatio: 'plain',
-  fps: 'plain',
-  metadataJson: 'plain',
-  webhookUrl: 'json',
-  keyId: 'plain',
-  webhookSecretSealed: 'optional',
-  reserveCredits: 'plain',
-  attempts: 'plain',
-  interruptions: 'optional',
-  createdAtMs: 'whole',
-  startedAtMs: 'whole',
-  completedAtMs: 'whole',
-  durationMs: 'whole',
-  creditsCost: 'plain',
-  outcome: 'json',
-  artifacts: 'json',
-  error: 'json',
-  failedBy: 'optional',
-  forgottenAtMs: 'optional',
-});
-
-const SOURCES = new RowFormat<{ jobId: string; code: string }>('sources', { jobId: 'plain', code: 'json' });
-
-const REQUESTS = new RowFormat<IdempotentRequest>('idempotent_requests', {
-  owner: 'plain',
-  key: 'plain',
-  fingerprint: 'plain',
-  jobId: 'plain',
-  createdAtMs: 'whole',
-});
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   queued: ['queued'],

@@ -61,9 +61,7 @@ export class Aside {
     worker.once('exit', () => {
       this.#worker = undefined;
       for (const answer of this.#waiting.values()) {
-        answer.reject(
-          new ScenepressError('storage_failed', 'The thread of the database ended.', { cause }),
-        );
+        answer.reject(new ScenepressError('storage_failed', 'The thread of the database ended.', { cause }));
       }
       this.#waiting.clear();
     });

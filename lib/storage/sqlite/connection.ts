@@ -70,7 +70,11 @@ export function explained(error: unknown, path: string): unknown {
   const cause = { cause: error };
   switch (errcode & 0xff) {
     case CODES.full:
-      return new ScenepressError('storage_full', `Nothing was changed: ${path} can’t grow (${message}).`, cause);
+      return new ScenepressError(
+        'storage_full',
+        `Nothing was changed: ${path} can’t grow (${message}).`,
+        cause,
+      );
     case CODES.damaged:
     case CODES.noDatabase:
       return new ScenepressError(

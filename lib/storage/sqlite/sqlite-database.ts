@@ -26,6 +26,8 @@ export interface SqliteDatabaseOptions {
   /** The disk was full; called before what waited for the write is told. */
   onNoRoom?: () => Promise<void>;
   onFlush?: (flush: Flush) => void;
+  /** Resolves when all that was written to a file is on the medium. Default: `fdatasync`. */
+  flushFile?: (descriptor: number) => Promise<void>;
   /** From what size on the log is copied into the database, in bytes. Default 16 MiB. */
   checkpointAfterBytes?: number;
 }
@@ -83,7 +85,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
-    this.#log = new WriteAheadLog(path);
+    this.#log = new WriteAheadLog(path, options.flushFile);
     this.#aside = new Aside(path);
     this.#logger = options.logger ?? silentLogger;
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
@@ -95,11 +97,8 @@ export class SqliteDatabase implements SqlDatabase {
   async start(): Promise<void> {
     if (this.#isOpen) return;
     await this.#log.rewrite();
-    const writer = new Connection(this.#path);
+    const writer = await makeDatabase(this.#path);
     try {
-      await chmod(this.#path, OWNERS_ALONE);
-      writer.exec(WRITER);
-      migrate(writer);
       // From here on all that was found is on the medium, and so are the names of the files.
       writer.all(EMPTY_LOG, []);
       await realDisk.syncFolder(dirname(this.#path));
@@ -312,6 +311,20 @@ export class SqliteDatabase implements SqlDatabase {
     } finally {
       this.#moveReaderOn();
     }
+  }
+}
+
+/** Opens a database for writing, made with its tables where there is none. */
+export async function makeDatabase(path: string): Promise<Connection> {
+  const connection = new Connection(path);
+  try {
+    await chmod(path, OWNERS_ALONE);
+    connection.exec(WRITER);
+    migrate(connection);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
   }
 }
 

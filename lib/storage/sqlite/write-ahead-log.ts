@@ -1,18 +1,18 @@
 import { fdatasync, fstatSync } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
-import { dirname, basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { realDisk, replaceFile } from '../disk.ts';
-
-const flushed = promisify(fdatasync);
 
 /** The file that commits are written to before a checkpoint copies them into the database. */
 export class WriteAheadLog {
   readonly #path: string;
+  readonly #flushFile: (descriptor: number) => Promise<void>;
   #file: FileHandle | undefined;
 
-  constructor(databasePath: string) {
+  constructor(databasePath: string, flushFile: (descriptor: number) => Promise<void> = promisify(fdatasync)) {
     this.#path = `${databasePath}-wal`;
+    this.#flushFile = flushFile;
   }
 
   /**
@@ -39,7 +39,7 @@ export class WriteAheadLog {
 
   /** Resolves when all that was written is on the medium. */
   async flush(): Promise<void> {
-    await flushed(this.#opened.fd);
+    await this.#flushFile(this.#opened.fd);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,107 @@
+import type { JobRecord } from '../../jobs/job.ts';
+import type { LedgerEntry, Reserve } from '../../ledger/ledger-store.ts';
+import type { DeliveryRecord } from '../../webhooks/delivery.ts';
+import type { IdempotentRequest } from '../storage.ts';
+import { RowFormat } from './row-format.ts';
+
+export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>('jobs', {
+  jobId: 'plain',
+  owner: 'plain',
+  phase: 'plain',
+  className: 'plain',
+  quality: 'plain',
+  aspectRatio: 'plain',
+  fps: 'plain',
+  metadataJson: 'plain',
+  webhookUrl: 'json',
+  keyId: 'plain',
+  webhookSecretSealed: 'optional',
+  reserveCredits: 'plain',
+  attempts: 'plain',
+  interruptions: 'optional',
+  createdAtMs: 'whole',
+  startedAtMs: 'whole',
+  completedAtMs: 'whole',
+  durationMs: 'whole',
+  creditsCost: 'plain',
+  outcome: 'json',
+  artifacts: 'json',
+  error: 'json',
+  failedBy: 'optional',
+  forgottenAtMs: 'optional',
+});
+
+export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat<{
+  jobId: string;
+  code: string;
+}>('sources', { jobId: 'plain', code: 'json' });
+
+export const REQUESTS: RowFormat<IdempotentRequest> = new RowFormat<IdempotentRequest>(
+  'idempotent_requests',
+  {
+    owner: 'plain',
+    key: 'plain',
+    fingerprint: 'plain',
+    jobId: 'plain',
+    createdAtMs: 'whole',
+  },
+  { keyColumns: 2 },
+);
+
+export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecord>('deliveries', {
+  deliveryId: 'plain',
+  jobId: 'plain',
+  owner: 'plain',
+  keyId: 'plain',
+  secretSealed: 'optional',
+  event: 'plain',
+  url: 'json',
+  host: 'plain',
+  createdAtMs: 'whole',
+  repeats: 'plain',
+  mostAttempts: 'plain',
+  attempts: 'json',
+  dueAtMs: 'whole',
+  deliveredAtMs: 'whole',
+});
+export const BODIES: RowFormat<{ deliveryId: string; body: string }> = new RowFormat<{
+  deliveryId: string;
+  body: string;
+}>('delivery_bodies', {
+  deliveryId: 'plain',
+  body: 'json',
+});
+export const ANSWERS: RowFormat<{ deliveryId: string; answer: string }> = new RowFormat<{
+  deliveryId: string;
+  answer: string;
+}>('delivery_answers', {
+  deliveryId: 'plain',
+  answer: 'json',
+});
+
+export const RESERVES: RowFormat<Reserve> = new RowFormat<Reserve>(
+  'reserves',
+  { jobId: 'plain', owner: 'plain', state: 'plain', parts: 'json', chargedCredits: 'plain' },
+  {
+    derived: {
+      reserved_credits: ({ parts }) => parts.reduce((sum, { amountCredits }) => sum + amountCredits, 0),
+    },
+  },
+);
+export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
+  'ledger_entries',
+  {
+    entryId: 'plain',
+    owner: 'plain',
+    kind: 'plain',
+    amountCredits: 'plain',
+    chargedCredits: 'plain',
+    jobId: 'plain',
+    parts: 'json',
+    note: 'json',
+    atMs: 'whole',
+  },
+  {
+    derived: { grant_id: ({ kind, parts }) => (kind === 'grant' ? (parts[0]?.grantId ?? null) : null) },
+  },
+);

@@ -1,0 +1,218 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import type { JobRecord } from '../../../lib/index.ts';
+import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
+import { SqlLedgerStore } from '../../../lib/storage/sql/sql-ledger-store.ts';
+import { SqlStorage } from '../../../lib/storage/sql/sql-storage.ts';
+import {
+  type Flush,
+  SqliteDatabase,
+  type SqliteDatabaseOptions,
+} from '../../../lib/storage/sqlite/sqlite-database.ts';
+import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+async function open(
+  t: Test,
+  options: SqliteDatabaseOptions = {},
+  path = join(t.testdir(), 'database.sqlite'),
+) {
+  const database = new SqliteDatabase(path, options);
+  const storage = new SqlStorage(database);
+  await storage.start();
+  t.teardown(() => storage.stop());
+  const insert = (job: JobRecord, source = 'x') =>
+    storage.transaction((tx) => storage.insertJob(tx, job, source));
+  return { database, storage, path, insert };
+}
+
+t.test('transactions that gather reach the disk together', async (t) => {
+  const flushes: Flush[] = [];
+  const { insert, storage } = await open(t, { onFlush: (flush) => flushes.push(flush) });
+  await Promise.all(Array.from({ length: 20 }, (_, i) => insert(jobRecord(`${i}`))));
+  await storage.stop();
+  t.same(
+    flushes.map(({ commits }) => commits),
+    [20],
+  );
+});
+
+t.test('what is not durable is seen by later transactions, and by nobody else', async (t) => {
+  let hold = Promise.resolve();
+  const { insert, storage } = await open(t, { flushFile: () => hold });
+  await insert(jobRecord('1'));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hold = promise;
+  let isDurable = false;
+  const inserting = insert(jobRecord('2')).then(() => {
+    isDurable = true;
+  });
+  // The next transaction runs while the flush of the one before it is under way.
+  const seen = new Promise((seen) => {
+    void storage.transaction(async (tx) => seen(await storage.getJob('2', tx)));
+  });
+  t.match(await seen, { jobId: '2' });
+  t.equal(await storage.getJob('2'), undefined);
+  t.same(
+    (await storage.listJobs({})).map(({ jobId }) => jobId),
+    ['1'],
+  );
+  t.notOk(isDurable);
+  resolve();
+  await inserting;
+  t.match(await storage.getJob('2'), { jobId: '2' });
+});
+
+t.test('when a flush fails, nothing that waited for it counts as written', async (t) => {
+  const fatal: Error[] = [];
+  let fails = false;
+  const { insert, storage } = await open(t, {
+    flushFile: async () => {
+      if (fails) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+    },
+    onFatal: (error) => fatal.push(error),
+  });
+  await insert(jobRecord('1'));
+  fails = true;
+  await t.rejects(insert(jobRecord('2')), { code: 'storage_failed', cause: { code: 'EIO' } });
+  t.match(fatal, [{ message: /nobody can say what is on the disk/ }]);
+  t.equal(await storage.getJob('2'), undefined);
+  fails = false;
+});
+
+t.test('a log that was left behind is written anew before it is believed', async (t) => {
+  const path = join(t.testdir({ 'database.sqlite-wal': 'commits' }), 'database.sqlite');
+  const before = statSync(`${path}-wal`);
+  await new WriteAheadLog(path).rewrite();
+  const after = statSync(`${path}-wal`);
+  t.not(after.ino, before.ino, 'it is another file');
+  t.equal(readFileSync(`${path}-wal`, 'utf8'), 'commits');
+});
+
+t.test('the log is emptied while commits go on', async (t) => {
+  const { insert, storage, path } = await open(t, { checkpointAfterBytes: 256 * 1024 });
+  await storage.purge(); // Starts the thread that does it.
+  let largest = 0;
+  for (let i = 0; i < 300; i++) {
+    await insert(jobRecord(`${i}`), 'x'.repeat(10_000));
+    largest = Math.max(largest, statSync(`${path}-wal`).size);
+  }
+  t.ok(largest < 2 * 1024 * 1024, `at most ${largest} bytes`);
+  t.equal((await storage.listJobs({ limit: 1000 })).length, 300);
+});
+
+t.test('what was forgotten is in no file any more', async (t) => {
+  const { insert, storage, path } = await open(t);
+  const secret = 'a source that nobody may read again';
+  await insert(jobRecord('1', { phase: 'completed' }), secret);
+  const files = () =>
+    readdirSync(join(path, '..')).map((name) => readFileSync(join(path, '..', name), 'latin1'));
+  t.ok(files().some((bytes) => bytes.includes(secret)));
+  await storage.transaction((tx) =>
+    storage.forgetJob(tx, jobRecord('1', { phase: 'completed', className: '', forgottenAtMs: 1 })),
+  );
+  await storage.purge();
+  t.notOk(files().some((bytes) => bytes.includes(secret)));
+});
+
+t.test('a transaction that fails takes none along that share its flush', async (t) => {
+  const { insert, storage } = await open(t);
+  const results = await Promise.allSettled([
+    insert(jobRecord('1')),
+    insert(jobRecord('1')),
+    insert(jobRecord('2')),
+  ]);
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  t.equal((await storage.listJobs({})).length, 2);
+});
+
+t.test('many transactions in line do not hold the loop', async (t) => {
+  const { insert } = await open(t);
+  const all = Promise.all(Array.from({ length: 2_000 }, (_, i) => insert(jobRecord(`${i}`))));
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 1);
+  await all;
+  clearInterval(timer);
+  t.ok(longestMs > 0, 'it ran meanwhile');
+  t.comment(`held for at most ${longestMs.toFixed(1)} ms`);
+});
+
+t.test('a handle is good for its own transaction only', async (t) => {
+  const { storage } = await open(t);
+  const other = await open(t, {}, join(t.testdirName, 'other.sqlite'));
+  let kept: Parameters<Parameters<typeof storage.transaction>[0]>[0] | undefined;
+  await storage.transaction(async (tx) => {
+    kept = tx;
+    await t.rejects(other.storage.insertJob(tx, jobRecord('1'), 'x'), 'of another database');
+  });
+  await t.rejects(storage.insertJob(kept as NonNullable<typeof kept>, jobRecord('1'), 'x'), 'after its end');
+});
+
+t.test('data of a newer version is refused', async (t) => {
+  const { storage, path } = await open(t);
+  await storage.stop();
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA user_version = 1000');
+  database.close();
+  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version/ });
+});
+
+t.test('a row that is not as it was written is named, and the others can be read', async (t) => {
+  const { insert, storage, path } = await open(t);
+  for (const id of ['1', '2', '3'])
+    await insert(jobRecord(id, { owner: `owner-of-${id}` }), `source-of-${id}`);
+  await storage.stop();
+  const bytes = readFileSync(path, 'latin1').replace('source-of-2', 'source-of-7');
+  writeFileSync(path, bytes, 'latin1');
+  await storage.start();
+  await t.rejects(storage.readSource('2'), {
+    code: 'storage_damaged',
+    message: /row 2 of the table sources/,
+  });
+  t.equal(await storage.readSource('1'), 'source-of-1');
+  t.match(await storage.getJob('2'), { jobId: '2' });
+});
+
+t.test('no statement breaks what must hold', async (t) => {
+  const { database, storage, insert } = await open(t);
+  const store = new SqlLedgerStore(database, storage);
+  const ledger = new StoredLedger({ store });
+  await ledger.grantPaid('a', 100);
+  await ledger.reserve({ jobId: '1', owner: 'a', amountCredits: 10 });
+  await ledger.settle({ jobId: '1', owner: 'a', amountCredits: 10 });
+  await insert(jobRecord('1', { phase: 'completed', reserveCredits: 10, creditsCost: 10 }));
+  await insert(jobRecord('2', { reserveCredits: 0 }));
+  const entry =
+    "SELECT 'x' || entry_id, owner, kind, amount_credits, charged_credits, job_id, parts, note, at_ms, checksum, grant_id FROM ledger_entries";
+  const refused = {
+    'a negative balance': 'UPDATE grants SET remaining_credits = -1',
+    'a grant made twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'grant' LIMIT 1`,
+    'a reserve made twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'reserve'`,
+    'a reserve settled twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'settle'`,
+    'an entry changed': 'UPDATE ledger_entries SET amount_credits = 1',
+    'an entry removed': 'DELETE FROM ledger_entries',
+    'a reserve opened again': "UPDATE reserves SET state = 'open', charged_credits = 0",
+    'a job that is over begun again':
+      "UPDATE jobs SET phase = 'queued', completed_at_ms = NULL WHERE job_id = '1'",
+    'a job that is over charged more': "UPDATE jobs SET credits_cost = 11 WHERE job_id = '1'",
+    'a job that is over renamed': "UPDATE jobs SET class_name = 'B' WHERE job_id = '1'",
+    'a job that waits removed': "DELETE FROM jobs WHERE job_id = '2'",
+    'a job that waits charged': "UPDATE jobs SET credits_cost = 1 WHERE job_id = '2'",
+    'a job in an unknown phase': "UPDATE jobs SET phase = 'lost' WHERE job_id = '2'",
+    'a source without a job': "INSERT INTO sources VALUES ('none', '\"x\"', 0)",
+  };
+  for (const [what, statement] of Object.entries(refused)) {
+    const doing = database.transaction((tx) => tx.run(statement));
+    await t.rejects(doing, { code: 'ERR_SQLITE_ERROR' }, what);
+  }
+  t.same((await ledger.audit()).problems, []);
+});
