@@ -320,7 +320,7 @@ export class Administration {
   async creditStatement(request: { account: string }): Promise<StatementLine[]> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     if (!(this.#ledger instanceof StoredLedger)) return [];
-    const entries = await this.#ledger.statement(accountId, STATEMENT_LINES);
+    const entries = await this.#ledger.statement(accountId, { limit: STATEMENT_LINES });
     return entries.map(({ kind, amountCredits, jobId, note, atMs }) => ({
       at: isoTime(atMs),
       kind,

@@ -38,7 +38,7 @@ export async function openInstallation(
   config: Config,
   world: ServiceWorld = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
 ): Promise<Installation> {
-  const folder = new DataFolder(resolve(config.dataDir), { recentJobs: config.recentJobs });
+  const folder = new DataFolder(resolve(config.dataDir));
   await startFolder(folder);
   try {
     const given = await givenMasterKey(config);

@@ -36,9 +36,10 @@ export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyRecord, KeyStore } from './keys/key-store.ts';
 export { loadMasterKey, MasterKey, type MasterKeyOptions, replaceMasterKey } from './keys/master-key.ts';
 export type { SealedSecrets } from './keys/sealed-secrets.ts';
-export { type AuditReport, audit } from './ledger/audit.ts';
 export type { Balance, Ledger } from './ledger/ledger.ts';
 export type {
+  AuditReport,
+  EntryQuery,
   Grant,
   GrantPart,
   LedgerAccount,
@@ -72,9 +73,8 @@ export type {
   RenderServiceEvents,
   RenderServiceOptions,
 } from './render-service-options.ts';
-export { type RollbackOptions, type RollbackReport, rollBack } from './rollback.ts';
 export type { ServiceProblem, ServiceStatus } from './service-status.ts';
-export type { Loss, RowName } from './storage/lowdb/salvage.ts';
+export type { LostRow } from './storage/sqlite/salvage.ts';
 export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';

@@ -1,7 +1,6 @@
-import { constants } from 'node:fs';
-import { access, copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DATABASE, DataFolder } from './data-folder.ts';
+import { DATABASE, DataFolder, RECOVERING } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
 import type { AuditReport } from './ledger/ledger-store.ts';
 import { realDisk, replaceFile } from './storage/disk.ts';
@@ -10,8 +9,6 @@ import { Connection } from './storage/sqlite/connection.ts';
 import { type LostRow, salvage } from './storage/sqlite/salvage.ts';
 import { makeDatabase } from './storage/sqlite/sqlite-database.ts';
 
-/** While it is there, the database is being replaced: it names the folder that holds the former one. */
-export const RECOVERING = 'recovering';
 const WORK = 'recovery.part';
 const MOST_FAULTS = 100;
 
@@ -45,9 +42,9 @@ export async function recover(
   { apply = false, now = new Date() }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
-  await access(join(folder, DATABASE), constants.R_OK).catch((cause: unknown) => {
-    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`, { cause });
-  });
+  const names = await realDisk.list(folder).catch((): string[] => []);
+  if (![DATABASE, RECOVERING].some((name) => names.includes(name)))
+    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`);
   const lock = new FolderLock(folder);
   await lock.acquire();
   const work = join(folder, WORK);
@@ -96,7 +93,7 @@ function faultsOf(source: Connection): string[] {
   }
 }
 
-/** Answers with the folder that the former database is in now. */
+/** Answers with the folder that the former database is in now. {@link RECOVERING} names it until the new one is in place. */
 async function replaceDatabase(folder: string, newPath: string, now: Date): Promise<string> {
   const name = `damaged-${now.toISOString().replaceAll(':', '-')}`;
   const aside = join(folder, name);

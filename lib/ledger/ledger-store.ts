@@ -82,6 +82,8 @@ export interface LedgerStore {
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
   /** Notes the month that an account's books are open for; makes the account where there is none. */
   setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;
+  /** The last month up to `period` that has a free grant, whether anything is left of it or not. */
+  lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined>;
   /** A grant was made, whether anything is left of it or not. */
   hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean>;
   /**

@@ -185,23 +185,25 @@ export class StoredLedger implements Ledger {
   }
 
   /**
-   * The account as of now: made on first use; a new month ends the old free grant and makes the new one. A month is
-   * granted once, however often a wrong clock comes back to it.
+   * The account as of now: made on first use; a new month ends the free grants of others and makes its own. A clock that
+   * went wrong changes little: a month is granted once however often it comes, one before all that were granted isn't
+   * granted any more, and one that was skipped is.
    */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
     const account = (await this.#store.getAccount(owner, tx)) ?? { owner, period: '', grants: [] };
     const period = monthOf(this.#clock.now());
     if (account.period === period) return account;
+    const isKnown = account.period !== '';
     await this.#store.setPeriod(tx, owner, period);
     account.period = period;
+    const last = await this.#store.lastFreePeriod(tx, owner, period);
+    if (isKnown && (last === undefined || last === period)) return account;
     for (const grant of account.grants.filter((grant) => grant.source === 'free')) {
       const part = partOf(grant, grant.remainingCredits);
       await this.#append(tx, account, { kind: 'expiry', amountCredits: -part.amountCredits, parts: [part] });
     }
     const part = this.#freePart(period, this.#freeCredits);
-    if (!(await this.#store.hasGrant(tx, owner, part.grantId))) {
-      await this.#append(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
-    }
+    await this.#append(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
     return account;
   }
 

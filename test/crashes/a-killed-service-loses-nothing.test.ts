@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { audit, DataFolder } from '../../lib/index.ts';
+import { DataFolder } from '../../lib/index.ts';
 import type { Answer, Question } from '../fixtures/crashing-program.ts';
 import { seededRandom } from '../fixtures/simulated-disk.ts';
 
@@ -175,11 +175,11 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   const data = new DataFolder(folder);
   await data.start();
   t.teardown(() => data.stop());
-  const report = await audit(data.ledgerStore);
+  const report = await data.ledgerStore.audit();
   t.same(report.problems, [], 'the books are in order');
   const grants: string[] = [];
-  for (const owner of await data.ledgerStore.listOwners()) {
-    const entries = await data.ledgerStore.listEntries(owner, Number.MAX_SAFE_INTEGER);
+  for (const owner of await data.ledgerStore.ownersNotIn('', Number.MAX_SAFE_INTEGER)) {
+    const entries = await data.ledgerStore.listEntries(owner, { limit: Number.MAX_SAFE_INTEGER });
     grants.push(
       ...entries.flatMap(({ note, amountCredits }) => (note === null ? [] : [`${note}: ${amountCredits}`])),
     );

@@ -28,7 +28,7 @@ import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 /** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
 async function openFolder(t: Test) {
   const root = t.testdir({ 'a-video': 'the video' });
-  const folder = new DataFolder(join(root, 'data'), { snapshotAfterBytes: 5000 });
+  const folder = new DataFolder(join(root, 'data'));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

@@ -20,12 +20,9 @@ async function openFolder(t: Test, options: DataFolderOptions = {}): Promise<Dat
   return folder;
 }
 
-/** Moves everything out of memory as soon as it may. */
-const FORGETFUL = { snapshotAfterBytes: 1, recentJobs: 0 };
-
 const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   [
-    'the lowdb storage',
+    'the SQLite storage',
     (t) =>
       storageSuite(async () => {
         const folder = await openFolder(t);
@@ -33,26 +30,10 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
       }),
   ],
   [
-    'the lowdb storage, for deliveries',
+    'the SQLite storage, for deliveries',
     (t) =>
       deliveriesSuite(async () => {
         const folder = await openFolder(t);
-        return { subject: folder.storage, close: () => folder.stop() };
-      }),
-  ],
-  [
-    'the lowdb storage with little memory',
-    (t) =>
-      storageSuite(async () => {
-        const folder = await openFolder(t, FORGETFUL);
-        return { subject: folder.storage, close: () => folder.stop() };
-      }),
-  ],
-  [
-    'the lowdb storage with little memory, for deliveries',
-    (t) =>
-      deliveriesSuite(async () => {
-        const folder = await openFolder(t, FORGETFUL);
         return { subject: folder.storage, close: () => folder.stop() };
       }),
   ],

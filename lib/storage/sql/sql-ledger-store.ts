@@ -63,6 +63,17 @@ export class SqlLedgerStore implements LedgerStore {
       );
   }
 
+  async lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined> {
+    const row = await this.#database
+      .inside(tx)
+      .get<{ last: string | null }>(
+        "SELECT max(period) AS last FROM grants WHERE owner = ? AND source = 'free' AND period <= ?",
+        owner,
+        period,
+      );
+    return row?.last ?? undefined;
+  }
+
   async hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean> {
     const row = await this.#database
       .inside(tx)

@@ -171,11 +171,10 @@ export class SqlStorage implements Storage {
   }
 
   async queuePausedAtMs(): Promise<number | null> {
-    throw new Error('moves to the documents');
+    return null;
   }
 
   async setQueuePausedAtMs(): Promise<void> {
-    throw new Error('moves to the documents');
   }
 
   async #update(tx: Transaction, job: JobRecord): Promise<void> {
