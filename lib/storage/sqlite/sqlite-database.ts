@@ -261,9 +261,13 @@ export class SqliteDatabase implements SqlDatabase {
       this.#onFatal(error);
       return group.reject(error);
     }
-    this.#moveReaderOn();
-    for (const listener of group.listeners) listener();
-    group.resolve();
+    try {
+      this.#moveReaderOn();
+      for (const listener of group.listeners) listener();
+      group.resolve();
+    } catch (error) {
+      group.reject(error);
+    }
     process.nextTick(this.#onFlush, { commits: group.commits, tookMs: performance.now() - startedMs });
   }
 
