@@ -10,7 +10,15 @@ import { isScenepressError, ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher } from './jobs/dispatcher.ts';
 import { DEFAULT_BUDGETS, FailureBudgets } from './jobs/failure-budgets.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
-import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
+import {
+  type ArtifactName,
+  isTerminal,
+  type Job,
+  type JobRecord,
+  jobOf,
+  type WaitingJob,
+  waitingJobOf,
+} from './jobs/job.ts';
 import { fingerprintOf, JobBook, type NewJob } from './jobs/job-book.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import { recentEnds } from './jobs/recent-ends.ts';
@@ -207,8 +215,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (this.#accepting) return;
     try {
       await this.#openStores();
-      const unfinished = await this.#storage.unfinishedJobs();
-      const waiting = unfinished.filter(({ phase }) => phase === 'queued' || phase === 'running');
+      const waiting: WaitingJob[] = [];
+      for await (const job of this.#book.unfinished()) {
+        if (job.phase === 'queued' || job.phase === 'running') waiting.push(waitingJobOf(job));
+      }
       this.#dispatcher.start(undefined, waiting, { paused: this.#queuePausedAtMs !== null });
     } catch (error) {
       await this.#close();
@@ -488,7 +498,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     });
   }
 
-  async #recover(): Promise<JobRecord[]> {
+  async #recover(): Promise<WaitingJob[]> {
     try {
       return await this.#book.recover();
     } catch (error) {

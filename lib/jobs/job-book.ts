@@ -7,7 +7,14 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { CREDITS_RAN_OUT, MOST_ATTEMPTS } from './failures.ts';
-import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
+import {
+  isTerminal,
+  type JobOutcome,
+  type JobRecord,
+  orphanKeysOf,
+  type WaitingJob,
+  waitingJobOf,
+} from './job.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
@@ -268,17 +275,28 @@ export class JobBook {
    * Brings every unfinished job to where it can go on: what stands between two steps is resumed, and what was running
    * when the service died is queued again, its attempt not counted. Answers with the jobs to render, oldest first.
    */
-  async recover(): Promise<JobRecord[]> {
-    const queued: JobRecord[] = [];
-    for (const job of await this.#storage.unfinishedJobs()) {
+  async recover(): Promise<WaitingJob[]> {
+    const queued: WaitingJob[] = [];
+    for await (const job of this.unfinished()) {
       if (job.phase === 'reserving' || job.phase === 'settling') await this.#resumeOrLeave(job.jobId);
       else {
         const uncounted = { counted: false, interrupted: true };
         const again = job.phase === 'running' ? await this.requeue(job.jobId, uncounted) : job;
-        if (again) queued.push(again);
+        if (again) queued.push(waitingJobOf(again));
       }
     }
     return queued;
+  }
+
+  /** Every job that isn't terminal, oldest first. */
+  async *unfinished(): AsyncGenerator<JobRecord> {
+    for (let after = ''; ; ) {
+      const page = await this.#storage.unfinishedJobs({ after });
+      yield* page;
+      const last = page.at(-1);
+      if (!last) return;
+      after = last.jobId;
+    }
   }
 
   async #insert(

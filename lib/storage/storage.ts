@@ -77,8 +77,8 @@ export interface Storage {
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;
-  /** Every job that isn't terminal, oldest first: what recovery has to look at. */
-  unfinishedJobs(): Promise<JobRecord[]>;
+  /** Jobs that aren't terminal, oldest first: what recovery has to look at. At most 100, newer than `after`. */
+  unfinishedJobs(page?: { after?: string }): Promise<JobRecord[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
   /** Notes that a job's artifacts are removed; the job itself doesn't change. */

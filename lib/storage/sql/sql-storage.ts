@@ -8,6 +8,9 @@ import { JOBS, REQUESTS, SOURCES } from './tables.ts';
 const DEFAULT_LIMIT = 50;
 /** Rows of a walk over many that are read at once. */
 const PAGE = 500;
+/** Each may have 200 KiB of metadata. */
+const UNFINISHED_PAGE = 100;
+const UNFINISHED_PHASES: JobPhase[] = ['reserving', 'queued', 'running', 'settling'];
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   queued: ['queued'],
@@ -119,9 +122,12 @@ export class SqlStorage implements Storage {
     return rows.map((row) => JOBS.record(row));
   }
 
-  async unfinishedJobs(): Promise<JobRecord[]> {
+  async unfinishedJobs({ after = '' }: { after?: string } = {}): Promise<JobRecord[]> {
+    const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = ? AND job_id > ? ORDER BY job_id LIMIT ?) AS page`;
     const rows = await this.#database.all(
-      `SELECT ${JOBS.names} FROM jobs WHERE phase IN ('reserving', 'queued', 'running', 'settling') ORDER BY job_id`,
+      `${UNFINISHED_PHASES.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
+      ...UNFINISHED_PHASES.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
+      UNFINISHED_PAGE,
     );
     return rows.map((row) => JOBS.record(row));
   }
@@ -174,8 +180,7 @@ export class SqlStorage implements Storage {
     return null;
   }
 
-  async setQueuePausedAtMs(): Promise<void> {
-  }
+  async setQueuePausedAtMs(): Promise<void> {}
 
   async #update(tx: Transaction, job: JobRecord): Promise<void> {
     await this.#database.inside(tx).run(JOBS.update, ...JOBS.row(job), job.jobId);
