@@ -48,10 +48,9 @@ export async function openInstallation(
     const freeCreditsPerMonth = config.freeCredits;
     const accounts = new Accounts({ storage, store: folder.accountStore });
     const keys = new ApiKeys({ storage, store: folder.keyStore, masterKey });
+    const books = new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth });
     const ledger =
-      config.creditsMode === 'metered'
-        ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
-        : new UnmeteredLedger({ freeCreditsPerMonth });
+      config.creditsMode === 'metered' ? books : new UnmeteredLedger({ freeCreditsPerMonth, books });
     const service = createService(config, { folder, ledger, keys, masterKey }, world);
     const { assetUrl } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });

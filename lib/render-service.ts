@@ -28,6 +28,7 @@ import type { ApiKeys } from './keys/api-keys.ts';
 import type { MasterKey } from './keys/master-key.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
+import { StoredLedger } from './ledger/stored-ledger.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { DEFAULT_LIMITS } from './render/limits.ts';
@@ -93,7 +94,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#dataFolder = dataFolder;
     this.#storage = storage;
     this.#assets = assets;
-    this.#ledger = options.ledger ?? new UnmeteredLedger();
+    this.#ledger =
+      options.ledger ??
+      new UnmeteredLedger({ books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore }) });
     this.#pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
     this.#logger = options.logger ?? silentLogger;
     this.#workers = options.workers ?? availableParallelism();

@@ -132,6 +132,11 @@ export class StoredLedger implements Ledger {
     });
   }
 
+  /** Credits were reserved for a job, whatever became of them. */
+  async hasReserve(jobId: string, tx?: Transaction): Promise<boolean> {
+    return (await this.#store.getReserve(jobId, tx)) !== undefined;
+  }
+
   async settle(
     { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
@@ -139,7 +144,8 @@ export class StoredLedger implements Ledger {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
       const reserve = await this.#store.getReserve(jobId, tx);
-      assert(reserve, 'only a reserved job is settled');
+      // Taken on while renders cost nothing.
+      if (!reserve) return { kind: 'settled', chargedCredits: 0 };
       assert.equal(reserve.owner, owner);
       if (reserve.state === 'settled') return { kind: 'settled', chargedCredits: reserve.chargedCredits };
       if (reserve.state === 'voided') return { kind: 'insufficient' };
