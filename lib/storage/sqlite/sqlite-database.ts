@@ -21,7 +21,7 @@ export interface Flush {
 
 export interface SqliteDatabaseOptions {
   logger?: Logger;
-  /** A flush failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
+  /** The disk failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
   onFatal?: (error: Error) => void;
   /** The disk was full; called before what waited for the write is told. */
   onNoRoom?: () => Promise<void>;
@@ -295,8 +295,19 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** Copies nearly all while commits go on, and only the rest while they wait. */
   async #checkpoint(): Promise<void> {
-    await this.#aside.do({ kind: 'checkpoint', truncate: false });
+    await this.#copyLog({ truncate: false });
     await this.#inLine(() => this.#emptyLog());
+  }
+
+  async #copyLog({ truncate }: { truncate: boolean }): Promise<void> {
+    try {
+      await this.#aside.do({ kind: 'checkpoint', truncate });
+    } catch (error) {
+      // What an earlier checkpoint copied and left to this one to flush counts as copied, and may be lost: another
+      // checkpoint would leave it out, and empty the log. The next start copies all that is in the log.
+      if (isScenepressError(error, 'storage_failed')) this.#onFatal(error);
+      throw error;
+    }
   }
 
   /** In line. */
@@ -307,7 +318,7 @@ export class SqliteDatabase implements SqlDatabase {
     // A reader keeps what it reads in the log. Nothing is committed meanwhile that isn't durable.
     this.#opened.reader.run('COMMIT');
     try {
-      await this.#aside.do({ kind: 'checkpoint', truncate: true });
+      await this.#copyLog({ truncate: true });
     } finally {
       this.#moveReaderOn();
     }
