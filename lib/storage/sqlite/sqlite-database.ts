@@ -253,18 +253,26 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #flush(group: Group, startedMs: number): Promise<void> {
     try {
-      await this.#log.flush();
-    } catch (cause) {
-      // The system forgets what it could not write: a second flush would succeed and mean nothing.
-      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
-      const error = new ScenepressError('storage_failed', message, { cause });
-      this.#onFatal(error);
+      await this.#flushLog();
+    } catch (error) {
       return group.reject(error);
     }
     this.#moveReaderOn();
     for (const listener of group.listeners) listener();
     group.resolve();
     process.nextTick(this.#onFlush, { commits: group.commits, tookMs: performance.now() - startedMs });
+  }
+
+  async #flushLog(): Promise<void> {
+    try {
+      await this.#log.flush();
+    } catch (cause) {
+      // The system forgets what it could not write: a second flush would succeed and mean nothing.
+      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
+      const error = new ScenepressError('storage_failed', message, { cause });
+      this.#onFatal(error);
+      throw error;
+    }
   }
 
   /** Nothing of a group is written. */
@@ -319,6 +327,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#opened.reader.run('COMMIT');
     try {
       await this.#copyLog({ truncate: true });
+      await this.#flushLog(); // SQLite doesn't: a power cut could bring back what was in it.
     } finally {
       this.#moveReaderOn();
     }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
@@ -115,6 +115,17 @@ t.test('what was forgotten is in no file any more', async (t) => {
   );
   await storage.purge();
   t.notOk(files().some((bytes) => bytes.includes(secret)));
+});
+
+t.test('that the log is empty is flushed before a purge is over', async (t) => {
+  const flushedSizes: number[] = [];
+  const { insert, storage } = await open(t, {
+    flushFile: async (descriptor) => void flushedSizes.push(fstatSync(descriptor).size),
+  });
+  await insert(jobRecord('1'));
+  t.not(flushedSizes.at(-1), 0);
+  await storage.purge();
+  t.equal(flushedSizes.at(-1), 0);
 });
 
 t.test('a transaction that fails takes none along that share its flush', async (t) => {
