@@ -81,6 +81,8 @@ export class SqliteDatabase implements SqlDatabase {
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
   #checkpointing: Promise<void> | undefined;
+  /** The size of the log at which the next one is due: when the last one failed, not at once again. */
+  #checkpointAtBytes = 0;
   #spellBegunMs = 0;
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
@@ -92,6 +94,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#onNoRoom = options.onNoRoom ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
     this.#checkpointAfterBytes = options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES;
+    this.#checkpointAtBytes = this.#checkpointAfterBytes;
   }
 
   async start(): Promise<void> {
@@ -291,11 +294,13 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   #checkpointIfDue(): void {
-    if (this.#checkpointing || !this.#isOpen || this.#log.sizeBytes < this.#checkpointAfterBytes) return;
+    if (this.#checkpointing || !this.#isOpen || this.#log.sizeBytes < this.#checkpointAtBytes) return;
+    this.#checkpointAtBytes = this.#checkpointAfterBytes;
     this.#checkpointing = this.#checkpoint()
-      .catch((error: unknown) =>
-        this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.'),
-      )
+      .catch((error: unknown) => {
+        this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
+        this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.');
+      })
       .finally(() => {
         this.#checkpointing = undefined;
       });
