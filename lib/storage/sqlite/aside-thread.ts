@@ -1,6 +1,6 @@
 // The thread in which SQLite does what takes long: checkpoints, copies, queries over everything.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { type ErrorCode, isScenepressError } from '../../errors.ts';
+import { type ErrorCode, isScenepressError, ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql/sql.ts';
 import { Connection } from './connection.ts';
 
@@ -20,7 +20,11 @@ export interface AsideAnswer {
 
 const port = parentPort as MessagePort;
 const connection = new Connection((workerData as { path: string }).path);
-connection.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192');
+/** Commits stand still while the log is emptied, so another program that reads the database isn't waited for. */
+const BUSY_MS = 100;
+connection.exec(
+  `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = ${BUSY_MS}`,
+);
 
 port.on('message', ({ id, task }: { id: number; task: AsideTask | 'close' }) => {
   if (task === 'close') {
@@ -43,11 +47,22 @@ function answerTo(id: number, task: AsideTask): AsideAnswer {
 function done(task: AsideTask): object[] {
   switch (task.kind) {
     case 'checkpoint':
-      return connection.all(`PRAGMA wal_checkpoint(${task.truncate ? 'TRUNCATE' : 'PASSIVE'})`, []);
+      checkpoint(task.truncate);
+      return [];
     case 'query':
       return connection.all(task.text, task.values);
     case 'copy':
       connection.run('VACUUM INTO ?', [task.path]);
       return [];
   }
+}
+
+function checkpoint(truncate: boolean): void {
+  const mode = truncate ? 'TRUNCATE' : 'PASSIVE';
+  const [row] = connection.all<{ busy: number }>(`PRAGMA wal_checkpoint(${mode})`, []);
+  if (!truncate || row?.busy === 0) return;
+  throw new ScenepressError(
+    'storage_locked',
+    'The log of commits can’t be emptied while another program reads the database. End that program.',
+  );
 }

@@ -21,7 +21,7 @@ export interface Flush {
 
 export interface SqliteDatabaseOptions {
   logger?: Logger;
-  /** A flush failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
+  /** The disk failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
   onFatal?: (error: Error) => void;
   /** The disk was full; called before what waited for the write is told. */
   onNoRoom?: () => Promise<void>;
@@ -81,6 +81,8 @@ export class SqliteDatabase implements SqlDatabase {
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
   #checkpointing: Promise<void> | undefined;
+  /** The size of the log at which the next one is due: when the last one failed, not at once again. */
+  #checkpointAtBytes = 0;
   #spellBegunMs = 0;
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
@@ -92,6 +94,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#onNoRoom = options.onNoRoom ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
     this.#checkpointAfterBytes = options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES;
+    this.#checkpointAtBytes = this.#checkpointAfterBytes;
   }
 
   async start(): Promise<void> {
@@ -253,12 +256,8 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #flush(group: Group, startedMs: number): Promise<void> {
     try {
-      await this.#log.flush();
-    } catch (cause) {
-      // The system forgets what it could not write: a second flush would succeed and mean nothing.
-      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
-      const error = new ScenepressError('storage_failed', message, { cause });
-      this.#onFatal(error);
+      await this.#flushLog();
+    } catch (error) {
       return group.reject(error);
     }
     try {
@@ -269,6 +268,18 @@ export class SqliteDatabase implements SqlDatabase {
       group.reject(error);
     }
     process.nextTick(this.#onFlush, { commits: group.commits, tookMs: performance.now() - startedMs });
+  }
+
+  async #flushLog(): Promise<void> {
+    try {
+      await this.#log.flush();
+    } catch (cause) {
+      // The system forgets what it could not write: a second flush would succeed and mean nothing.
+      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
+      const error = new ScenepressError('storage_failed', message, { cause });
+      this.#onFatal(error);
+      throw error;
+    }
   }
 
   /** Nothing of a group is written. */
@@ -287,11 +298,13 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   #checkpointIfDue(): void {
-    if (this.#checkpointing || !this.#isOpen || this.#log.sizeBytes < this.#checkpointAfterBytes) return;
+    if (this.#checkpointing || !this.#isOpen || this.#log.sizeBytes < this.#checkpointAtBytes) return;
+    this.#checkpointAtBytes = this.#checkpointAfterBytes;
     this.#checkpointing = this.#checkpoint()
-      .catch((error: unknown) =>
-        this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.'),
-      )
+      .catch((error: unknown) => {
+        this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
+        this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.');
+      })
       .finally(() => {
         this.#checkpointing = undefined;
       });
@@ -299,8 +312,19 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** Copies nearly all while commits go on, and only the rest while they wait. */
   async #checkpoint(): Promise<void> {
-    await this.#aside.do({ kind: 'checkpoint', truncate: false });
+    await this.#copyLog({ truncate: false });
     await this.#inLine(() => this.#emptyLog());
+  }
+
+  async #copyLog({ truncate }: { truncate: boolean }): Promise<void> {
+    try {
+      await this.#aside.do({ kind: 'checkpoint', truncate });
+    } catch (error) {
+      // What an earlier checkpoint copied and left to this one to flush counts as copied, and may be lost: another
+      // checkpoint would leave it out, and empty the log. The next start copies all that is in the log.
+      if (isScenepressError(error, 'storage_failed')) this.#onFatal(error);
+      throw error;
+    }
   }
 
   /** In line. */
@@ -311,7 +335,8 @@ export class SqliteDatabase implements SqlDatabase {
     // A reader keeps what it reads in the log. Nothing is committed meanwhile that isn't durable.
     this.#opened.reader.run('COMMIT');
     try {
-      await this.#aside.do({ kind: 'checkpoint', truncate: true });
+      await this.#copyLog({ truncate: true });
+      await this.#flushLog(); // SQLite doesn't: a power cut could bring back what was in it.
     } finally {
       this.#moveReaderOn();
     }

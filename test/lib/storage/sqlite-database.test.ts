@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { SqlLedgerStore } from '../../../lib/storage/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/storage/sql/sql-storage.ts';
 import {
@@ -116,6 +117,44 @@ t.test('what was forgotten is in no file any more', async (t) => {
   await storage.purge();
   t.notOk(files().some((bytes) => bytes.includes(secret)));
 });
+
+t.test('that the log is empty is flushed before a purge is over', async (t) => {
+  const flushedSizes: number[] = [];
+  const { insert, storage } = await open(t, {
+    flushFile: async (descriptor) => void flushedSizes.push(fstatSync(descriptor).size),
+  });
+  await insert(jobRecord('1'));
+  t.not(flushedSizes.at(-1), 0);
+  await storage.purge();
+  t.equal(flushedSizes.at(-1), 0);
+});
+
+t.test(
+  'a program that reads the database holds no commit, and lets no purge be taken for done',
+  async (t) => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) };
+    const { insert, storage, path } = await open(t, { logger, checkpointAfterBytes: 64 * 1024 });
+    await insert(jobRecord('first'));
+    const other = new DatabaseSync(path, { readOnly: true });
+    t.teardown(() => other.close());
+    other.exec('BEGIN');
+    other.prepare('SELECT count(*) FROM jobs').get();
+    await insert(jobRecord('second'));
+    await t.rejects(storage.purge(), { code: 'storage_locked' });
+    let longestMs = 0;
+    for (let i = 0; i < 40; i++) {
+      const startedMs = performance.now();
+      await insert(jobRecord(`${i}`), 'x'.repeat(10_000));
+      longestMs = Math.max(longestMs, performance.now() - startedMs);
+    }
+    t.ok(longestMs < 5_000, `a commit took at most ${longestMs.toFixed(0)} ms`);
+    t.ok(warnings.length > 0 && warnings.length < 20, `${warnings.length} warnings`);
+    other.exec('COMMIT');
+    await storage.purge();
+    t.equal(statSync(`${path}-wal`).size, 0);
+  },
+);
 
 t.test('a transaction that fails takes none along that share its flush', async (t) => {
   const { insert, storage } = await open(t);

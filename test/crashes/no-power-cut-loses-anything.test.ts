@@ -1,0 +1,165 @@
+/**
+ * Records what the database and the documents beside it do to a disk, by system call, and cuts the power at `POWER_CUTS`
+ * moments (default 400): of what wasn't flushed then, any part is lost. Each state that this leaves is started on, and must
+ * have everything that was acknowledged, whole and once.
+ *
+ * `SEED` makes the same choices again, but programs don't run twice the same way: a failure keeps the recording, and
+ * `RECORDING`, `SEED` and `STATE` look at one state of it again.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import {
+  afterCut,
+  layOut,
+  mediumAfter,
+  type Recording,
+  record,
+  save,
+} from '../fixtures/power-cuts/recording.ts';
+import { type BrokenState, brokenStates } from '../fixtures/power-cuts/states.ts';
+import type { Said } from '../fixtures/power-cuts/told.ts';
+import type { Life } from '../fixtures/power-cuts/working-program.ts';
+import { seededRandom } from '../fixtures/simulated-disk.ts';
+
+const CUTS = Number(process.env['POWER_CUTS'] ?? 400);
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const { RECORDING, STATE } = process.env;
+/** Cuts in one recording: of more cuts, there are more recordings. */
+const CUTS_IN_ONE = 200;
+const KEPT = join(import.meta.dirname, '../../.setup');
+
+const EXIT_IO_ERROR = 74;
+const NO_DOCUMENTS: [number, number] = [0, 0];
+const LEAST_ACKNOWLEDGED = 50;
+const MOST_TRIES = 8;
+
+type Plan = Omit<Life, 'folder'>;
+
+const firstLife = (seed: number): Plan => ({
+  seed,
+  month: 1,
+  jobs: [1, 24],
+  documents: [1, 24],
+  end: 'kill',
+});
+const failingLife = (seed: number): Plan => ({ ...firstLife(seed), documents: NO_DOCUMENTS, end: 'stop' });
+const lastLife = (seed: number): Plan => ({
+  seed: seed + 1,
+  month: 3,
+  jobs: [101, 120],
+  documents: [101, 116],
+  end: 'stop',
+});
+
+/** What happens to a folder, up to the last life of a program on it. */
+const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promise<Recording>> = {
+  async 'a program that was killed'(folder, seed) {
+    const { recording } = await record({ folder, life: firstLife(seed) });
+    return (await record({ folder, life: lastLife(seed), before: recording })).recording;
+  },
+
+  async 'a program that begins after a power cut'(folder, seed) {
+    const random = seededRandom(seed);
+    const first = await record({ folder, life: firstLife(seed) });
+    const before = afterCut(first.recording, Math.floor(random() * first.recording.events.length), random);
+    const cut = `${folder}-cut`;
+    await layOut(cut, before.files);
+    return (await record({ folder: cut, life: lastLife(seed), before })).recording;
+  },
+
+  async 'a program that begins after the flush of a log failed'(folder, seed, t) {
+    const when = 2 + Math.floor(seededRandom(seed)() * 12);
+    const fails = { call: 'fdatasync', when } as const;
+    const { recording, exitCode } = await record({ folder, life: failingLife(seed), fails });
+    t.equal(exitCode, EXIT_IO_ERROR, 'the program ends when the flush fails');
+    return (await record({ folder, life: lastLife(seed), before: recording })).recording;
+  },
+
+  async 'a program that begins after the flush of a checkpoint failed'(folder, seed, t) {
+    const before = await record({ folder, life: { ...failingLife(seed), jobs: [1, 6] } });
+    const disk = mediumAfter(before.recording);
+    const database = disk.names.get('database.sqlite');
+    // Which threads flush how often before it is due to chance: until it is the database's flush that fails.
+    for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+      const copy = `${folder}-${attempt}`;
+      await layOut(copy, disk.seen());
+      const life = { ...failingLife(seed + attempt), month: 2, jobs: [10, 50] as [number, number] };
+      const fails = { call: 'fsync', when: 3 + (attempt % 2) } as const;
+      const { recording, exitCode } = await record({ folder: copy, life, before: before.recording, fails });
+      if (!recording.events.some((event) => event.kind === 'failed flush' && event.file === database))
+        continue;
+      t.equal(exitCode, EXIT_IO_ERROR, 'the program ends when the flush fails');
+      return (await record({ folder: copy, life: lastLife(seed), before: recording })).recording;
+    }
+    throw new Error(`in ${MOST_TRIES} lives the flush of no checkpoint failed`);
+  },
+};
+
+async function freshFolder(t: Test): Promise<string> {
+  const folder = join(t.testdir({}), 'data');
+  await mkdir(folder);
+  return folder;
+}
+
+function isDone(line: string): boolean {
+  return 'done' in (JSON.parse(line) as Said);
+}
+
+async function keep(
+  recording: Recording,
+  { broken }: { broken: BrokenState[] },
+  seed: number,
+): Promise<string> {
+  const [first] = broken;
+  if (!first) return 'nothing is lost';
+  await mkdir(KEPT, { recursive: true });
+  const path = join(KEPT, `power-cut-${seed}.recording`);
+  await save(recording, path);
+  return `RECORDING=${path} SEED=${seed} STATE=${first.state} looks at the first of ${broken.length} states again`;
+}
+
+if (RECORDING && STATE) {
+  t.test(`state ${STATE} of ${RECORDING}`, async (t) => {
+    const { broken } = await brokenStates(RECORDING, { seed: SEED, first: Number(STATE), count: 1 });
+    t.same(broken, []);
+  });
+} else {
+  const each = Math.ceil(CUTS / Object.keys(HISTORIES).length);
+  const rounds = Math.ceil(each / CUTS_IN_ONE);
+  for (const [name, history] of Object.entries(HISTORIES)) {
+    t.test(`${each} power cuts lose nothing of ${name} (SEED=${SEED})`, async (t) => {
+      for (let round = 0; round < rounds; round++) {
+        const seed = SEED + round;
+        const recording = await history(await freshFolder(t), seed, t);
+        const count = Math.min(CUTS_IN_ONE, each - round * CUTS_IN_ONE);
+        const states = await brokenStates(recording, { seed, count });
+        const acknowledged = recording.events.filter((event) => event.kind === 'said' && isDone(event.line));
+        t.ok(acknowledged.length >= LEAST_ACKNOWLEDGED, `${acknowledged.length} were acknowledged`);
+        t.equal(states.inspected, count);
+        t.same(states.broken.slice(0, 3), [], await keep(recording, states, seed));
+        if (states.broken.length > 0) return;
+      }
+    });
+  }
+
+  for (const neverFlushes of ['log', 'documents'] as const) {
+    t.test(
+      `a program that never flushes its ${neverFlushes} loses something: this test sees it`,
+      async (t) => {
+        const folder = await freshFolder(t);
+        const { recording } = await record({ folder, life: { ...firstLife(SEED), neverFlushes } });
+        const { broken } = await brokenStates(recording, {
+          seed: SEED,
+          count: CUTS_IN_ONE,
+          stopsAtFirst: true,
+        });
+        t.not(broken.length, 0);
+        t.match(
+          broken[0]?.problems.join(),
+          neverFlushes === 'log' ? / is lost; / : / is none of its versions /,
+        );
+      },
+    );
+  }
+}
