@@ -2,13 +2,16 @@ import { chmod, readdir, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
+import { DOCUMENT_FILES, Documents } from './documents/documents.ts';
+import { formerRows, removeFormerRows } from './documents/former-rows.ts';
 import type { KeyStore } from './keys/key-store.ts';
+import { MasterKeyFiles, type MasterKeyOptions } from './keys/master-key-files.ts';
+import type { MasterKeys } from './keys/master-keys.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
+import type { SettingsStore } from './settings/settings-store.ts';
 import { type Disk, realDisk } from './storage/disk.ts';
 import { checkFolder, explained } from './storage/folder-check.ts';
 import { type Flush, LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
-import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
-import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
 import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
 import { LowdbStorage } from './storage/lowdb/lowdb-storage.ts';
 import { SpareRoom, type SpareRoomOptions } from './storage/spare-room.ts';
@@ -31,13 +34,16 @@ export interface DataStatistics {
   snapshotAtMs: number | null;
   /** Jobs that are over, and the source code of scenes. */
   packBytes: number;
+  /** Accounts, keys and settings. */
+  documentBytes: number;
 }
 
 /**
  * Everything in one folder of this machine: the embedded default.
  *
  * ```
- * database.jsonl  what is in memory, as of some moment: queue, accounts, keys, balances
+ * accounts.json keys.json settings.json   documents, for people too
+ * database.jsonl  what is in memory, as of some moment: queue, balances
  * journal-…       and what has changed since
  * pack-…          jobs that are over with all that belongs to them, and the source code of scenes
  * artifacts/      what renders left
@@ -55,12 +61,17 @@ export class DataFolder {
   readonly path: string;
   readonly #database: LowdbDatabase;
   readonly #disk: Disk;
+  readonly #documents: Documents;
+  readonly masterKeyFiles: MasterKeyFiles;
+  /** The last of what must not happen at the same time. */
+  #last: Promise<unknown> = Promise.resolve();
   /** Whether the disk has room for more than ending what has begun. */
   readonly room: SpareRoom;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
   readonly keyStore: KeyStore;
+  readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
   /** Told of every group of commits that reached the disk. */
   onFlush: (flush: Flush) => void = () => {};
@@ -69,8 +80,9 @@ export class DataFolder {
     const path = resolve(folder);
     this.#disk = options.disk ?? realDisk;
     this.room = new SpareRoom(path, { disk: this.#disk, ...options.spareRoom });
+    const onNoRoom = () => this.room.ranOut();
     const database = new LowdbDatabase(path, {
-      onNoRoom: () => this.room.ranOut(),
+      onNoRoom,
       onFlush: (flush) => this.onFlush(flush),
       ...options,
     });
@@ -78,8 +90,11 @@ export class DataFolder {
     this.#database = database;
     this.storage = new LowdbStorage(database);
     this.ledgerStore = new LowdbLedgerStore(database, this.storage);
-    this.accountStore = new LowdbAccountStore(database);
-    this.keyStore = new LowdbKeyStore(database);
+    this.#documents = new Documents({ disk: this.#disk, folder: path, onNoRoom });
+    this.accountStore = this.#documents.accounts;
+    this.keyStore = this.#documents.keys;
+    this.settings = this.#documents.settings;
+    this.masterKeyFiles = new MasterKeyFiles(path, this.#disk);
     this.assets = new FileAssetStore(join(path, ARTIFACTS));
   }
 
@@ -96,10 +111,12 @@ export class DataFolder {
     try {
       await checkFolder(this.#disk, this.path);
       await this.storage.start();
+      await this.#documents.start(formerRows(this.#database));
+      await removeFormerRows(this.#database);
       await this.#moveFormerArtifacts();
       await this.assets.start();
     } catch (error) {
-      await this.storage.stop();
+      await this.stop();
       throw explained(error, this.path);
     }
   }
@@ -107,6 +124,7 @@ export class DataFolder {
   /** Looks at the files, not at what is in them. */
   async statistics(): Promise<DataStatistics> {
     const statistics: DataStatistics = {
+      documentBytes: 0,
       journalBytes: 0,
       snapshotBytes: 0,
       snapshotAtMs: null,
@@ -117,6 +135,7 @@ export class DataFolder {
       if (!file) continue; // A journal or a pack that isn't needed any more.
       if (/^journal-/.test(name)) statistics.journalBytes += file.size;
       else if (/^pack-/.test(name)) statistics.packBytes += file.size;
+      else if (DOCUMENT_FILES.includes(name)) statistics.documentBytes += file.size;
       else if (name === 'database.jsonl') {
         statistics.snapshotBytes = file.size;
         statistics.snapshotAtMs = file.mtimeMs;
@@ -125,17 +144,30 @@ export class DataFolder {
     return statistics;
   }
 
-  /** A secret that is sealed with the master key, for {@link loadMasterKey}; undefined when there is none. */
-  async anySealedSecret(): Promise<string | undefined> {
-    return (await this.keyStore.listKeys())[0]?.webhookSecretSealed ?? (await this.storage.anySealedSecret());
+  /** What secrets are sealed with: the same object until {@link stop}. Errors: `master_key`. */
+  masterKeys(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    return this.masterKeyFiles.load(options);
   }
 
-  /** Writes jobs, accounts, keys and books into another folder, as of one moment, while the service goes on. */
-  copyDatabase(folder: string): Promise<void> {
-    return this.#database.copyTo(folder);
+  /** Runs what must not happen at the same time: a backup must not get secrets of one master key with another. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  /**
+   * Writes jobs, books and documents into another folder, while the service goes on: jobs and books as of one moment, and
+   * the documents after them, so accounts and keys that jobs refer to are there.
+   */
+  async copyDatabase(folder: string): Promise<void> {
+    await this.#database.copyTo(folder);
+    await this.#documents.copyTo(folder);
   }
 
   async stop(): Promise<void> {
+    await this.#documents.stop();
+    this.masterKeyFiles.close();
     await this.storage.stop();
   }
 

@@ -26,10 +26,11 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
     commits.observe(count);
   };
   gauge(registry, 'storage_bytes', 'Size of the data but for artifacts, by file.', ['file'], async (set) => {
-    const { journalBytes, snapshotBytes, packBytes } = await folder.statistics();
+    const { journalBytes, snapshotBytes, packBytes, documentBytes } = await folder.statistics();
     set({ file: 'journal' }, journalBytes);
     set({ file: 'snapshot' }, snapshotBytes);
     set({ file: 'packs' }, packBytes);
+    set({ file: 'documents' }, documentBytes);
   });
   gauge(
     registry,

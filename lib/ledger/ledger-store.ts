@@ -76,6 +76,8 @@ export interface LedgerStore {
   getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined>;
   putReserve(tx: Transaction, reserve: Reserve): Promise<void>;
   appendEntry(tx: Transaction, entry: LedgerEntry): Promise<void>;
+  /** The entry of a grant, whatever is left of it. */
+  findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined>;
   /** Newest first. */
   listEntries(owner: string, limit: number): Promise<LedgerEntry[]>;
   listOwners(): Promise<string[]>;

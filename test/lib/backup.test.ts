@@ -16,7 +16,6 @@ import {
   backUp,
   DataFolder,
   Deliveries,
-  loadMasterKey,
   RenderService,
   restore,
   StoredLedger,
@@ -44,11 +43,8 @@ async function openFolder(t: Test) {
   }
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   await ledger.grantPaid('a', 7);
-  const masterKey = await loadMasterKey(folder.path);
-  const { key } = await new ApiKeys({ storage, store: folder.keyStore, masterKey }).mint({
-    accountId: 'a',
-    name: 'n',
-  });
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const { key } = await keys.mint({ accountId: 'a', name: 'n' });
   return { root, folder, key, backup: join(root, 'backup'), restored: join(root, 'restored') };
 }
 
@@ -69,8 +65,7 @@ t.test('a backup of a running folder restores to the same', async (t) => {
   const opened = await copy.assets.open('job7/video.mp4');
   t.equal(opened && (await text(opened.stream)), 'the video');
   t.match(await new StoredLedger({ store: copy.ledgerStore }).balance('a'), { paid: 7 });
-  const masterKey = await loadMasterKey(restored);
-  const keys = new ApiKeys({ storage: copy.storage, store: copy.keyStore, masterKey });
+  const keys = new ApiKeys({ store: copy.keyStore, masterKeys: await copy.masterKeys() });
   t.match(await keys.verify(key), { accountId: 'a' });
   t.equal(statSync(restored).mode & 0o777, 0o700);
 });
@@ -135,7 +130,7 @@ t.test('the master key stays behind unless asked for, and its absence is explain
   await backUp(folder, backup);
   t.notOk(existsSync(join(backup, 'master.key')));
   await restore(backup, restored);
-  await t.rejects(loadMasterKey(restored), { code: 'master_key', message: /Put it back/ });
+  await t.rejects(new DataFolder(restored).masterKeys(), { code: 'master_key', message: /Put it back/ });
 });
 
 t.test('a restore without the master key says whose secrets need it', async (t) => {
@@ -157,7 +152,7 @@ t.test('a restore takes a master key that opens every secret, and stores it when
   t.match(stored, { masterKey: 'in the folder' });
   t.equal(readFileSync(join(restored, 'master.key'), 'utf8'), masterKey);
   t.equal(statSync(join(restored, 'master.key')).mode & 0o777, 0o600);
-  await t.resolves(loadMasterKey(restored));
+  await t.resolves(new DataFolder(restored).masterKeys());
 });
 
 t.test('a restore refuses a wrong master key, and leaves nothing', async (t) => {
@@ -184,10 +179,10 @@ t.test('where nothing is sealed, a restored folder needs no master key', async (
   const folder = new DataFolder(join(root, 'data'));
   await folder.start();
   t.teardown(() => folder.stop());
-  await loadMasterKey(folder.path);
+  await folder.masterKeys();
   await backUp(folder, join(root, 'backup'));
   t.match(await restore(join(root, 'backup'), join(root, 'restored')), { masterKey: 'none' });
-  await t.resolves(loadMasterKey(join(root, 'restored')));
+  await t.resolves(new DataFolder(join(root, 'restored')).masterKeys());
 });
 
 t.test('nothing is overwritten, neither by a backup nor by a restore', async (t) => {

@@ -261,14 +261,6 @@ export class LowdbDatabase {
     return new View(this.#low.data, tables, this.#adapter.archive.lease());
   }
 
-  /** All rows of a table, wherever they are, as a transaction finds them that has written none of them yet. */
-  async *everyRow<Row>(tx: Transaction, table: string): AsyncGenerator<Row> {
-    this.inside(tx);
-    await this.flushed(); // And nothing else is committed before this transaction ends.
-    await using view = this.view(table);
-    yield* view.rows<Row>(table);
-  }
-
   /** Resolves when nothing of rows that were replaced or removed is on the disk any more. */
   async purge(): Promise<void> {
     for (;;) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/delivery-store.ts';
-import type { Transaction } from '../storage.ts';
+import type { ResealedStep, ResealStep, Transaction } from '../storage.ts';
 import type { LowdbDatabase } from './database.ts';
 import { DueQueue } from './due-queue.ts';
+import { resealRows } from './reseal-rows.ts';
 
 const TABLE = 'deliveries';
 const BODIES = 'deliveryBodies';
@@ -54,12 +55,12 @@ export class LowdbDeliveryStore implements DeliveryStore {
     inside.remove(ANSWERS, delivery.deliveryId);
   }
 
-  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<void> {
-    const inside = this.#database.inside(tx);
-    for await (const delivery of this.#database.everyRow<DeliveryRecord>(tx, TABLE)) {
-      if (delivery.secretSealed === undefined) continue;
-      inside.put(TABLE, delivery.deliveryId, { ...delivery, secretSealed: reseal(delivery.secretSealed) });
-    }
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    return resealRows<DeliveryRecord>(this.#database, step, {
+      table: TABLE,
+      idOf: ({ deliveryId }) => deliveryId,
+      secret: 'secretSealed',
+    });
   }
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {

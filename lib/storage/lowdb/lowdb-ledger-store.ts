@@ -44,6 +44,16 @@ export class LowdbLedgerStore implements LedgerStore {
     this.#database.inside(tx).put(ENTRIES, rowIdOf(entry), entry);
   }
 
+  async findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined> {
+    this.#database.inside(tx);
+    await this.#database.flushed(); // And nothing else is committed before this transaction ends.
+    const listing = { index: 'byOwner', buckets: [[owner]] };
+    for await (const entry of this.#database.newestFirst<LedgerEntry>(ENTRIES, listing)) {
+      if (entry.kind === 'grant' && entry.parts[0]?.grantId === grantId) return entry;
+    }
+    return undefined;
+  }
+
   async listEntries(owner: string, limit: number): Promise<LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     const listing = { index: 'byOwner', buckets: [[owner]] };

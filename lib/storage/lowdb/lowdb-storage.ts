@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
 import { isTerminal, type JobRecord, type JobStatus, statusOf } from '../../jobs/job.ts';
-import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
+import type {
+  IdempotentRequest,
+  JobQuery,
+  ResealedStep,
+  ResealStep,
+  Storage,
+  Transaction,
+} from '../storage.ts';
 import type { LowdbDatabase } from './database.ts';
 import { LowdbDeliveryStore } from './lowdb-delivery-store.ts';
+import { resealRows } from './reseal-rows.ts';
 import type { LowdbTransaction } from './transaction.ts';
 
 export const JOBS = 'jobs';
 const SOURCES = 'sources';
 const REQUESTS = 'idempotentRequests';
 const REMOVALS = 'artifactRemovals';
-/** A table of one row. */
-const QUEUE = 'queue';
 const DEFAULT_LIMIT = 50;
-
-interface QueueRow {
-  pausedAtMs: number | null;
-}
 
 const STATUSES: JobStatus[] = ['queued', 'running', 'completed', 'failed'];
 
@@ -159,35 +161,16 @@ export class LowdbStorage implements Storage {
     this.#database.inside(tx).put(REMOVALS, jobId, { jobId, atMs } satisfies Removal);
   }
 
-  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number> {
-    const inside = this.#database.inside(tx);
-    let count = 0;
-    for await (const job of this.#database.everyRow<JobRecord>(tx, JOBS)) {
-      if (job.webhookSecretSealed === undefined) continue;
-      inside.put(JOBS, job.jobId, { ...job, webhookSecretSealed: reseal(job.webhookSecretSealed) });
-      count += 1;
-    }
-    return count;
-  }
-
-  async anySealedSecret(): Promise<string | undefined> {
-    await using view = this.#database.view(JOBS);
-    for await (const { webhookSecretSealed } of view.rows<JobRecord>(JOBS)) {
-      if (webhookSecretSealed !== undefined) return webhookSecretSealed;
-    }
-    return undefined;
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    return resealRows<JobRecord>(this.#database, step, {
+      table: JOBS,
+      idOf: ({ jobId }) => jobId,
+      secret: 'webhookSecretSealed',
+    });
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
     return this.#database.find<string>(SOURCES, jobId);
-  }
-
-  async queuePausedAtMs(): Promise<number | null> {
-    return this.#database.get<QueueRow>(QUEUE, QUEUE)?.pausedAtMs ?? null;
-  }
-
-  async setQueuePausedAtMs(tx: Transaction, pausedAtMs: number | null): Promise<void> {
-    this.#database.inside(tx).put(QUEUE, QUEUE, { pausedAtMs } satisfies QueueRow);
   }
 }
 
