@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { DataFolder } from './data-folder.ts';
+import { DOCUMENT_FILES } from './documents/documents.ts';
+import { type DocumentSalvage, salvageDocuments, writeSalvaged } from './documents/salvage.ts';
 import { ScenepressError } from './errors.ts';
 import { type AuditReport, audit } from './ledger/audit.ts';
 import { type Disk, realDisk, replaceFile } from './storage/disk.ts';
@@ -35,8 +37,8 @@ export interface RecoverOptions {
 }
 
 /**
- * Makes a damaged data folder usable again, of what can be proven to be as it was written. The files as they were stay
- * in a folder beside. A service must not be running on it. Errors: `storage_locked`; `not_found` when it holds no data.
+ * Makes a damaged data folder usable again, of what can be proven to be as it was written; of documents, which people may
+ * change, of all entries that keep the rules. The files as they were stay in a folder beside. A service must not be running on it. Errors: `storage_locked`; `not_found` when it holds no data.
  */
 export async function recover(
   path: string,
@@ -51,10 +53,12 @@ export async function recover(
   try {
     const found = await salvage(realDisk, folder, rulesOf(folder));
     try {
-      const report = await describe(folder, found);
-      if (!apply || found.losses.length === 0) return report;
+      const documents = await salvageDocuments(realDisk, folder);
+      const report = describe(folder, found, documents);
+      if (!apply || report.losses.length === 0) return report;
       report.keptAside = await keepAside(realDisk, folder, found, now);
-      await write(realDisk, folder, found);
+      if (found.losses.length > 0) await write(realDisk, folder, found);
+      await writeSalvaged(realDisk, folder, documents);
       lock.release();
       return { ...report, audit: await auditOf(folder) };
     } finally {
@@ -65,16 +69,17 @@ export async function recover(
   }
 }
 
-async function describe(folder: string, found: Salvage): Promise<RecoveryReport> {
+function describe(folder: string, found: Salvage, documents: DocumentSalvage): RecoveryReport {
+  const losses = [...found.losses, ...documents.losses];
   const report: RecoveryReport = {
     folder,
-    losses: found.losses,
+    losses,
     lost: [],
     doubtful: [],
     keptAside: null,
     audit: null,
   };
-  for (const row of found.losses.flatMap(({ rows }) => rows)) {
+  for (const row of losses.flatMap(({ rows }) => rows)) {
     const list = found.has(row) ? report.doubtful : report.lost;
     if (!list.some(({ table, id }) => table === row.table && id === row.id)) list.push(row);
   }
@@ -87,7 +92,8 @@ async function keepAside(disk: Disk, folder: string, found: Salvage, now: Date):
   await disk.makeFolder(aside);
   const names = await disk.list(folder);
   for (const name of names) {
-    if (name !== SNAPSHOT && !JOURNAL.test(name) && !found.damagedFiles.includes(name)) continue;
+    const isWritten = name === SNAPSHOT || JOURNAL.test(name) || DOCUMENT_FILES.includes(name);
+    if (!isWritten && !found.damagedFiles.includes(name)) continue;
     const bytes = await disk.read(`${folder}/${name}`);
     if (bytes) await replaceFile(disk, aside, name, [bytes]);
   }

@@ -1,6 +1,7 @@
 import { readdir, rename, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DataFolder } from './data-folder.ts';
+import { DOCUMENT_FILES } from './documents/documents.ts';
 import { isScenepressError, ScenepressError } from './errors.ts';
 import type { LedgerEntry } from './ledger/ledger-store.ts';
 import { type Disk, realDisk, replaceFile } from './storage/disk.ts';
@@ -65,7 +66,8 @@ export async function rollBack(
   const lock = new FolderLock(folder);
   await lock.acquire();
   try {
-    const isCurrent = (name: string) => name === SNAPSHOT || JOURNAL.test(name) || PACK_FILE.test(name);
+    const isCurrent = (name: string) =>
+      name === SNAPSHOT || JOURNAL.test(name) || PACK_FILE.test(name) || DOCUMENT_FILES.includes(name);
     const current = (await disk.list(folder)).filter(isCurrent);
     const keptAside = `${folder}/rolled-back-${now.toISOString().replaceAll(':', '-')}`;
     await disk.makeFolder(keptAside);

@@ -78,7 +78,7 @@ export function readRecord<Row>(fields: Fields<Row>, value: unknown): Row {
   for (const [name, [member, field]] of Object.entries(fields)) {
     const given = Object.hasOwn(found, name) ? found[name] : undefined;
     if (!field.accepts(given)) {
-      throw new Flaw(`"${name}" ${given === undefined ? 'is missing: it' : ''} must be ${field.rule}`);
+      throw new Flaw(`"${name}" ${given === undefined ? 'is missing: it ' : ''}must be ${field.rule}`);
     }
     const read = field.read(given);
     if (read !== undefined) row[member] = read;

@@ -16,9 +16,19 @@ export function recordFormat<Row>(fields: Fields<Row>, empty: Row): DocumentForm
   };
 }
 
+/** The format is one that only a later version knows. */
+export class LaterFormat extends Flaw {}
+
 export interface ListFormat<Row> extends DocumentFormat<Row[]> {
-  /** A record of its entry in a list; throws a {@link Flaw} that names the field. */
+  /** Of the list, and of what it is a list of. */
+  name: string;
+  /** The field that names an entry. */
+  id: string;
+  idOf(row: Row): string;
+  /** A record of its entry in the list; throws a {@link Flaw} that names the field. */
   readEntry(value: unknown): Row;
+  /** By field, what no two records have. */
+  unique: UniqueValues<Row>;
 }
 
 /**
@@ -27,12 +37,19 @@ export interface ListFormat<Row> extends DocumentFormat<Row[]> {
  */
 export function listFormat<Row extends object>(
   name: string,
-  { fields, id, unique }: { fields: Fields<Row>; id: keyof Row & string; unique: UniqueValues<Row> },
+  rules: { fields: Fields<Row>; id: keyof Row & string; unique: UniqueValues<Row> },
 ): ListFormat<Row> {
+  const { fields, id } = rules;
   const readEntry = (value: unknown): Row => readRecord(fields, value);
+  const idOf = (row: Row) => String(row[id]);
+  const unique: UniqueValues<Row> = { [id]: idOf, ...rules.unique };
   return {
+    name,
+    id,
+    idOf,
     empty: [],
     readEntry,
+    unique,
     parse(text) {
       const { format: _, [name]: entries, ...others } = envelopeIn(text);
       if (!Array.isArray(entries)) throw new Flaw(`"${name}" must be a list: […]`);
@@ -45,7 +62,7 @@ export function listFormat<Row extends object>(
           throw error instanceof Flaw ? new Flaw(`${placeOf(entry, index, id)}: ${error.message}`) : error;
         }
       });
-      assertUnique(rows, id, { [id]: (row) => String(row[id]), ...unique });
+      assertUnique(rows, id, unique);
       return rows;
     },
     print(rows) {
@@ -76,7 +93,7 @@ function envelopeIn(text: string): Record<string, unknown> {
   const { format } = value as { format?: unknown };
   if (format === FORMAT) return value as Record<string, unknown>;
   if (typeof format === 'number' && format > FORMAT) {
-    throw new Flaw(`it has format ${format}, which is of a later version: use that one`);
+    throw new LaterFormat(`it has format ${format}, which is of a later version: use that one`);
   }
   throw new Flaw(`"format" must be ${FORMAT}`);
 }

@@ -5,8 +5,8 @@ import { isNoRoom } from './spare-room.ts';
 /** What may lie in a folder before it becomes a data folder: what its owner puts there, and what a first start left. */
 const BEFORE_THE_DATA =
   /^(\..*|lost\+found|lock|lock-journal|lock\.pid|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|database\.jsonl\.new|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
-/** Parts of a database: journals, and packs of rows. */
-const DATA = /^((journal|rows)-\d{16}|pack-\d{8})(\.new)?$/;
+/** What a first start makes after the database: journals, packs of rows, documents. */
+const DATA = /^((journal|rows)-\d{16}|pack-\d{8}|(accounts|keys|settings)\.json)(\.new)?$/;
 const MOST_NAMED = 5;
 
 /**

@@ -12,22 +12,25 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import {
+  Accounts,
   ApiKeys,
   backUp,
   DataFolder,
+  type DataFolderOptions,
   Deliveries,
   RenderService,
   restore,
   StoredLedger,
 } from '../../lib/index.ts';
+import { type Disk, realDisk } from '../../lib/storage/disk.ts';
 import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 
 /** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
-async function openFolder(t: Test) {
+async function openFolder(t: Test, options: DataFolderOptions = {}) {
   const root = t.testdir({ 'a-video': 'the video' });
-  const folder = new DataFolder(join(root, 'data'), { snapshotAfterBytes: 5000 });
+  const folder = new DataFolder(join(root, 'data'), { snapshotAfterBytes: 5000, ...options });
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;
@@ -107,6 +110,61 @@ t.test('a backup is of one moment, whatever is committed meanwhile', async (t) =
   const ids = new Set((await copy.storage.listJobs({ limit: 100_000 })).map(({ jobId }) => jobId));
   for (const id of ids) if (id.startsWith('left')) t.ok(ids.has(id.replace('left', 'right')));
   t.ok(ids.size >= 20);
+});
+
+t.test('keys and accounts that jobs refer to are in a backup, also those made meanwhile', async (t) => {
+  let whenCopying: (() => Promise<void>) | undefined;
+  const disk: Disk = {
+    ...realDisk,
+    async open(path, how) {
+      const work = path.includes('backup.part') ? whenCopying : undefined;
+      if (work) whenCopying = undefined;
+      await work?.();
+      return realDisk.open(path, how);
+    },
+  };
+  const { folder, backup, restored } = await openFolder(t, { disk });
+  const { storage } = folder;
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const accounts = new Accounts({ store: folder.accountStore });
+  const makeJob = async (jobId: string) => {
+    const { accountId: owner } = await accounts.create(`${jobId}@example.org`);
+    const { keyId } = (await keys.mint({ accountId: owner, name: 'n' })).record;
+    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId, { owner, keyId }), 'x'));
+  };
+  await makeJob('before');
+  whenCopying = () => makeJob('meanwhile');
+  await backUp(folder, backup);
+  t.equal(whenCopying, undefined);
+  await restore(backup, restored);
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const jobs = (await copy.storage.listJobs({ limit: 1000 })).filter(({ keyId }) => keyId !== null);
+  t.ok(jobs.length > 0);
+  for (const { owner, keyId } of jobs) {
+    t.equal((await copy.keyStore.getKey(keyId as string))?.accountId, owner);
+    t.match(await copy.accountStore.getAccount(owner), { accountId: owner });
+  }
+});
+
+t.test('documents are of a backup as any other file', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await folder.settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs: 5 }));
+  await backUp(folder, backup);
+  await restore(backup, restored);
+  for (const name of ['accounts.json', 'keys.json', 'settings.json']) {
+    t.equal(readFileSync(join(restored, name), 'utf8'), readFileSync(join(folder.path, name), 'utf8'), name);
+    t.equal(statSync(join(restored, name)).mode & 0o777, 0o600);
+  }
+  writeFileSync(
+    join(backup, 'keys.json'),
+    readFileSync(join(backup, 'keys.json'), 'utf8').replace('"n"', '"m"'),
+  );
+  await t.rejects(restore(backup, `${restored}2`), {
+    code: 'storage_damaged',
+    message: /keys\.json is altered/,
+  });
 });
 
 t.test('artifacts that are removed at any moment meanwhile are not in it', async (t) => {

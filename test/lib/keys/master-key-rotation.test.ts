@@ -10,43 +10,11 @@ import {
   replaceMasterKey,
   restore,
 } from '../../../lib/index.ts';
-import { type Disk, type DiskFile, realDisk } from '../../../lib/storage/disk.ts';
+import type { Disk } from '../../../lib/storage/disk.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { mortalDisk } from '../../fixtures/mortal-disk.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
-
-/** The machine's disk, until it dies: after so many more changes each one fails, as if nobody were there any more. */
-function mortalDisk(): Disk & { dieAfter: (changes: number) => void; died: () => boolean } {
-  let left = Number.POSITIVE_INFINITY;
-  const count = () => {
-    left -= 1;
-    if (left < 0) throw new Error('killed');
-  };
-  const counted =
-    <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
-    async (...args: Args): Promise<T> => {
-      count();
-      return call(...args);
-    };
-  return {
-    ...realDisk,
-    async open(path, how) {
-      const file = await counted(realDisk.open)(path, how);
-      const writeNow: DiskFile['writeNow'] = (bytes, position) => {
-        count();
-        file.writeNow(bytes, position);
-      };
-      return { ...file, write: counted(file.write), writeNow, sync: counted(file.sync) };
-    },
-    rename: counted(realDisk.rename),
-    remove: counted(realDisk.remove),
-    syncFolder: counted(realDisk.syncFolder),
-    dieAfter: (changes) => {
-      left = changes;
-    },
-    died: () => left < 0,
-  };
-}
 
 interface Options {
   given?: string;

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { audit, DataFolder, rollBack, StoredLedger } from '../../../lib/index.ts';
+import { Accounts, audit, DataFolder, rollBack, StoredLedger } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { PowerCut, SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
 
@@ -93,6 +93,7 @@ t.test(
     for (const id of ['new1', 'new2'])
       await storage.transaction((tx) => storage.insertJob(tx, jobRecord(id), 'x'));
     await new StoredLedger({ store: folder.ledgerStore }).grantPaid('ada', 5);
+    await new Accounts({ store: folder.accountStore }).create('eve@example.org');
     await t.rejects(rollBack(path, { apply: true }), { code: 'storage_locked' });
     await folder.stop();
 
@@ -102,7 +103,9 @@ t.test(
     t.match(readFileSync(join(path, 'database.jsonl'), 'utf8'), /^\{"format":2,/, 'nothing is changed yet');
 
     const { keptAside } = await rollBack(path, { apply: true });
-    const data = readdirSync(path).filter((name) => /^(database|journal|rows|pack)/.test(name));
+    const data = readdirSync(path).filter((name) =>
+      /^(database|journal|rows|pack|accounts|keys|settings)/.test(name),
+    );
     t.same(data.sort(), [...former.keys()].sort());
     for (const [name, bytes] of former) t.ok(readFileSync(join(path, name)).equals(bytes), name);
     t.match(readFileSync(join(keptAside as string, 'database.jsonl'), 'utf8'), /^\{"format":2,/);
@@ -110,6 +113,7 @@ t.test(
     await folder.start();
     t.same(await problemsIn(folder), [], 'and it can be upgraded again');
     t.equal(await storage.getJob('new1'), undefined);
+    t.equal(await folder.accountStore.findAccountByEmail('eve@example.org'), undefined);
   },
 );
 
