@@ -307,7 +307,7 @@ export class Administration {
 
   /** Completes a rotation of the master key that was cut off, if there is one. */
   completeRotation(): Promise<void> {
-    const reseal = async () => void (await this.#service.resealSecrets({ keys: this.#keys }));
+    const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
     return completeReplacement(this.#folder, { reseal });
   }
 

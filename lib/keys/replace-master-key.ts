@@ -4,7 +4,7 @@ import { MasterKey } from './master-key.ts';
 
 export interface Resealing {
   /** Seals all secrets anew that aren't sealed with the current master key; called again after it was cut off. */
-  reseal: () => Promise<void>;
+  reseal: () => Promise<unknown>;
 }
 
 export interface Replacement extends Resealing {
@@ -56,7 +56,7 @@ export async function completeReplacement(folder: DataFolder, { reseal }: Reseal
 
 async function complete(
   { masterKeyFiles: files }: DataFolder,
-  reseal: () => Promise<void>,
+  reseal: () => Promise<unknown>,
 ): Promise<string | null> {
   try {
     await reseal();
