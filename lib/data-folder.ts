@@ -2,9 +2,13 @@ import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
+import { DOCUMENT_FILES, Documents } from './documents/documents.ts';
 import { ScenepressError } from './errors.ts';
 import type { KeyStore } from './keys/key-store.ts';
+import { MasterKeyFiles, type MasterKeyOptions } from './keys/master-key-files.ts';
+import type { MasterKeys } from './keys/master-keys.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
+import type { SettingsStore } from './settings/settings-store.ts';
 import { type Disk, realDisk } from './storage/disk.ts';
 import { checkFolder, explained } from './storage/folder-check.ts';
 import { FolderLock } from './storage/folder-lock.ts';
@@ -22,6 +26,8 @@ const ARTIFACTS = 'artifacts';
 
 export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom' | 'onFlush'> {
   spareRoom?: SpareRoomOptions;
+  /** What all but the database is written with. Default: the machine's own. */
+  disk?: Disk;
 }
 
 /** How large the data is, in bytes. */
@@ -29,6 +35,8 @@ export interface DataStatistics {
   databaseBytes: number;
   /** Commits that are not in the database's main file yet. */
   logBytes: number;
+  /** Accounts, keys and settings. */
+  documentBytes: number;
 }
 
 /**
@@ -36,6 +44,7 @@ export interface DataStatistics {
  *
  * ```
  * database.sqlite jobs with their sources, deliveries and books; -wal, -shm: SQLite's own, part of it
+ * accounts.json keys.json settings.json   documents, for people too
  * artifacts/      what renders left
  * fonts/ python/ assets/   the studio's own material, for every scene to read
  * work/           renders in progress; `work.old-…`: what killed services left of theirs, about to be removed
@@ -51,6 +60,10 @@ export class DataFolder {
   readonly #database: SqliteDatabase;
   readonly #lock: FolderLock;
   readonly #disk: Disk;
+  readonly #documents: Documents;
+  readonly masterKeyFiles: MasterKeyFiles;
+  /** The last of what must not happen at the same time. */
+  #last: Promise<unknown> = Promise.resolve();
   #isOpen = false;
   /** Whether the disk has room for more than ending what has begun. */
   readonly room: SpareRoom;
@@ -58,22 +71,29 @@ export class DataFolder {
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
   readonly keyStore: KeyStore;
+  readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
   /** Told of every group of commits that reached the disk. */
   onFlush: (flush: Flush) => void = () => {};
 
-  constructor(folder: string, { spareRoom, ...options }: DataFolderOptions = {}) {
+  constructor(folder: string, { spareRoom, disk = realDisk, ...options }: DataFolderOptions = {}) {
     this.path = resolve(folder);
-    this.#disk = realDisk;
+    this.#disk = disk;
     this.#lock = new FolderLock(this.path);
     this.room = new SpareRoom(this.path, { disk: this.#disk, ...spareRoom });
+    const onNoRoom = () => this.room.ranOut();
     this.#database = new SqliteDatabase(join(this.path, DATABASE), {
       ...options,
-      onNoRoom: () => this.room.ranOut(),
+      onNoRoom,
       onFlush: (flush) => this.onFlush(flush),
     });
     this.storage = new SqlStorage(this.#database);
     this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
+    this.#documents = new Documents({ disk: this.#disk, folder: this.path, onNoRoom });
+    this.accountStore = this.#documents.accounts;
+    this.keyStore = this.#documents.keys;
+    this.settings = this.#documents.settings;
+    this.masterKeyFiles = new MasterKeyFiles(this.path, this.#disk);
     this.assets = new FileAssetStore(join(this.path, ARTIFACTS));
   }
 
@@ -94,34 +114,59 @@ export class DataFolder {
       await this.#disk.makeFolder(this.path);
       await this.#lock.acquire();
       await this.storage.start();
+      await this.#documents.start();
       await this.assets.start();
       this.#isOpen = true;
     } catch (error) {
-      await this.storage.stop();
-      this.#lock.release();
+      await this.#close();
       throw explained(error, this.path);
     }
   }
 
   async statistics(): Promise<DataStatistics> {
-    const sizeOf = async (name: string) =>
-      (await stat(join(this.path, name)).catch(() => undefined))?.size ?? 0;
-    return { databaseBytes: await sizeOf(DATABASE), logBytes: await sizeOf(`${DATABASE}-wal`) };
+    const sizeOf = async (...names: string[]) => {
+      const found = await Promise.all(
+        names.map((name) => stat(join(this.path, name)).catch(() => ({ size: 0 }))),
+      );
+      return found.reduce((sum, { size }) => sum + size, 0);
+    };
+    return {
+      databaseBytes: await sizeOf(DATABASE),
+      logBytes: await sizeOf(`${DATABASE}-wal`),
+      documentBytes: await sizeOf(...DOCUMENT_FILES),
+    };
   }
 
-  /** A secret that is sealed with the master key, for {@link loadMasterKey}; undefined when there is none. */
-  async anySealedSecret(): Promise<string | undefined> {
-    return (await this.keyStore.listKeys())[0]?.webhookSecretSealed ?? (await this.storage.anySealedSecret());
+  /** What secrets are sealed with: the same object until {@link stop}. Errors: `master_key`. */
+  masterKeys(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    return this.masterKeyFiles.load(options);
   }
 
-  /** Writes jobs, accounts, keys and books into another folder, as of one moment, while the service goes on. */
-  copyDatabase(folder: string): Promise<void> {
-    return this.#database.copyTo(join(folder, DATABASE));
+  /** Runs what must not happen at the same time: a backup must not get secrets of one master key with another. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  /**
+   * Writes jobs, books and documents into another folder, while the service goes on: jobs and books as of one moment, and
+   * the documents after them, so accounts and keys that jobs refer to are there.
+   */
+  async copyDatabase(folder: string): Promise<void> {
+    await this.#database.copyTo(join(folder, DATABASE));
+    await this.#documents.copyTo(folder);
   }
 
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#documents.stop();
+    this.masterKeyFiles.close();
     await this.storage.stop();
     this.#lock.release();
   }

@@ -33,6 +33,14 @@ export interface NewJob {
   idempotency?: { key: string; fingerprint: string } | null;
 }
 
+/** What is asked in the transaction that takes a job on. What it throws undoes that. */
+export interface Admission {
+  /** Before all else, also before a repeated request is answered. */
+  owner?: () => Promise<void>;
+  /** Before credits are reserved. */
+  room?: () => void;
+}
+
 /** Called in the transaction that makes a job terminal. What it throws undoes that. */
 export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
 
@@ -102,11 +110,11 @@ export class JobBook {
   /**
    * Reserves credits and makes the job `queued`. A request that was made before is answered with its job, `repeated`.
    * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the request's key was used
-   * for another request; `queue_full` and the like from `mayEnter`, which is asked before any credits are.
+   * for another request; `queue_full` and the like from `admission`.
    */
   async open(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
-    mayEnter: () => void = () => {},
+    { owner: admitOwner = async () => {}, room: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
     const unsealed: JobRecord = {
       jobId: this.#ids.next(),
@@ -139,9 +147,10 @@ export class JobBook {
         : { ...unsealed, webhookSecretSealed: this.#sealSecret(webhookSecret) };
     if (this.#joined) {
       return await this.#storage.transaction(async (tx) => {
+        await admitOwner();
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
-        mayEnter();
+        admit();
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
@@ -149,9 +158,10 @@ export class JobBook {
       });
     }
     const made = await this.#storage.transaction(async (tx) => {
+      await admitOwner();
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
-      mayEnter();
+      admit();
       await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });

@@ -84,8 +84,8 @@ export interface LedgerStore {
   setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;
   /** The last month up to `period` that has a free grant, whether anything is left of it or not. */
   lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined>;
-  /** A grant was made, whether anything is left of it or not. */
-  hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean>;
+  /** The entry of a grant, whatever is left of it. */
+  findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined>;
   /**
    * Adds an entry, and its parts to (or, with a negative amount, takes them from) the grants that they name. An entry that
    * would leave less than nothing in a grant, make a grant twice or end a reserve twice is refused.

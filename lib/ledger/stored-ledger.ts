@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import cron, { type ScheduledTask } from 'node-cron';
 import { type Clock, monthOf, systemClock } from '../clock.ts';
-import { isScenepressError } from '../errors.ts';
+import { isScenepressError, ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
@@ -24,6 +25,13 @@ export interface StoredLedgerOptions {
   /** Granted to every account each month (UTC); what is left of it ends with the month. Default 1,000. */
   freeCreditsPerMonth?: number;
   clock?: Clock;
+}
+
+export interface GrantOptions {
+  /** For the account's history. */
+  note?: string | null;
+  /** The caller's own name for the grant: however often it is repeated, even years later, it is made once. */
+  idempotencyKey?: string;
 }
 
 /**
@@ -77,12 +85,26 @@ export class StoredLedger implements Ledger {
     }
   }
 
-  /** Adds purchased credits; they don't expire. */
-  async grantPaid(owner: string, amountCredits: number, note: string | null = null): Promise<Balance> {
+  /**
+   * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing; `conflict` when it asks
+   * for another amount.
+   */
+  async grantPaid(
+    owner: string,
+    amountCredits: number,
+    { note = null, idempotencyKey }: GrantOptions = {},
+  ): Promise<Balance> {
     assertCredits(amountCredits);
     return this.#store.storage.transaction(async (tx) => {
       const account = await this.#openBooks(owner, tx);
-      const part: GrantPart = { grantId: this.#ids.next(), source: 'paid', period: null, amountCredits };
+      const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
+      const made = idempotencyKey === undefined ? undefined : await this.#store.findGrant(tx, owner, grantId);
+      if (made && made.amountCredits !== amountCredits) {
+        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Take a new one.`;
+        throw new ScenepressError('conflict', message);
+      }
+      if (made) return balanceOf(account);
+      const part: GrantPart = { grantId, source: 'paid', period: null, amountCredits };
       await this.#append(tx, account, { kind: 'grant', amountCredits, parts: [part], note });
       return balanceOf(account);
     });
@@ -254,6 +276,11 @@ export class StoredLedger implements Ledger {
 
 function assertCredits(amount: number): void {
   assert(Number.isSafeInteger(amount) && amount >= 0, 'credits are whole and not negative');
+}
+
+/** The same for each repetition, so that the books themselves remember it. */
+function grantIdOf(owner: string, idempotencyKey: string): string {
+  return `key-${hash('sha256', JSON.stringify([owner, idempotencyKey]))}`;
 }
 
 function sumOf(parts: GrantPart[]): number {

@@ -6,8 +6,8 @@ import { isNoRoom } from './spare-room.ts';
 const BEFORE_THE_DATA =
   /^(\..*|lost\+found|lock|lock-journal|lock\.holder|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
 const DATABASE = 'database.sqlite';
-/** Parts of the data that are worth nothing without the database. */
-const DATA = /^(database\.sqlite-wal|(accounts|keys)\.json)$/;
+/** What a first start makes after the database. */
+const DATA = /^(database\.sqlite-wal|(accounts|keys|settings)\.json(\.new)?)$/;
 const MOST_NAMED = 5;
 
 /**

@@ -31,6 +31,22 @@ export interface IdempotentRequest {
   createdAtMs: number;
 }
 
+/** One step through all secrets that are kept sealed. */
+export interface ResealStep {
+  /** The same secret, sealed anew; where that isn't needed, the same text. */
+  reseal: (sealed: string) => string;
+  /** Where the step before ended; undefined: at the beginning. */
+  from?: string | undefined;
+  /** At most so many are replaced. */
+  limit: number;
+}
+
+export interface ResealedStep {
+  replaced: number;
+  /** Where to go on; undefined: nothing is left but what was written meanwhile. */
+  next: string | undefined;
+}
+
 /**
  * Where jobs live. Implement it to keep them in a database of your own.
  *
@@ -85,17 +101,11 @@ export interface Storage {
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 
   /**
-   * Replaces each secret that came with a job, of jobs that are over too, by what `reseal` makes of it; those of their
-   * deliveries are replaced by {@link DeliveryStore.resealSecrets}. How many there were.
+   * Replaces secrets that came with jobs, of jobs that are over too, by what `reseal` makes of them: one step, in a
+   * transaction of its own. What transactions wrote that began before the first step is among them. {@link DeliveryStore.resealSecrets} does so with those of deliveries.
    */
-  resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number>;
-  /** One of these secrets; undefined when there is none. */
-  anySealedSecret(): Promise<string | undefined>;
+  resealSecrets(step: ResealStep): Promise<ResealedStep>;
 
   /** The scene's source code exactly as it was inserted. */
   readSource(jobId: string): Promise<string | undefined>;
-
-  /** Since when no more renders are begun; null when they are. */
-  queuePausedAtMs(): Promise<number | null>;
-  setQueuePausedAtMs(tx: Transaction, atMs: number | null): Promise<void>;
 }

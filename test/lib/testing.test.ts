@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type DataFolderOptions, FileAssetStore, StoredLedger } from '../../lib/index.ts';
 import {
+  accountStoreSuite,
   assetStoreSuite,
   type Behaviour,
   deliveriesSuite,
+  keyStoreSuite,
   ledgerSuite,
+  settingsStoreSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
@@ -35,6 +38,30 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
       deliveriesSuite(async () => {
         const folder = await openFolder(t);
         return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the accounts document',
+    (t) =>
+      accountStoreSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.accountStore, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the keys document',
+    (t) =>
+      keyStoreSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.keyStore, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the settings document',
+    (t) =>
+      settingsStoreSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.settings, close: () => folder.stop() };
       }),
   ],
   [

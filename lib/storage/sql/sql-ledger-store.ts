@@ -74,11 +74,11 @@ export class SqlLedgerStore implements LedgerStore {
     return row?.last ?? undefined;
   }
 
-  async hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean> {
+  async findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined> {
     const row = await this.#database
       .inside(tx)
-      .get('SELECT 1 AS found FROM ledger_entries WHERE owner = ? AND grant_id = ?', owner, grantId);
-    return row !== undefined;
+      .get(`SELECT ${ENTRIES.names} FROM ledger_entries WHERE owner = ? AND grant_id = ?`, owner, grantId);
+    return row && ENTRIES.record(row);
   }
 
   async append(tx: Transaction, entry: LedgerEntry): Promise<void> {

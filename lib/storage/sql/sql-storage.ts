@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { isTerminal, type JobPhase, type JobRecord, type JobStatus } from '../../jobs/job.ts';
-import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
+import type {
+  IdempotentRequest,
+  JobQuery,
+  ResealedStep,
+  ResealStep,
+  Storage,
+  Transaction,
+} from '../storage.ts';
+import { resealRows } from './reseal-rows.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { JOBS, REQUESTS, SOURCES } from './tables.ts';
@@ -154,33 +162,14 @@ export class SqlStorage implements Storage {
       .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
   }
 
-  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number> {
-    const inside = this.#database.inside(tx);
-    const rows = await inside.all(`SELECT ${JOBS.names} FROM jobs WHERE webhook_secret_sealed IS NOT NULL`);
-    for (const row of rows) {
-      const job = JOBS.record(row);
-      await this.#update(tx, { ...job, webhookSecretSealed: reseal(job.webhookSecretSealed as string) });
-    }
-    return rows.length;
-  }
-
-  async anySealedSecret(): Promise<string | undefined> {
-    const row = await this.#database.get<{ sealed: string }>(
-      'SELECT webhook_secret_sealed AS sealed FROM jobs WHERE webhook_secret_sealed IS NOT NULL LIMIT 1',
-    );
-    return row?.sealed;
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    return resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
     const row = await this.#database.get(`SELECT ${SOURCES.names} FROM sources WHERE job_id = ?`, jobId);
     return row && SOURCES.record(row).code;
   }
-
-  async queuePausedAtMs(): Promise<number | null> {
-    return null;
-  }
-
-  async setQueuePausedAtMs(): Promise<void> {}
 
   async #update(tx: Transaction, job: JobRecord): Promise<void> {
     await this.#database.inside(tx).run(JOBS.update, ...JOBS.row(job), job.jobId);

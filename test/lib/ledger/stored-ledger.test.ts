@@ -49,6 +49,26 @@ t.test('free credits go before paid ones', async (t) => {
   t.same(await ledger.balance('a'), { paid: 100, free: 10, total: 110 });
 });
 
+t.test('a grant that is repeated with its idempotency key is made once, also when it is spent', async (t) => {
+  const { ledger, folder, clock } = await openBooks(t, 0);
+  const grant = (owner: string, amountCredits: number, idempotencyKey: string) =>
+    ledger.grantPaid(owner, amountCredits, { idempotencyKey, note: 'invoice' });
+  const all = await Promise.all([grant('a', 50, 'k'), grant('a', 50, 'k'), grant('a', 50, 'k')]);
+  for (const balance of all) t.equal(balance.paid, 50);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 50 });
+  await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 50 });
+  t.equal((await grant('a', 50, 'k')).paid, 0, 'nothing of it is left');
+  clock.set('2029-01-01T00:00:00Z');
+  await folder.stop();
+  await folder.start();
+  t.equal((await grant('a', 50, 'k')).paid, 0, 'years later, too');
+  await t.rejects(grant('a', 60, 'k'), { code: 'conflict', message: /another grant, of 50 credits/ });
+  t.equal((await grant('a', 60, 'l')).paid, 60);
+  t.equal((await grant('b', 50, 'k')).paid, 50, 'keys are the owner’s own');
+  t.equal((await ledger.grantPaid('b', 50)).paid, 100);
+  t.equal(await sumOfEntries(ledger, 'b'), 100);
+});
+
 t.test('a reserve above the balance is refused and leaves no trace', async (t) => {
   const { ledger } = await openBooks(t, 30);
   t.equal(await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 31 }), 'insufficient');
