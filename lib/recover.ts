@@ -103,7 +103,8 @@ function faultsOf(source: Connection): string[] {
       .map(({ integrity_check: fault }) => fault)
       .filter((fault) => fault !== 'ok');
   } catch (error) {
-    return [(error as Error).message];
+    const { cause, message } = error as Error;
+    return [cause instanceof Error ? cause.message : message];
   }
 }
 

@@ -21,7 +21,13 @@ async function usedFolder(t: Test): Promise<string> {
     await storage.transaction(async (tx) => {
       await ledger.reserve({ jobId, owner: 'a', amountCredits: 5 }, tx);
       await ledger.settle({ jobId, owner: 'a', amountCredits: 3 }, tx);
-      const job = jobRecord(jobId, { owner: 'a', phase: 'completed', reserveCredits: 5, creditsCost: 3 });
+      const job = jobRecord(jobId, {
+        owner: 'a',
+        phase: 'completed',
+        reserveCredits: 5,
+        creditsCost: 3,
+        metadataJson: JSON.stringify('m'.repeat(500)),
+      });
       await storage.insertJob(tx, job, `# ${jobId} ${'x'.repeat(300)}`);
     });
   }
