@@ -14,7 +14,7 @@ import { realDisk, replaceFile } from './storage/disk.ts';
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
 /** What a lock leaves behind; no part of the data. */
-const LOCK_FILES = ['lock', 'lock-journal', 'lock.pid'];
+const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
 /** What is in a backup, written last: without it, a backup is incomplete. */
 interface Manifest {

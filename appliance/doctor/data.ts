@@ -26,7 +26,7 @@ export interface DataReport {
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
   const report: DataReport = { findings: [], served: false, newestMs: null };
-  if (!(await isThere(join(folder, 'database.jsonl')))) {
+  if (!(await isThere(join(folder, 'database.sqlite')))) {
     report.findings.push(await examineFuture(folder));
     return report;
   }

@@ -8,7 +8,8 @@ export interface DocumentFormat<Data> {
   empty: Data;
   /** Throws a {@link Flaw} where the text isn't such a document. */
   parse(text: string): Data;
-  print(data: Data): string;
+  /** Something that prints it again and again, and may remember what it printed last. */
+  printer(): (data: Data) => Buffer[];
 }
 
 /** What is wrong with a text, as the end of a sentence that begins with the file. */
@@ -24,6 +25,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
   readonly #folder: string;
   readonly #name: string;
   readonly #format: DocumentFormat<Data>;
+  readonly #print: (data: Data) => Buffer[];
   #stamp: string | undefined;
   /** The last write was renamed, but whether that is on the medium is unknown. */
   #isUncertain = false;
@@ -33,6 +35,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     this.#folder = options.folder;
     this.#name = options.name;
     this.#format = options.format;
+    this.#print = options.format.printer();
     this.path = `${options.folder}/${options.name}`;
   }
 
@@ -72,7 +75,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
           'reads it anew',
       );
     }
-    await writeBeside(this.#disk, this.#folder, this.#name, [this.#bytesOf(data)]);
+    await writeBeside(this.#disk, this.#folder, this.#name, this.#print(data));
     const stamp = await this.#disk.stampOf(this.#besidePath);
     try {
       await this.#assertUnchanged();
@@ -91,7 +94,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
   }
 
   async writeCopy(folder: string, data: Data): Promise<void> {
-    await replaceFile(this.#disk, folder, this.#name, [this.#bytesOf(data)]);
+    await replaceFile(this.#disk, folder, this.#name, this.#print(data));
   }
 
   get #besidePath(): string {
@@ -119,10 +122,6 @@ export class DocumentFile<Data> implements Adapter<Data> {
         { cause },
       );
     }
-  }
-
-  #bytesOf(data: Data): Buffer {
-    return Buffer.from(this.#format.print(data));
   }
 
   #refused(why: string, code: ErrorCode = 'storage_failed'): ScenepressError {

@@ -12,7 +12,9 @@ export function recordFormat<Row>(fields: Fields<Row>, empty: Row): DocumentForm
       const { format: _, ...rest } = envelopeIn(text);
       return readRecord(fields, rest);
     },
-    print: (row) => `${JSON.stringify({ format: FORMAT, ...writtenRecord(fields, row) }, null, 2)}\n`,
+    printer: () => (row) => [
+      Buffer.from(`${JSON.stringify({ format: FORMAT, ...writtenRecord(fields, row) }, null, 2)}\n`),
+    ],
   };
 }
 
@@ -65,24 +67,49 @@ export function listFormat<Row extends object>(
       assertUnique(rows, id, unique);
       return rows;
     },
-    print(rows) {
-      if (rows.length === 0) return `{\n  "format": ${FORMAT},\n  "${name}": []\n}\n`;
-      const entries = rows.map((row) => printed(row, fields)).join(',\n');
-      return `{\n  "format": ${FORMAT},\n  "${name}": [\n${entries}\n  ]\n}\n`;
+    printer() {
+      const printer = new ListPrinter(name, fields);
+      return (rows) => printer.print(rows);
     },
   };
 }
 
-/** Of records that don't change: most of a document is the same at each write. */
-const texts = new WeakMap<object, string>();
+/** So many records are encoded anew when one of them changes. */
+const BLOCK = 500;
 
-function printed<Row extends object>(row: Row, fields: Fields<Row>): string {
-  const known = texts.get(row);
-  if (known !== undefined) return known;
+/** Prints a list. Most of it is the same at each write, so it keeps the bytes of blocks whose records stay the same. */
+class ListPrinter<Row> {
+  readonly #name: string;
+  readonly #fields: Fields<Row>;
+  #blocks: { rows: Row[]; bytes: Buffer }[] = [];
+
+  constructor(name: string, fields: Fields<Row>) {
+    this.#name = name;
+    this.#fields = fields;
+  }
+
+  print(rows: Row[]): Buffer[] {
+    const head = `{\n  "format": ${FORMAT},\n  "${this.#name}": [`;
+    if (rows.length === 0) return [Buffer.from(`${head}]\n}\n`)];
+    const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) => {
+      const inBlock = rows.slice(index * BLOCK, (index + 1) * BLOCK);
+      const before = this.#blocks[index];
+      if (before && isSame(before.rows, inBlock)) return before;
+      const entries = inBlock.map((row) => printed(row, this.#fields)).join(',\n');
+      return { rows: inBlock, bytes: Buffer.from(`${index === 0 ? '' : ','}\n${entries}`) };
+    });
+    this.#blocks = blocks;
+    return [Buffer.from(head), ...blocks.map(({ bytes }) => bytes), Buffer.from('\n  ]\n}\n')];
+  }
+}
+
+function isSame<Row>(some: Row[], others: Row[]): boolean {
+  return some.length === others.length && some.every((row, index) => row === others[index]);
+}
+
+function printed<Row>(row: Row, fields: Fields<Row>): string {
   const lines = JSON.stringify(writtenRecord(fields, row), null, 2).split('\n');
-  const text = lines.map((line) => `    ${line}`).join('\n');
-  texts.set(row, text);
-  return text;
+  return lines.map((line) => `    ${line}`).join('\n');
 }
 
 function envelopeIn(text: string): Record<string, unknown> {

@@ -15,12 +15,12 @@ export interface DocumentSalvage {
   /** Entries that are named in a file and can't be used. */
   lost: LostRow[];
   /** By the name of the file: what it is to hold. Only of files that have to be written anew. */
-  texts: Map<string, string>;
+  contents: Map<string, Buffer[]>;
 }
 
 /** Reads the documents of a folder, entry by entry where they can't be used as they are. */
 export async function salvageDocuments(disk: Disk, folder: string): Promise<DocumentSalvage> {
-  const found: DocumentSalvage = { faults: [], lost: [], texts: new Map() };
+  const found: DocumentSalvage = { faults: [], lost: [], contents: new Map() };
   const names = await disk.list(folder);
   // Before the settings are there, a start makes what is missing.
   const isWhole = names.includes(SETTINGS_FILE);
@@ -31,13 +31,17 @@ export async function salvageDocuments(disk: Disk, folder: string): Promise<Docu
   const flaw = settings === undefined ? undefined : flawIn(SETTINGS_FILE, SETTINGS_FORMAT.parse, settings);
   if (flaw) {
     found.faults.push(`${SETTINGS_FILE}: ${flaw}`);
-    found.texts.set(SETTINGS_FILE, SETTINGS_FORMAT.print(DEFAULT_SETTINGS));
+    found.contents.set(SETTINGS_FILE, SETTINGS_FORMAT.printer()(DEFAULT_SETTINGS));
   }
   return found;
 }
 
-export async function writeSalvaged(disk: Disk, folder: string, { texts }: DocumentSalvage): Promise<void> {
-  for (const [name, text] of texts) await replaceFile(disk, folder, name, [Buffer.from(text)]);
+export async function writeSalvaged(
+  disk: Disk,
+  folder: string,
+  { contents }: DocumentSalvage,
+): Promise<void> {
+  for (const [name, content] of contents) await replaceFile(disk, folder, name, content);
 }
 
 function salvageList<Row extends object>(
@@ -50,7 +54,7 @@ function salvageList<Row extends object>(
   if (text === undefined) {
     if (!isWhole) return;
     found.faults.push(`${file}: it is missing, with all that it held`);
-    found.texts.set(file, format.print([]));
+    found.contents.set(file, format.printer()([]));
     return;
   }
   const flaw = flawIn(file, format.parse, text);
@@ -60,7 +64,7 @@ function salvageList<Row extends object>(
   const lost = idsNamedIn(text, format).filter((id) => !saved.has(id));
   found.faults.push(`${file}: ${flaw}`);
   for (const id of lost) found.lost.push({ table: format.name, key: id, reason: 'the entry breaks a rule' });
-  found.texts.set(file, format.print(rows));
+  found.contents.set(file, format.printer()(rows));
 }
 
 function flawIn(file: string, parse: (text: string) => unknown, text: string): string | undefined {

@@ -81,9 +81,7 @@ export async function fill(
 }
 
 async function sizeOf(folder: string): Promise<number> {
-  const names = (await readdir(folder)).filter((name) =>
-    /^(database|journal|pack|accounts|keys|settings)/.test(name),
-  );
+  const names = (await readdir(folder)).filter((name) => /^(database|accounts|keys|settings)/.test(name));
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -147,6 +147,6 @@ t.test('what is wrong with the options stops the start', async (t) => {
 
 /** In how many files of a folder a text is. */
 function filesWith(folder: string, text: string): number {
-  const files = readdirSync(folder).filter((name) => /^(database|journal|pack)/.test(name));
+  const files = readdirSync(folder).filter((name) => /^database/.test(name));
   return files.filter((name) => readFileSync(join(folder, name)).includes(text)).length;
 }
