@@ -10,11 +10,11 @@ t.test('recover says what is lost, and does it only when told to', async (t) => 
   for (const email of ['ada@example.org', 'bob@example.org']) await run('account', 'create', email);
   t.match(await run('recover'), { code: 0, stdout: /^Nothing in .* is damaged\.\n$/ });
 
-  for (const email of ['ada@example.org', 'bob@example.org'])
-    await run('credits', 'grant', '--account', email, '--paid', '7', '--note', `for ${email}`);
+  await run('credits', 'grant', '--account', 'ada@example.org', '--paid', '7');
+  await run('credits', 'grant', '--account', 'bob@example.org', '--paid', '7654321');
   const path = join(dataDir, 'database.sqlite');
   const bytes = Buffer.from(
-    readFileSync(path, 'latin1').replaceAll('for bob@example.org', 'For bob@example.org'),
+    readFileSync(path, 'latin1').replaceAll('"amountCredits":7654321', '"amountCredits":7654322'),
     'latin1',
   );
   writeFileSync(path, bytes);
@@ -32,7 +32,7 @@ t.test('recover says what is lost, and does it only when told to', async (t) => 
   t.ok(readFileSync(path).equals(bytes));
   t.match(await run('recover', '--yes'), {
     code: 1,
-    stdout: /The files as they were are in .*The books are not in order.*the balance is 1007/s,
+    stdout: /The files as they were are in .*The books are not in order.*the balance is 7655321/s,
   });
   t.match(await run('credits', 'statement', '--account', 'bob@example.org'), { code: 0 });
   const elsewhere = await scenepress(['recover', '--data-dir', join(dataDir, 'nowhere')]);
