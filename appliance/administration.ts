@@ -300,15 +300,19 @@ export class Administration {
       total.jobs += jobs;
     };
     const formerKeyFile = await replaceMasterKey(this.#folder, { given, reseal });
-    // What the old key opens leaves the disk. Where that fails now, it goes with later changes.
-    await this.#folder.storage.purge().catch(() => {});
+    await this.#purge();
     return { ...total, formerKeyFile };
   }
 
   /** Completes a rotation of the master key that was cut off, if there is one. */
-  completeRotation(): Promise<void> {
+  async completeRotation(): Promise<void> {
     const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
-    return completeReplacement(this.#folder, { reseal });
+    if (await completeReplacement(this.#folder, { reseal })) await this.#purge();
+  }
+
+  /** What the old master key opens leaves the disk. Where that fails now, it goes with later changes. */
+  async #purge(): Promise<void> {
+    await this.#folder.storage.purge().catch(() => {});
   }
 
   /** Recomputes every balance; where renders cost nothing there are no books. */

@@ -1,5 +1,5 @@
 import type { Adapter } from 'lowdb';
-import { type ErrorCode, ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../errors.ts';
 import { type Disk, replaceFile, writeBeside } from '../storage/disk.ts';
 
 /** How a document stands in its file. */
@@ -69,12 +69,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
 
   /** When it rejects, the file is as it was; where that can't be known, all later writes are refused. */
   async write(data: Data): Promise<void> {
-    if (this.#isUncertain) {
-      throw this.#refused(
-        'an earlier change of it failed half-way, and what is on the disk now is unknown. Restart Scenepress, which ' +
-          'reads it anew',
-      );
-    }
+    if (this.#isUncertain) throw this.#uncertain();
     await writeBeside(this.#disk, this.#folder, this.#name, this.#print(data));
     const stamp = await this.#disk.stampOf(this.#besidePath);
     try {
@@ -87,9 +82,9 @@ export class DocumentFile<Data> implements Adapter<Data> {
     this.#stamp = stamp;
     try {
       await this.#disk.syncFolder(this.#folder);
-    } catch (error) {
+    } catch (cause) {
       this.#isUncertain = true;
-      throw error;
+      throw this.#uncertain(cause);
     }
   }
 
@@ -103,10 +98,10 @@ export class DocumentFile<Data> implements Adapter<Data> {
 
   async #assertUnchanged(): Promise<void> {
     if ((await this.#disk.stampOf(this.path)) === this.#stamp) return;
-    throw this.#refused(
-      'it was changed by something else while Scenepress runs. Restart Scenepress, which takes that up, then repeat ' +
-        'the command',
+    throw new ScenepressError(
       'conflict',
+      `Nothing was changed: ${this.path} was changed by something else while Scenepress runs. Restart Scenepress, which ` +
+        'takes that up, then repeat the command.',
     );
   }
 
@@ -124,8 +119,13 @@ export class DocumentFile<Data> implements Adapter<Data> {
     }
   }
 
-  #refused(why: string, code: ErrorCode = 'storage_failed'): ScenepressError {
-    return new ScenepressError(code, `Nothing was changed in ${this.path}: ${why}.`);
+  #uncertain(cause?: unknown): ScenepressError {
+    return new ScenepressError(
+      'storage_failed',
+      `Whether ${this.path} was changed is unknown: the disk failed during a change. Restart Scenepress, which reads it ` +
+        'anew; until then it is not changed again.',
+      { cause },
+    );
   }
 }
 

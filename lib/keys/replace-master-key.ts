@@ -45,12 +45,13 @@ export async function replaceMasterKey(
   }
 }
 
-/** Completes a replacement of the master key that was cut off; where there is none, nothing happens. */
-export async function completeReplacement(folder: DataFolder, { reseal }: Resealing): Promise<void> {
-  await folder.alone(async () => {
-    if (!(await folder.masterKeyFiles.isRotating())) return;
+/** Completes a replacement of the master key that was cut off; false where there was none. */
+export function completeReplacement(folder: DataFolder, { reseal }: Resealing): Promise<boolean> {
+  return folder.alone(async () => {
+    if (!(await folder.masterKeyFiles.isRotating())) return false;
     await folder.masterKeyFiles.load();
     await complete(folder, reseal);
+    return true;
   });
 }
 

@@ -18,6 +18,8 @@ export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   const names = await namesIn(disk, folder);
   if (names.includes(DATABASE)) return;
   const data = names.filter((name) => DATA.test(name));
+  // A first start that was cut off, before it made anything else.
+  if (data.every((name) => name.startsWith('journal-0000000000000001')) && data.length > 0) return;
   const artifacts = names.includes('artifacts') ? await namesIn(disk, `${folder}/artifacts`) : [];
   if (data.length > 0 || artifacts.length > 0) {
     throw new ScenepressError(

@@ -3,7 +3,7 @@ import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
  * A handle on one open transaction, opaque to everyone but the store that made it. It is passed along so that
- * several stores of one database (jobs, ledger, keys) commit together.
+ * several stores of one database (jobs, deliveries, ledger) commit together.
  */
 export interface Transaction {
   readonly store: object;

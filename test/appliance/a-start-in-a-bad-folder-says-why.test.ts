@@ -13,7 +13,10 @@ const SOMEBODY = 12345;
 
 /** A data folder that was used once. */
 const used = join(await temporaryFolder(t), 'data');
-t.equal((await scenepress(['account', 'create', 'ada@example.org', '--data-dir', used])).code, 0);
+const made = await scenepress(['account', 'create', 'ada@example.org', '--data-dir', used]);
+const credits = ['--account', 'ada@example.org', '--paid', '5'];
+const granted = await scenepress(['credits', 'grant', ...credits, '--data-dir', used]);
+t.same([made.code, granted.code], [0, 0]);
 
 async function usedFolder(t: Test): Promise<string> {
   const dataDir = join(await temporaryFolder(t), 'data');
@@ -103,12 +106,24 @@ t.test('a folder in the place of the database', async (t) => {
   await refused(t, dataDir, new RegExp(`${path} is a folder where a file should be`));
 });
 
-t.test('a database that is gone while artifacts are there', async (t) => {
+t.test('a database that is gone while documents and artifacts are there', async (t) => {
   const dataDir = await usedFolder(t);
   await mkdir(join(dataDir, 'artifacts/job1'), { recursive: true });
   await rm(databaseOf(dataDir));
-  for (const name of ['accounts', 'keys', 'settings']) await rm(join(dataDir, `${name}.json`));
+  await refused(t, dataDir, /database\.sqlite is missing, but accounts\.json is there/);
+  for (const name of ['accounts.json', 'keys.json', 'settings.json']) await rm(join(dataDir, name));
   await refused(t, dataDir, /database\.sqlite is missing, but artifacts of jobs is there/);
+});
+
+t.test('a document with a flaw', async (t) => {
+  const dataDir = await usedFolder(t);
+  const path = join(dataDir, 'accounts.json');
+  await writeFile(path, readFileSync(path, 'utf8').replace('"disabledAt": null', '"disabledAt": true'));
+  await refused(
+    t,
+    dataDir,
+    /accounts\.json can't be used: entry 1 \(acct_\w+\): "disabledAt" must be null, or/,
+  );
 });
 
 t.test('a folder of something else', async (t) => {

@@ -33,8 +33,11 @@ async function everyOperation(t: Test, dataDir: string): Promise<string> {
   ]);
   t.notMatch(keys.stdout, String(made['key']).slice(20));
   t.notMatch(keys.stdout, 'whsec_');
-  const balance = await administrate(dataDir, 'credits', 'grant', '--account', email, '--paid', '25');
-  t.strictSame(balance, { paid: 25, free: 1000, total: 1025 });
+  const grant = (...args: string[]) => administrate(dataDir, 'credits', 'grant', '--account', email, ...args);
+  t.match(await grant('--paid', '20'), { paid: 20 });
+  await grant('--paid', '5', '--idempotency-key', 'invoice 1');
+  const balance = await grant('--paid', '5', '--idempotency-key', 'invoice 1');
+  t.strictSame(balance, { paid: 25, free: 1000, total: 1025 }, 'the same grant is made once');
   t.strictSame(await administrate(dataDir, 'credits', 'balance', '--account', email), balance);
   return String(made['key']);
 }
@@ -77,7 +80,7 @@ t.test('a backup beside a server restores to the same, and audits clean', async 
     '--data-dir',
     dataDir,
   ]);
-  t.match(stdout, /grant +25/);
+  t.match(stdout, /grant +20/);
 });
 
 t.test('errors are the same both ways', async (t) => {

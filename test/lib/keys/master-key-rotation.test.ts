@@ -121,21 +121,44 @@ t.test('keys made while it rotates are sealed with the right one', async (t) => 
   await again.stop();
 });
 
-t.test('commits of the service wait for one step at most', async (t) => {
+t.test('commits of the service come between the steps', async (t) => {
   const studio = await opened(t.testdir());
   const { storage } = studio.folder;
   const jobs = await insertJobs(studio, 1000);
+  const rotating = studio.rotate();
   let isDone = false;
-  const rotating = studio.rotate().then(() => {
+  const done = rotating.then(() => {
     isDone = true;
   });
-  let commits = 0;
+  const masterKeyOf = async (jobId: string) =>
+    (await storage.getJob(jobId))?.webhookSecretSealed?.slice(0, 8);
+  let between = 0;
   while (!isDone) {
-    commits += 1;
-    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(`later${commits}`), ''));
+    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(`later${Math.random()}`), ''));
+    const found = await Promise.all(jobs.map(masterKeyOf));
+    if (new Set(found).size > 1) between += 1;
   }
-  await rotating;
-  t.ok(commits > 5, `${commits} commits meanwhile`);
+  await done;
+  t.ok(between > 0, `${between} commits amid the rotation`);
+  await assertSecrets(t, studio, jobs, []);
+  await studio.stop();
+});
+
+t.test('what was sealed before and is written down behind the steps is sealed anew, too', async (t) => {
+  const studio = await opened(t.testdir());
+  const { storage } = studio.folder;
+  const jobs = await insertJobs(studio, 3);
+  // As in a database whose transactions overlap.
+  const late = jobRecord('late', { webhookSecretSealed: studio.masterKeys.seal('of late') });
+  const resealSecrets = storage.resealSecrets.bind(storage);
+  storage.resealSecrets = async (step) => {
+    const resealed = await resealSecrets(step);
+    if (!(await storage.getJob('late'))) await storage.transaction((tx) => storage.insertJob(tx, late, ''));
+    return resealed;
+  };
+  await studio.rotate();
+  const sealed = (await storage.getJob('late'))?.webhookSecretSealed as string;
+  t.equal(studio.masterKeys.current.open(sealed), 'of late');
   await assertSecrets(t, studio, jobs, []);
   await studio.stop();
 });
