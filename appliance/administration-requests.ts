@@ -25,6 +25,11 @@ export const amount: Joi.NumberSchema = Joi.number()
   .required()
   .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
 
+export const idempotencyKey: Joi.StringSchema<string | undefined> = Joi.string<string | undefined>()
+  .min(1)
+  .max(255)
+  .messages({ '*': 'An idempotency key has 1 to 255 characters.' });
+
 export const MOST_LINES = 10_000;
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 

@@ -17,6 +17,10 @@ export interface Examination {
   /** Null where renders cost nothing. */
   audit: AuditReport | null;
   data: DataStatistics;
+  /** User ids of accounts whose deletion is under way, or was cut off. */
+  halfDeletedAccounts: string[];
+  /** A rotation of the master key is under way, or was cut off. */
+  isRotating: boolean;
   /** When the newest job was made, in epoch milliseconds; null without jobs. */
   newestMs: number | null;
 }
@@ -26,7 +30,7 @@ export interface AccountInfo {
   userId: string;
   email: string;
   createdAt: string;
-  /** Since when its keys open nothing; null while they do. */
+  /** Since when its keys are rejected; null while they are accepted. */
   disabledAt: string | null;
 }
 

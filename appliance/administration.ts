@@ -5,13 +5,13 @@ import {
   type BackupReport,
   type Balance,
   backUp,
+  completeReplacement,
   type DataFolder,
   type Delivery,
   type DeliveryDetails,
   isoTime,
   type Job,
   type JobStatus,
-  type MasterKey,
   type RenderService,
   replaceMasterKey,
   ScenepressError,
@@ -21,6 +21,7 @@ import {
 import {
   amount,
   check,
+  idempotencyKey,
   jobStatus,
   keyRequest,
   listLimit,
@@ -54,9 +55,6 @@ export class Administration {
   readonly #service: RenderService;
   readonly #assetUrl: () => string;
   readonly #metrics: Metrics;
-  #masterKey: { current: MasterKey; isGiven: boolean };
-  /** The last of what must not happen at the same time. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: {
     accounts: Accounts;
@@ -67,10 +65,7 @@ export class Administration {
     /** What links to artifacts begin with. */
     assetUrl: () => string;
     metrics: Metrics;
-    /** `isGiven`: it comes from outside the data folder. */
-    masterKey: { current: MasterKey; isGiven: boolean };
   }) {
-    this.#masterKey = options.masterKey;
     this.#metrics = options.metrics;
     this.#service = options.service;
     this.#assetUrl = options.assetUrl;
@@ -85,10 +80,10 @@ export class Administration {
   }
 
   async listAccounts(): Promise<AccountInfo[]> {
-    return (await this.#accounts.list()).map(accountInfo);
+    return (await Array.fromAsync(this.#accounts.all())).map(accountInfo);
   }
 
-  /** Its keys open nothing from now on. Its jobs go on, unless they are to be cancelled. */
+  /** Its keys are rejected from now on. Its jobs go on, unless they are to be cancelled. */
   async disableAccount(request: {
     account: string;
     cancelJobs?: boolean | undefined;
@@ -104,17 +99,17 @@ export class Administration {
   }
 
   /**
-   * Ends an account: its keys open nothing any more, what is rendered is cancelled, its jobs are forgotten, and so is its
-   * address. What it paid stays under its user id. Repeat it when it was cut off.
+   * Ends an account: its keys are rejected, what is rendered is cancelled, its jobs and keys are forgotten, and so is its
+   * address. What it paid stays under its user id. When it was cut off, repeat it: it completes what is left.
    */
   async deleteAccount(request: { account: string }): Promise<DeletedAccount> {
-    const { accountId } = await this.#accounts.find(request.account);
-    await this.#accounts.disable(accountId);
-    const keys = await this.#keys.list(accountId);
-    for (const { keyId } of keys) await this.#keys.forget(keyId);
+    const { accountId } = await this.#accounts.find(request.account, { deleted: true });
+    await this.#accounts.beginDeletion(accountId);
     const forgottenJobs = await this.#service.forgetAll(accountId);
-    await this.#accounts.delete(accountId);
-    await this.#folder.storage.purge();
+    const keys = await Array.fromAsync(this.#keys.all({ accountId }));
+    for (const { keyId } of keys) await this.#keys.forget(keyId);
+    // The address at the end: until then it names what is to be completed.
+    await this.#accounts.completeDeletion(accountId);
     return { userId: accountId, revokedKeys: keys.length, forgottenJobs };
   }
 
@@ -134,11 +129,10 @@ export class Administration {
   }
 
   async listKeys(request: { account?: string | undefined }): Promise<KeyInfo[]> {
-    const accounts = request.account
-      ? [await this.#accounts.find(request.account)]
-      : await this.#accounts.list();
+    const one = request.account === undefined ? undefined : await this.#accounts.find(request.account);
+    const accounts = one ? [one] : await Array.fromAsync(this.#accounts.all());
     const emails = new Map(accounts.map(({ accountId, email }) => [accountId, email]));
-    const keys = await this.#keys.list();
+    const keys = await Array.fromAsync(this.#keys.all(one ? { accountId: one.accountId } : {}));
     return keys.flatMap((key) => {
       const email = emails.get(key.accountId);
       return email === undefined ? [] : [keyInfo(key, email)];
@@ -192,7 +186,8 @@ export class Administration {
 
   /** How much there is of everything, and the state of the service: nothing that names anyone. */
   async showCounts(): Promise<Counts> {
-    const [accounts, keys] = [await this.#accounts.list(), await this.#keys.list()];
+    const accounts = await Array.fromAsync(this.#accounts.all());
+    const keys = await Array.fromAsync(this.#keys.all());
     return {
       accounts: accounts.length,
       disabledAccounts: accounts.filter(({ disabledAtMs }) => disabledAtMs !== undefined).length,
@@ -268,46 +263,52 @@ export class Administration {
     return this.#jobInfo(await this.#service.renderAgain(jobId));
   }
 
-  async grantCredits(request: { account: string; paid: number }): Promise<Balance> {
+  /** Adds credits; repeated with the same `idempotencyKey`, it adds them once. */
+  async grantCredits(request: {
+    account: string;
+    paid: number;
+    idempotencyKey?: string | undefined;
+  }): Promise<Balance> {
     if (!(this.#ledger instanceof StoredLedger)) {
       throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');
     }
     const paid = check(amount, request.paid);
+    const key = check(idempotencyKey, request.idempotencyKey);
     const { accountId } = await this.#accounts.find(request.account);
-    return this.#ledger.grantPaid(accountId, paid);
+    return this.#ledger.grantPaid(accountId, paid, key === undefined ? {} : { idempotencyKey: key });
   }
 
   /** Copies everything into a new folder of this machine. */
-  backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
-    return this.#alone(() => backUp(this.#folder, folder, { withMasterKey }));
+  async backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
+    await this.completeRotation();
+    return backUp(this.#folder, folder, { withMasterKey });
   }
 
-  /** Seals all webhook secrets with a new master key: one that is made, or, where it comes from outside, `newKey`. */
+  /**
+   * Seals all webhook secrets with a new master key: one that is made, or, where it comes from outside, `newKey`. Cut off,
+   * it can be repeated; until it is done, both keys are valid.
+   */
   async rotateMasterKey({
     newKey: given,
   }: {
     newKey?: string | undefined;
   }): Promise<{ keys: number; jobs: number; formerKeyFile: string | null }> {
-    const { isGiven } = this.#masterKey;
-    if (isGiven && given === undefined) {
-      throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
-    }
-    if (!isGiven && given !== undefined) {
-      const message = 'The master key is kept in the data folder, where a new one is made: name none.';
-      throw new ScenepressError('invalid_request', message);
-    }
-    return this.#alone(async () => {
-      const { current } = this.#masterKey;
-      let sealed = { keys: 0, jobs: 0 };
-      const reseal = async (next: MasterKey) => {
-        sealed = await this.#service.resealSecrets(next, { keys: this.#keys });
-        this.#masterKey = { current: next, isGiven };
-      };
-      const formerKeyFile = await replaceMasterKey(this.#folder.path, { current, given, reseal });
-      // What the old key opens leaves the disk. Where that fails now, it goes with later changes.
-      await this.#folder.storage.purge().catch(() => {});
-      return { ...sealed, formerKeyFile };
-    });
+    const total = { keys: 0, jobs: 0 };
+    const reseal = async () => {
+      const { keys, jobs } = await this.#service.resealSecrets({ keys: this.#keys });
+      total.keys += keys;
+      total.jobs += jobs;
+    };
+    const formerKeyFile = await replaceMasterKey(this.#folder, { given, reseal });
+    // What the old key opens leaves the disk. Where that fails now, it goes with later changes.
+    await this.#folder.storage.purge().catch(() => {});
+    return { ...total, formerKeyFile };
+  }
+
+  /** Completes a rotation of the master key that was cut off, if there is one. */
+  completeRotation(): Promise<void> {
+    const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
+    return completeReplacement(this.#folder, { reseal });
   }
 
   /** Recomputes every balance; where renders cost nothing there are no books. */
@@ -320,7 +321,7 @@ export class Administration {
   async creditStatement(request: { account: string }): Promise<StatementLine[]> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     if (!(this.#ledger instanceof StoredLedger)) return [];
-    const entries = await this.#ledger.statement(accountId, STATEMENT_LINES);
+    const entries = await this.#ledger.statement(accountId, { limit: STATEMENT_LINES });
     return entries.map(({ kind, amountCredits, jobId, note, atMs }) => ({
       at: isoTime(atMs),
       kind,
@@ -337,6 +338,8 @@ export class Administration {
       status: this.#service.status(),
       audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
       data: await this.#folder.statistics(),
+      halfDeletedAccounts: await this.#halfDeleted(),
+      isRotating: await this.#folder.masterKeyFiles.isRotating(),
       newestMs: newest ? Date.parse(newest.createdAt) : null,
     };
   }
@@ -351,11 +354,13 @@ export class Administration {
     return this.#ledger.balance(accountId);
   }
 
-  /** A backup must not get the secrets of one master key with another. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work, work);
-    this.#last = done.catch(() => {});
-    return done;
+  /** User ids of accounts whose deletion is under way, or was cut off. */
+  async #halfDeleted(): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { accountId, deletedAtMs } of this.#accounts.all()) {
+      if (deletedAtMs !== undefined) ids.push(accountId);
+    }
+    return ids;
   }
 
   async #cancelJobsOf(accountId: string): Promise<number> {

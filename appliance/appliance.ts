@@ -74,6 +74,7 @@ export class Appliance {
       this.#started.defer(() => service.drain({ graceMs: this.#config.drainSeconds * 1000 }));
       this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
       await startUnless(signal, service);
+      this.#completeRotation(installation);
       return { ...http, service, installation };
     } catch (error) {
       await this.stop();
@@ -97,6 +98,13 @@ export class Appliance {
     const socket = new AdminSocket({ folder: folder.path, administration, logger: this.#logger });
     await socket.start();
     this.#started.defer(() => socket.stop());
+  }
+
+  /** In the background: until it is done, both master keys are valid. */
+  #completeRotation({ administration }: Installation): void {
+    administration.completeRotation().catch((err: unknown) => {
+      this.#logger.warn({ err }, 'A rotation of the master key that was cut off could not be completed.');
+    });
   }
 
   async #openCertificate(): Promise<void> {

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Accounts, ApiKeys } from '../lib/index.ts';
 import type { Authenticate, Caller } from './render-api/bearer.ts';
 
+/** The owner of what this process renders for itself. No account. */
+export const HOUSE = 'house';
+
 /**
  * Lets this process call its own API without a stored key, as an owner of its own: what it renders for itself costs
  * no account anything, and nothing that could leak or must be revoked is left behind. Known to this process only.
  */
 export class HouseToken {
-  readonly caller: Caller = { owner: 'house', keyId: null, keyPrefix: 'house', webhookUrl: null };
+  readonly caller: Caller = { owner: HOUSE, keyId: null, keyPrefix: HOUSE, webhookUrl: null };
   #token: string | undefined = randomBytes(32).toString('hex');
 
   get token(): string {

@@ -40,6 +40,13 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
           message: 'The balance is below the minimum reserve of this render. Top up credits, then try again.',
         },
       };
+    case 'owner_refused':
+      // The account was disabled or deleted since its key was checked.
+      return {
+        status: 401,
+        headers: { 'www-authenticate': 'Bearer' },
+        body: { error: 'Unauthorized', message: 'The API key is invalid or missing.' },
+      };
     case 'not_found':
       return { status: 404, headers: {}, body: { error: 'Not Found', message } };
     case 'conflict':

@@ -5,7 +5,6 @@ import {
   ApiKeys,
   DataFolder,
   isScenepressError,
-  loadMasterKey,
   Pricing,
   type RenderService,
   StoredLedger,
@@ -38,21 +37,18 @@ export async function openInstallation(
   config: Config,
   world: ServiceWorld = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
 ): Promise<Installation> {
-  const folder = new DataFolder(resolve(config.dataDir), { recentJobs: config.recentJobs });
+  const folder = new DataFolder(resolve(config.dataDir));
   await startFolder(folder);
   try {
     const given = await givenMasterKey(config);
-    const sealed = () => folder.anySealedSecret();
-    const masterKey = await loadMasterKey(folder.path, { given, sealed });
-    const { storage } = folder;
+    const masterKeys = await folder.masterKeys({ given });
     const freeCreditsPerMonth = config.freeCredits;
-    const accounts = new Accounts({ storage, store: folder.accountStore });
-    const keys = new ApiKeys({ storage, store: folder.keyStore, masterKey });
+    const accounts = new Accounts({ store: folder.accountStore });
+    const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
+    const books = new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth });
     const ledger =
-      config.creditsMode === 'metered'
-        ? new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth })
-        : new UnmeteredLedger({ freeCreditsPerMonth });
-    const service = createService(config, { folder, ledger, keys, masterKey }, world);
+      config.creditsMode === 'metered' ? books : new UnmeteredLedger({ freeCreditsPerMonth, books });
+    const service = createService(config, { folder, ledger, accounts, keys, masterKeys }, world);
     const { assetUrl } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
     const administration = new Administration({
@@ -63,7 +59,6 @@ export async function openInstallation(
       folder,
       assetUrl,
       metrics,
-      masterKey: { current: masterKey, isGiven: given !== undefined },
     });
     return { folder, accounts, keys, ledger, service, administration, metrics, close: () => folder.stop() };
   } catch (error) {

@@ -30,7 +30,6 @@ export interface Config {
   workers?: number;
   retentionDays?: number;
   retentionGb?: number;
-  recentJobs: number;
   maxQueued: number;
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
@@ -243,13 +242,6 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: Joi.number().greater(0),
     value: 'GiB',
     defaultText: 'no limit',
-  },
-  recentJobs: {
-    description:
-      'Finished jobs that stay in memory; older ones are read from the disk when somebody asks for them',
-    allowed: 'a whole number',
-    schema: count(1000, 0),
-    value: 'number',
   },
   maxQueued: {
     description: 'Jobs that may wait; beyond that, requests are answered with 503',

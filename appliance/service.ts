@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import {
+  type Accounts,
   type ApiKeys,
   type DataFolder,
   type Ledger,
   type Logger,
-  type MasterKey,
+  type MasterKeys,
   type RenderLimits,
   RenderService,
 } from '../lib/index.ts';
+import { HOUSE } from './authentication.ts';
 import type { Config } from './config.ts';
 import { rendererOptions } from './renderer.ts';
 
@@ -30,9 +32,10 @@ export function createService(
   {
     folder,
     ledger,
+    accounts,
     keys,
-    masterKey,
-  }: { folder: DataFolder; ledger: Ledger; keys: ApiKeys; masterKey: MasterKey },
+    masterKeys,
+  }: { folder: DataFolder; ledger: Ledger; accounts: Accounts; keys: ApiKeys; masterKeys: MasterKeys },
   { assetUrl, logger, webhookAuthorities, signal }: ServiceWorld,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
@@ -40,6 +43,7 @@ export function createService(
   return new RenderService({
     dataFolder: folder,
     ledger,
+    admitsOwner: (owner) => owner === HOUSE || accounts.isEnabled(owner),
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
     renderer: rendererOptions(config, {
@@ -66,7 +70,7 @@ export function createService(
     },
     assetUrl,
     webhooks: {
-      masterKey,
+      masterKeys,
       secretOf: ({ keyId }) => (keyId === null ? null : keys.webhookSecretOf(keyId)),
       allowNetworks: config.webhooksAllowNetworks,
       ...(webhookAuthorities !== undefined && { ca: webhookAuthorities }),

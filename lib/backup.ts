@@ -5,17 +5,16 @@ import { dirname, join, relative } from 'node:path';
 import { DataFolder } from './data-folder.ts';
 import { ScenepressError } from './errors.ts';
 import { MasterKey } from './keys/master-key.ts';
+import { MASTER_KEY_CHECK_FILE, MASTER_KEY_FILE } from './keys/master-key-files.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from './keys/sealed-secrets.ts';
+import { allPages } from './pages.ts';
 import { STUDIO_PARTS } from './render/studio.ts';
 import { realDisk, replaceFile } from './storage/disk.ts';
 
 const MANIFEST = 'backup.json';
-const MASTER_KEY = 'master.key';
-/** Tells a right master key from a wrong one; useless without it. */
-const MASTER_KEY_CHECK = 'master.key.check';
 const PIECE_BYTES = 1024 * 1024;
 /** What a lock leaves behind; no part of the data. */
-const LOCK_FILES = ['lock', 'lock-journal', 'lock.pid'];
+const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
 /** What is in a backup, written last: without it, a backup is incomplete. */
 interface Manifest {
@@ -53,15 +52,23 @@ export interface RestoreOptions {
 }
 
 /**
- * Copies a data folder into a new folder while the service goes on: jobs, accounts, keys and books as of one moment,
- * with the sources and artifacts of those jobs, and the studio's own material. It is read back and checked before it gets its name. The master key
- * stays behind unless asked for.
+ * Copies a data folder into a new folder while the service goes on: jobs and books as of one moment, with the sources and
+ * artifacts of those jobs, accounts and keys, and the studio's own material. It is read back and checked before it gets
+ * its name. The master key stays behind unless asked for. A replacement of the master key waits until it is done, and the
+ * other way round; one that was cut off has to be completed first (`conflict`).
  */
-export async function backUp(
+export function backUp(
   source: DataFolder,
   target: string,
   { withMasterKey = false }: { withMasterKey?: boolean } = {},
 ): Promise<BackupReport> {
+  return source.alone(async () => {
+    if (await source.masterKeyFiles.isRotating()) throw twoMasterKeys(source.path);
+    return copyAll(source, target, withMasterKey);
+  });
+}
+
+async function copyAll(source: DataFolder, target: string, withMasterKey: boolean): Promise<BackupReport> {
   await refuseExisting(target, 'The backup');
   const part = `${target}.part`;
   await rm(part, { recursive: true, force: true });
@@ -69,7 +76,7 @@ export async function backUp(
   await source.copyDatabase(part);
   const contents = await checkAndCopyAssets(part, { source });
   for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
-  const keyFiles = withMasterKey ? [MASTER_KEY, MASTER_KEY_CHECK] : [MASTER_KEY_CHECK];
+  const keyFiles = withMasterKey ? [MASTER_KEY_FILE, MASTER_KEY_CHECK_FILE] : [MASTER_KEY_CHECK_FILE];
   for (const name of keyFiles) {
     const bytes = await realDisk.read(join(source.path, name));
     if (bytes) await replaceFile(realDisk, part, name, [bytes]);
@@ -142,7 +149,7 @@ async function tryPlace(part: string, target: string): Promise<void> {
 /** The key that was given, when it is that of the backup; tried before anything is copied. */
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
-  const check = await realDisk.read(join(backup, MASTER_KEY_CHECK));
+  const check = await realDisk.read(join(backup, MASTER_KEY_CHECK_FILE));
   if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
   return masterKey;
 }
@@ -161,14 +168,14 @@ async function placeMasterKey(
     throw error;
   }
   if (stored !== undefined) {
-    await replaceFile(realDisk, folder, MASTER_KEY, [Buffer.from(`${stored.trim()}\n`)]);
+    await replaceFile(realDisk, folder, MASTER_KEY_FILE, [Buffer.from(`${stored.trim()}\n`)]);
     return 'in the folder';
   }
   if (given) return 'given';
-  if (existsSync(join(folder, MASTER_KEY))) return 'in the folder';
+  if (existsSync(join(folder, MASTER_KEY_FILE))) return 'in the folder';
   if (secrets.count > 0) return 'missing';
   // A start would ask for a key that opens nothing.
-  await rm(join(folder, MASTER_KEY_CHECK), { force: true });
+  await rm(join(folder, MASTER_KEY_CHECK_FILE), { force: true });
   return 'none';
 }
 
@@ -210,7 +217,11 @@ async function checkAndCopyAssets(
       before = page.at(-1)?.jobId;
       if (before === undefined) break;
     }
-    for (const key of await copy.keyStore.listKeys()) secrets.addKey(key);
+    const keys = allPages(
+      (page) => copy.keyStore.listKeys(page),
+      ({ keyId }) => keyId,
+    );
+    for await (const key of keys) secrets.addKey(key);
   } finally {
     await copy.stop();
     for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
@@ -308,6 +319,14 @@ function report(
   const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
   const sealedSecrets = secrets.found;
   return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
+}
+
+function twoMasterKeys(path: string): ScenepressError {
+  return new ScenepressError(
+    'conflict',
+    `The master key of ${path} was being replaced when that was cut off: some secrets need the former one. Complete it ` +
+      'first: `scenepress master-key rotate`.',
+  );
 }
 
 function damaged(path: string, what: string): ScenepressError {

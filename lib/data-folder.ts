@@ -1,86 +1,100 @@
-import { chmod, readdir, rename, stat } from 'node:fs/promises';
+import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from './accounts/account-store.ts';
 import { FileAssetStore } from './assets/file-asset-store.ts';
+import { DOCUMENT_FILES, Documents } from './documents/documents.ts';
+import { ScenepressError } from './errors.ts';
 import type { KeyStore } from './keys/key-store.ts';
+import { MasterKeyFiles, type MasterKeyOptions } from './keys/master-key-files.ts';
+import type { MasterKeys } from './keys/master-keys.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
+import type { SettingsStore } from './settings/settings-store.ts';
 import { type Disk, realDisk } from './storage/disk.ts';
 import { checkFolder, explained } from './storage/folder-check.ts';
-import { type Flush, LowdbDatabase, type LowdbDatabaseOptions } from './storage/lowdb/database.ts';
-import { LowdbAccountStore } from './storage/lowdb/lowdb-account-store.ts';
-import { LowdbKeyStore } from './storage/lowdb/lowdb-key-store.ts';
-import { LowdbLedgerStore } from './storage/lowdb/lowdb-ledger-store.ts';
-import { LowdbStorage } from './storage/lowdb/lowdb-storage.ts';
+import { FolderLock } from './storage/folder-lock.ts';
 import { SpareRoom, type SpareRoomOptions } from './storage/spare-room.ts';
+import { SqlLedgerStore } from './storage/sql/sql-ledger-store.ts';
+import { SqlStorage } from './storage/sql/sql-storage.ts';
+import { type Flush, SqliteDatabase, type SqliteDatabaseOptions } from './storage/sqlite/sqlite-database.ts';
 import type { Storage } from './storage/storage.ts';
 
+/** Jobs with their sources, deliveries, books. */
+export const DATABASE = 'database.sqlite';
+/** While it is there, the database is being replaced by what could be saved of it. */
+export const RECOVERING = 'recovering';
 const ARTIFACTS = 'artifacts';
-/** Where artifacts were at first. */
-const FORMER_ARTIFACTS = 'assets';
 
-export interface DataFolderOptions extends LowdbDatabaseOptions {
+export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom' | 'onFlush'> {
   spareRoom?: SpareRoomOptions;
+  /** What all but the database is written with. Default: the machine's own. */
+  disk?: Disk;
 }
 
-/** How large the data is, and how it is written. */
+/** How large the data is, in bytes. */
 export interface DataStatistics {
-  /** What a start reads after the snapshot. */
-  journalBytes: number;
-  snapshotBytes: number;
-  /** When the snapshot was written, in epoch milliseconds; null before the first. */
-  snapshotAtMs: number | null;
-  /** Jobs that are over, and the source code of scenes. */
-  packBytes: number;
+  databaseBytes: number;
+  /** Commits that are not in the database's main file yet. */
+  logBytes: number;
+  /** Accounts, keys and settings. */
+  documentBytes: number;
 }
 
 /**
  * Everything in one folder of this machine: the embedded default.
  *
  * ```
- * database.jsonl  what is in memory, as of some moment: queue, accounts, keys, balances
- * journal-…       and what has changed since
- * pack-…          jobs that are over with all that belongs to them, and the source code of scenes
+ * database.sqlite jobs with their sources, deliveries and books; -wal, -shm: SQLite's own, part of it
+ * accounts.json keys.json settings.json   documents, for people too
  * artifacts/      what renders left
  * fonts/ python/ assets/   the studio's own material, for every scene to read
  * work/           renders in progress; `work.old-…`: what killed services left of theirs, about to be removed
  * spare-room      kept for ending what has begun when the disk runs full
  * master.key      seals webhook secrets; `master.key.next` while it is being replaced, `master.key.until-…`: former ones
- * format-…        what an upgrade replaced
- * damaged-…/      what a recovery replaced, rolled-back-…/ what a rollback did
- * lock            held by the process that owns the folder
+ * damaged-…/      what a recovery replaced
+ * lock            held by the process that owns the folder; lock.holder: which that is
  * ```
  */
 export class DataFolder {
   /** Absolute: it stays the same folder when the program goes elsewhere. */
   readonly path: string;
-  readonly #database: LowdbDatabase;
+  readonly #database: SqliteDatabase;
+  readonly #lock: FolderLock;
   readonly #disk: Disk;
+  readonly #documents: Documents;
+  readonly masterKeyFiles: MasterKeyFiles;
+  /** The last of what must not happen at the same time. */
+  #last: Promise<unknown> = Promise.resolve();
+  #isOpen = false;
   /** Whether the disk has room for more than ending what has begun. */
   readonly room: SpareRoom;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
   readonly keyStore: KeyStore;
+  readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
   /** Told of every group of commits that reached the disk. */
   onFlush: (flush: Flush) => void = () => {};
 
-  constructor(folder: string, options: DataFolderOptions = {}) {
-    const path = resolve(folder);
-    this.#disk = options.disk ?? realDisk;
-    this.room = new SpareRoom(path, { disk: this.#disk, ...options.spareRoom });
-    const database = new LowdbDatabase(path, {
-      onNoRoom: () => this.room.ranOut(),
-      onFlush: (flush) => this.onFlush(flush),
+  constructor(folder: string, { spareRoom, disk = realDisk, ...options }: DataFolderOptions = {}) {
+    this.path = resolve(folder);
+    this.#disk = disk;
+    this.#lock = new FolderLock(this.path);
+    this.room = new SpareRoom(this.path, { disk: this.#disk, ...spareRoom });
+    const onNoRoom = () => this.room.ranOut();
+    this.#database = new SqliteDatabase(join(this.path, DATABASE), {
       ...options,
+      onNoRoom,
+      onFlush: (flush) => this.onFlush(flush),
     });
-    this.path = path;
-    this.#database = database;
-    this.storage = new LowdbStorage(database);
-    this.ledgerStore = new LowdbLedgerStore(database, this.storage);
-    this.accountStore = new LowdbAccountStore(database);
-    this.keyStore = new LowdbKeyStore(database);
-    this.assets = new FileAssetStore(join(path, ARTIFACTS));
+    this.storage = new SqlStorage(this.#database);
+    this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
+    this.#documents = new Documents({ disk: this.#disk, folder: this.path, onNoRoom });
+    this.accountStore = this.#documents.accounts;
+    this.keyStore = this.#documents.keys;
+    this.settings = this.#documents.settings;
+    this.masterKeyFiles = new MasterKeyFiles(this.path, this.#disk);
+    this.assets = new FileAssetStore(join(this.path, ARTIFACTS));
   }
 
   /** Where renders in progress keep their files. */
@@ -93,50 +107,68 @@ export class DataFolder {
    * `storage_failed` when it can't be read or written, `conflict` when it is a folder of something else.
    */
   async start(): Promise<void> {
+    if (this.#isOpen) return;
     try {
+      await this.#refuseHalfRecovered();
       await checkFolder(this.#disk, this.path);
+      await this.#disk.makeFolder(this.path);
+      await this.#lock.acquire();
       await this.storage.start();
-      await this.#moveFormerArtifacts();
+      await this.#documents.start();
       await this.assets.start();
+      this.#isOpen = true;
     } catch (error) {
-      await this.storage.stop();
+      await this.#close();
       throw explained(error, this.path);
     }
   }
 
-  /** Looks at the files, not at what is in them. */
   async statistics(): Promise<DataStatistics> {
-    const statistics: DataStatistics = {
-      journalBytes: 0,
-      snapshotBytes: 0,
-      snapshotAtMs: null,
-      packBytes: 0,
+    const sizeOf = async (...names: string[]) => {
+      const found = await Promise.all(
+        names.map((name) => stat(join(this.path, name)).catch(() => ({ size: 0 }))),
+      );
+      return found.reduce((sum, { size }) => sum + size, 0);
     };
-    for (const name of (await namesIn(this.path)) ?? []) {
-      const file = await stat(join(this.path, name)).catch(() => undefined);
-      if (!file) continue; // A journal or a pack that isn't needed any more.
-      if (/^journal-/.test(name)) statistics.journalBytes += file.size;
-      else if (/^pack-/.test(name)) statistics.packBytes += file.size;
-      else if (name === 'database.jsonl') {
-        statistics.snapshotBytes = file.size;
-        statistics.snapshotAtMs = file.mtimeMs;
-      }
-    }
-    return statistics;
+    return {
+      databaseBytes: await sizeOf(DATABASE),
+      logBytes: await sizeOf(`${DATABASE}-wal`),
+      documentBytes: await sizeOf(...DOCUMENT_FILES),
+    };
   }
 
-  /** A secret that is sealed with the master key, for {@link loadMasterKey}; undefined when there is none. */
-  async anySealedSecret(): Promise<string | undefined> {
-    return (await this.keyStore.listKeys())[0]?.webhookSecretSealed ?? (await this.storage.anySealedSecret());
+  /** What secrets are sealed with: the same object until {@link stop}. Errors: `master_key`. */
+  masterKeys(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    return this.masterKeyFiles.load(options);
   }
 
-  /** Writes jobs, accounts, keys and books into another folder, as of one moment, while the service goes on. */
-  copyDatabase(folder: string): Promise<void> {
-    return this.#database.copyTo(folder);
+  /** Runs what must not happen at the same time: a backup must not get secrets of one master key with another. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  /**
+   * Writes jobs, books and documents into another folder, while the service goes on: jobs and books as of one moment, and
+   * the documents after them, so accounts and keys that jobs refer to are there.
+   */
+  async copyDatabase(folder: string): Promise<void> {
+    await this.#database.copyTo(join(folder, DATABASE));
+    await this.#documents.copyTo(folder);
   }
 
   async stop(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#documents.stop();
+    this.masterKeyFiles.close();
     await this.storage.stop();
+    this.#lock.release();
   }
 
   /** Lets other users through to what they can open, as renders without bubblewrap need; they can't list the folder. */
@@ -144,22 +176,11 @@ export class DataFolder {
     await chmod(this.path, 0o711);
   }
 
-  async #moveFormerArtifacts(): Promise<void> {
-    const former = join(this.path, FORMER_ARTIFACTS);
-    if ((await namesIn(join(this.path, ARTIFACTS))) !== undefined) return;
-    for (const name of (await namesIn(former)) ?? []) {
-      if (!(await this.storage.getJob(name))) continue;
-      await rename(former, join(this.path, ARTIFACTS));
-      await realDisk.syncFolder(this.path);
-      return;
-    }
+  async #refuseHalfRecovered(): Promise<void> {
+    if ((await this.#disk.read(join(this.path, RECOVERING))) === undefined) return;
+    throw new ScenepressError(
+      'storage_damaged',
+      `A recovery of ${this.path} was interrupted. Run \`scenepress recover\` again.`,
+    );
   }
-}
-
-/** Undefined when there is no such folder. */
-function namesIn(folder: string): Promise<string[] | undefined> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
 }

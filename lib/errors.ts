@@ -7,7 +7,8 @@
  * | `insufficient_credits` | the balance is below the reserve; no job exists | add credits, try again |
  * | `not_found` | no such job, key, account or artifact for this owner | - |
  * | `artifact_gone` | the artifact existed and was removed since | render again |
- * | `conflict` | the thing exists already | use the one that exists |
+ * | `owner_refused` | no jobs of this owner are taken on | - |
+ * | `conflict` | it contradicts what is there: a thing that exists already, a file that was changed | as the message says |
  * | `queue_full` | as many jobs wait as may | try again later |
  * | `too_many_failures` | too much of the owner's failed, or was canceled, within an hour | try again after `retryAfterMs` |
  * | `not_running` | the service isn't started, or is stopping | call `start()`, or try later |
@@ -22,6 +23,7 @@ export type ErrorCode =
   | 'invalid_request'
   | 'insufficient_credits'
   | 'not_found'
+  | 'owner_refused'
   | 'artifact_gone'
   | 'conflict'
   | 'queue_full'

@@ -7,6 +7,7 @@ export type { RetentionOptions } from './assets/retention.ts';
 export { type BackupReport, backUp, type RestoredMasterKey, type RestoreOptions, restore } from './backup.ts';
 export { type Clock, isoTime, systemClock } from './clock.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder.ts';
+export { DOCUMENT_FILES } from './documents/documents.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export type { QueueOptions } from './jobs/dispatcher.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
@@ -33,12 +34,21 @@ export {
   type ValidRenderRequest,
 } from './jobs/render-request.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
-export type { KeyRecord, KeyStore } from './keys/key-store.ts';
-export { loadMasterKey, MasterKey, type MasterKeyOptions, replaceMasterKey } from './keys/master-key.ts';
+export type { KeyQuery, KeyRecord, KeyStore } from './keys/key-store.ts';
+export { MasterKey } from './keys/master-key.ts';
+export type { MasterKeyOptions } from './keys/master-key-files.ts';
+export { MasterKeys } from './keys/master-keys.ts';
+export {
+  completeReplacement,
+  type Replacement,
+  type Resealing,
+  replaceMasterKey,
+} from './keys/replace-master-key.ts';
 export type { SealedSecrets } from './keys/sealed-secrets.ts';
-export { type AuditReport, audit } from './ledger/audit.ts';
 export type { Balance, Ledger } from './ledger/ledger.ts';
 export type {
+  AuditReport,
+  EntryQuery,
   Grant,
   GrantPart,
   LedgerAccount,
@@ -49,11 +59,13 @@ export type {
 export { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
 export {
   DEFAULT_FREE_CREDITS_PER_MONTH,
+  type GrantOptions,
   StoredLedger,
   type StoredLedgerOptions,
 } from './ledger/stored-ledger.ts';
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export type { Page } from './pages.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recover.ts';
 export type { RendererOptions } from './render/launcher.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
@@ -72,10 +84,17 @@ export type {
   RenderServiceEvents,
   RenderServiceOptions,
 } from './render-service-options.ts';
-export { type RollbackOptions, type RollbackReport, rollBack } from './rollback.ts';
 export type { ServiceProblem, ServiceStatus } from './service-status.ts';
-export type { Loss, RowName } from './storage/lowdb/salvage.ts';
-export type { IdempotentRequest, JobQuery, Storage, Transaction } from './storage/storage.ts';
+export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
+export type { LostRow } from './storage/sqlite/salvage.ts';
+export type {
+  IdempotentRequest,
+  JobQuery,
+  ResealedStep,
+  ResealStep,
+  Storage,
+  Transaction,
+} from './storage/storage.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';
 export type {

@@ -1,7 +1,8 @@
-import { constants } from 'node:fs';
-import { access, copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { DATABASE, DataFolder } from './data-folder.ts';
+import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { DATABASE, DataFolder, RECOVERING } from './data-folder.ts';
+import { DOCUMENT_FILES } from './documents/documents.ts';
+import { salvageDocuments, writeSalvaged } from './documents/salvage.ts';
 import { ScenepressError } from './errors.ts';
 import type { AuditReport } from './ledger/ledger-store.ts';
 import { realDisk, replaceFile } from './storage/disk.ts';
@@ -10,8 +11,6 @@ import { Connection } from './storage/sqlite/connection.ts';
 import { type LostRow, salvage } from './storage/sqlite/salvage.ts';
 import { makeDatabase } from './storage/sqlite/sqlite-database.ts';
 
-/** While it is there, the database is being replaced: it names the folder that holds the former one. */
-export const RECOVERING = 'recovering';
 const WORK = 'recovery.part';
 const MOST_FAULTS = 100;
 
@@ -36,18 +35,19 @@ export interface RecoverOptions {
 }
 
 /**
- * Makes a damaged data folder usable again, of the rows that are as they were written. The files as they were stay in a
- * folder beside. A service must not be running on it. It needs room for two copies of the database. Errors:
- * `storage_locked`; `not_found` when the folder holds no data.
+ * Makes a damaged data folder usable again, of the rows that are as they were written; of documents, which people may
+ * change, of all entries that keep the rules. The files as they were stay in a folder beside. A service must not be
+ * running on it. It needs room for two copies of the database. Errors: `storage_locked`; `not_found` when the folder
+ * holds no data.
  */
 export async function recover(
   path: string,
   { apply = false, now = new Date() }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
-  await access(join(folder, DATABASE), constants.R_OK).catch((cause: unknown) => {
-    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`, { cause });
-  });
+  const names = await realDisk.list(folder).catch((): string[] => []);
+  if (![DATABASE, RECOVERING].some((name) => names.includes(name)))
+    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`);
   const lock = new FolderLock(folder);
   await lock.acquire();
   const work = join(folder, WORK);
@@ -58,9 +58,20 @@ export async function recover(
     // Of a copy: opening a database changes it.
     for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
     const found = await examine(join(work, DATABASE), join(work, 'new'));
-    const report: RecoveryReport = { folder, ...found, keptAside: null, audit: null };
-    if (!apply || (found.faults.length === 0 && found.lost.length === 0)) return report;
-    report.keptAside = await replaceDatabase(folder, join(work, 'new'), now);
+    const documents = await salvageDocuments(realDisk, folder);
+    const report: RecoveryReport = {
+      folder,
+      faults: [...found.faults, ...documents.faults],
+      lost: [...found.lost, ...documents.lost],
+      keptAside: null,
+      audit: null,
+    };
+    if (!apply || (report.faults.length === 0 && report.lost.length === 0)) return report;
+    report.keptAside = await keepAside(folder, now);
+    if (found.faults.length > 0 || found.lost.length > 0) {
+      await replaceDatabase(folder, join(work, 'new'), report.keptAside);
+    }
+    await writeSalvaged(realDisk, folder, documents);
     await rm(work, { recursive: true, force: true });
     lock.release();
     return { ...report, audit: await auditOf(folder) };
@@ -92,26 +103,35 @@ function faultsOf(source: Connection): string[] {
       .map(({ integrity_check: fault }) => fault)
       .filter((fault) => fault !== 'ok');
   } catch (error) {
-    return [(error as Error).message];
+    const { cause, message } = error as Error;
+    return [cause instanceof Error ? cause.message : message];
   }
 }
 
-/** Answers with the folder that the former database is in now. */
-async function replaceDatabase(folder: string, newPath: string, now: Date): Promise<string> {
-  const name = `damaged-${now.toISOString().replaceAll(':', '-')}`;
-  const aside = join(folder, name);
+/** Gives all that may be replaced a second name in a folder beside; answers with that folder. */
+async function keepAside(folder: string, now: Date): Promise<string> {
+  const aside = join(folder, `damaged-${now.toISOString().replaceAll(':', '-')}`);
   await mkdir(aside, { mode: 0o700 });
-  const files = await filesOf(folder);
-  for (const file of files) await link(join(folder, file), join(aside, file));
+  const names = [...(await filesOf(folder)), ...DOCUMENT_FILES];
+  for (const name of names) await link(join(folder, name), join(aside, name)).catch(unlessGone);
   await realDisk.syncFolder(aside);
-  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${name}\n`)]);
+  await realDisk.syncFolder(folder);
+  return aside;
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** {@link RECOVERING} names the folder that the former database is in, until the new one is in place. */
+async function replaceDatabase(folder: string, newPath: string, aside: string): Promise<void> {
+  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${basename(aside)}\n`)]);
   // The log of the former database must not meet the new one.
-  for (const file of files.filter((file) => file !== DATABASE)) await rm(join(folder, file));
+  for (const file of await filesOf(folder)) if (file !== DATABASE) await rm(join(folder, file));
   await rename(newPath, join(folder, DATABASE));
   await realDisk.syncFolder(folder);
   await rm(join(folder, RECOVERING));
   await realDisk.syncFolder(folder);
-  return aside;
 }
 
 /** After a recovery that was interrupted between two renames. */

@@ -15,11 +15,12 @@ import type { RenderLimits } from './render/limits.ts';
 import type { RenderProgress } from './render/render-task.ts';
 import type { RenderService } from './render-service.ts';
 import type { ServiceStatus } from './service-status.ts';
+import type { SettingsStore } from './settings/settings-store.ts';
 import type { Storage } from './storage/storage.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
-/** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the three parts of one, must be given. */
+/** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the four parts of one, must be given. */
 export interface RenderServiceOptions {
   /** Keeps everything in this folder of the machine, made when it isn't there. */
   folder?: string;
@@ -27,6 +28,8 @@ export interface RenderServiceOptions {
   dataFolder?: DataFolder;
   /** Where jobs live; default: the folder. */
   storage?: Storage;
+  /** Where settings live that last through restarts; default: the folder. */
+  settings?: SettingsStore;
   /** Where artifacts live; default: the folder. */
   assets?: AssetStore;
   /** For files of renders in progress, emptied at start; default: `work` in the folder. */
@@ -41,6 +44,11 @@ export interface RenderServiceOptions {
   /** Who pays; default: nobody ({@link UnmeteredLedger}). */
   ledger?: Ledger;
   pricing?: Partial<PricingOptions>;
+  /**
+   * Whether jobs of an owner are taken on: asked in the transaction that does, so that an account which is disabled or
+   * deleted meanwhile gets no more. Refused with `owner_refused`. Default: those of everyone.
+   */
+  admitsOwner?: (owner: string) => Promise<boolean> | boolean;
   limits?: Partial<RenderLimits>;
   renderer?: RendererOptions;
   /** Renders at the same time; default: one for each CPU. */

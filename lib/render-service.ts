@@ -10,16 +10,25 @@ import { isScenepressError, ScenepressError } from './errors.ts';
 import { DEFAULT_QUEUE, Dispatcher } from './jobs/dispatcher.ts';
 import { DEFAULT_BUDGETS, FailureBudgets } from './jobs/failure-budgets.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
-import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
-import { fingerprintOf, JobBook, type NewJob } from './jobs/job-book.ts';
+import { Intake } from './jobs/intake.ts';
+import {
+  type ArtifactName,
+  isTerminal,
+  type Job,
+  type JobRecord,
+  jobOf,
+  type WaitingJob,
+  waitingJobOf,
+} from './jobs/job.ts';
+import { fingerprintOf, JobBook } from './jobs/job-book.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import { recentEnds } from './jobs/recent-ends.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
 import { STANDING_MS, Standing } from './jobs/standing.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
-import type { MasterKey } from './keys/master-key.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
+import { StoredLedger } from './ledger/stored-ledger.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { DEFAULT_LIMITS } from './render/limits.ts';
@@ -32,6 +41,7 @@ import type {
   RenderServiceOptions,
 } from './render-service-options.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
+import type { SettingsStore } from './settings/settings-store.ts';
 import { explained } from './storage/folder-check.ts';
 import { spareBytesFor } from './storage/spare-room.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
@@ -51,10 +61,12 @@ import { Webhooks } from './webhooks/webhooks.ts';
  */
 export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #storage: Storage;
+  readonly #settings: SettingsStore;
   readonly #assets: AssetStore;
   readonly #ledger: Ledger;
   readonly #pricing: Pricing;
   readonly #book: JobBook;
+  readonly #intake: Intake;
   readonly #logger: Logger;
   readonly #dataFolder: DataFolder | undefined;
   readonly #workers: number;
@@ -79,13 +91,20 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
     const storage = options.storage ?? dataFolder?.storage;
     const assets = options.assets ?? dataFolder?.assets;
+    const settings = options.settings ?? dataFolder?.settings;
     const workFolder = options.workFolder ?? dataFolder?.workFolder;
-    assert(storage && assets && workFolder, 'give `folder`, or all of `storage`, `assets` and `workFolder`');
+    assert(
+      storage && settings && assets && workFolder,
+      'give `folder`, or all of `storage`, `settings`, `assets` and `workFolder`',
+    );
     const clock = options.clock ?? systemClock;
     this.#dataFolder = dataFolder;
     this.#storage = storage;
+    this.#settings = settings;
     this.#assets = assets;
-    this.#ledger = options.ledger ?? new UnmeteredLedger();
+    this.#ledger =
+      options.ledger ??
+      new UnmeteredLedger({ books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore }) });
     this.#pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
     this.#logger = options.logger ?? silentLogger;
     this.#workers = options.workers ?? availableParallelism();
@@ -111,6 +130,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       sealSecret: (secret) => this.#webhooks.secrets.seal(secret),
       onStuck: (jobId) => void this.#dispatcher.resume(jobId),
       onOrphans: (assetKeys) => this.#dispatcher.discardLater(assetKeys),
+    });
+    this.#intake = new Intake({
+      book: this.#book,
+      admitsOwner: options.admitsOwner ?? (() => true),
+      assertRoom: (owner) => this.#assertRoom(owner),
+      onNew: (job) => {
+        this.#announce(job);
+        this.#dispatcher.add(job);
+      },
     });
     this.#budgets = new FailureBudgets({ limits: { ...DEFAULT_BUDGETS, ...options.budgets }, clock });
     this.#standing = new Standing(clock);
@@ -207,8 +235,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (this.#accepting) return;
     try {
       await this.#openStores();
-      const unfinished = await this.#storage.unfinishedJobs();
-      const waiting = unfinished.filter(({ phase }) => phase === 'queued' || phase === 'running');
+      const waiting: WaitingJob[] = [];
+      for await (const job of this.#book.unfinished()) {
+        if (job.phase === 'queued' || job.phase === 'running') waiting.push(waitingJobOf(job));
+      }
       this.#dispatcher.start(undefined, waiting, { paused: this.#queuePausedAtMs !== null });
     } catch (error) {
       await this.#close();
@@ -246,7 +276,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /**
    * Takes a render on. When it resolves, the job and its reserve survive a power cut.
    * Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`, `insufficient_credits`,
-   * `not_running`, `storage_full`, `storage_failed`.
+   * `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest): Promise<Job> {
     const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
@@ -261,13 +291,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       keyId: keyId ?? null,
     };
     if (newJob.webhookUrl !== null) await this.#webhooks.prepare(webhook?.secret);
-    return await this.#takeOn({
+    const taken = await this.#intake.take({
       ...newJob,
       ...(webhook?.secret !== undefined && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
       idempotency: idempotency
         ? { key: idempotency.key, fingerprint: idempotency.fingerprint ?? fingerprintOf(newJob) }
         : null,
     });
+    return jobOf(taken);
   }
 
   /**
@@ -282,7 +313,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       throw new ScenepressError('not_found', 'The source of this job is not kept any more.');
     }
     const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
-    return await this.#takeOn({
+    const taken = await this.#intake.take({
       owner: earlier.owner,
       request: { code, className, quality, aspectRatio, fps },
       metadataJson,
@@ -290,22 +321,24 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       keyId,
       ...(sealed !== undefined && { webhookSecret: await this.#webhooks.secrets.open(sealed) }),
     });
+    return jobOf(taken);
   }
 
   /**
-   * Seals the secrets that came with jobs, and those of `keys` in the same storage, with another master key: all or none,
-   * also while the service runs. This is what {@link replaceMasterKey} calls `reseal`. How many there are of each.
+   * Seals with the current master key the secrets that are sealed with the one before: those that came with jobs, and those
+   * of `keys`. Step by step, while the service goes on; cut off, it can be repeated. This is what
+   * {@link replaceMasterKey} calls `reseal`. How many there were of each.
    */
-  async resealSecrets(
-    masterKey: MasterKey,
-    { keys: apiKeys }: { keys?: ApiKeys } = {},
-  ): Promise<{ jobs: number; keys: number }> {
-    let keys = 0;
-    const jobs = await this.#webhooks.secrets.reseal(this.#storage, masterKey, async (work) => {
-      if (apiKeys) keys = await apiKeys.reseal(masterKey, { also: work });
-      else await this.#storage.transaction(work);
-    });
-    return { jobs, keys };
+  async resealSecrets({ keys: apiKeys }: { keys?: ApiKeys } = {}): Promise<{ jobs: number; keys: number }> {
+    const total = { jobs: 0, keys: 0 };
+    for (;;) {
+      const keys = (await apiKeys?.reseal()) ?? 0;
+      const { jobs, deliveries } = await this.#webhooks.secrets.reseal(this.#storage);
+      total.keys += keys;
+      total.jobs += jobs;
+      // Some may have been sealed just before the master key changed, and written down behind the steps.
+      if (keys + jobs + deliveries === 0) return total;
+    }
   }
 
   /** The job; `not_found` when there is none, or none of that owner. */
@@ -345,8 +378,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return jobOf(forgotten);
   }
 
-  /** The same for all jobs of an owner; those that are not over are cancelled. Answers with their number. */
+  /**
+   * The same for all jobs of an owner, those that are being taken on too; those that are not over are cancelled. Answers
+   * with their number.
+   */
   async forgetAll(owner: string): Promise<number> {
+    await this.#intake.settled();
     const count = await forgetJobsOf(owner, this.#stores, (jobId) => this.cancel(jobId));
     await this.#storage.purge();
     return count;
@@ -455,22 +492,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#standing.note(job);
   }
 
-  async #takeOn(newJob: NewJob): Promise<Job> {
-    const mayEnter = () => {
-      this.#assertDisk();
-      this.#budgets.assertWithin(newJob.owner);
-      this.#dispatcher.assertRoom(newJob.owner);
-    };
-    const { job: record, repeated } = await this.#book.open(newJob, mayEnter);
-    if (repeated) return jobOf(record);
-    const job = this.#announce(record);
-    this.#dispatcher.add(record);
-    return job;
+  #assertRoom(owner: string): void {
+    this.#assertDisk();
+    this.#budgets.assertWithin(owner);
+    this.#dispatcher.assertRoom(owner);
   }
 
-  async #setQueuePaused(atMs: number | null): Promise<void> {
-    await this.#storage.transaction((tx) => this.#storage.setQueuePausedAtMs(tx, atMs));
-    this.#queuePausedAtMs = atMs;
+  async #setQueuePaused(queuePausedAtMs: number | null): Promise<void> {
+    await this.#settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs }));
+    this.#queuePausedAtMs = queuePausedAtMs;
   }
 
   get #diskFull(): boolean {
@@ -488,7 +518,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     });
   }
 
-  async #recover(): Promise<JobRecord[]> {
+  async #recover(): Promise<WaitingJob[]> {
     try {
       return await this.#book.recover();
     } catch (error) {
@@ -536,7 +566,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.#storage.start();
     await this.#assets.start?.();
     await this.#ledger.start?.();
-    this.#queuePausedAtMs = await this.#storage.queuePausedAtMs();
+    this.#queuePausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
   }
 
   #assertDisk(): void {
@@ -552,8 +582,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.#dataFolder?.room.stop();
     await this.#ledger.stop?.();
     await this.#assets.stop?.();
-    await this.#storage.stop();
     await this.#dataFolder?.stop();
+    await this.#storage.stop();
     this.#state = 'stopped';
   }
 }

@@ -17,14 +17,21 @@ export function creditsCommand(): Command {
       'grant',
       'Add paid credits to an account',
       'scenepress credits grant --account ada@example.org --paid 500',
+      [
+        'scenepress credits grant --account ada@example.org --paid 500 --idempotency-key invoice-2026-117',
+        'can be repeated when the answer was lost',
+      ],
     )
       .requiredOption('--paid <credits>', 'how many')
-      .action(async (flags: Flags & { paid: string }) => {
-        const { account } = flags;
+      .option('--idempotency-key <key>', 'a name for this grant: repeated with it, nothing is added again')
+      .action(async (flags: Flags & { paid: string; idempotencyKey?: string }) => {
+        const { account, idempotencyKey } = flags;
         const paid = Number(flags.paid);
         show(
           flags,
-          await withAdministration(configOf(flags), (office) => office.grantCredits({ account, paid })),
+          await withAdministration(configOf(flags), (office) =>
+            office.grantCredits({ account, paid, idempotencyKey }),
+          ),
         );
       }),
   );

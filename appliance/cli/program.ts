@@ -18,7 +18,6 @@ import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
 import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
-import { rollbackCommand } from './rollback.ts';
 import { serveCommand } from './serve.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
@@ -58,7 +57,6 @@ export function createProgram(): Command {
     .addCommand(restoreCommand())
     .addCommand(masterKeyCommand())
     .addCommand(recoverCommand())
-    .addCommand(rollbackCommand())
     .commandsGroup('Install and look:')
     .addCommand(doctorCommand())
     .addCommand(supportBundleCommand())

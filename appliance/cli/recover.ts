@@ -17,8 +17,7 @@ export function recoverCommand(): Command {
       const report = await recover(resolve(configOf(flags).dataDir), { apply: flags.yes === true });
       if (flags.json) printJson(report);
       else show(report);
-      const isUsable = report.losses.length === 0 || report.audit?.problems.length === 0;
-      if (!isUsable) process.exitCode = 1;
+      if (isDamaged(report) && report.audit?.problems.length !== 0) process.exitCode = 1;
     });
   return addExamples(command, 'scenepress recover --data-dir /srv/scenepress', [
     'scenepress recover --data-dir /srv/scenepress --yes',
@@ -26,12 +25,23 @@ export function recoverCommand(): Command {
   ]);
 }
 
-function show({ folder, losses, lost, doubtful, keptAside, audit }: RecoveryReport): void {
-  print(losses.length === 0 ? `Nothing in ${folder} is damaged.` : `The data in ${folder} is damaged:`);
-  if (losses.length === 0) return;
-  for (const { file, what } of losses) print(`  ${file}: ${what}`);
-  showRows('Lost', lost);
-  showRows('There, but maybe in an older state', doubtful);
+function isDamaged({ faults, lost }: RecoveryReport): boolean {
+  return faults.length > 0 || lost.length > 0;
+}
+
+function show(report: RecoveryReport): void {
+  const { folder, faults, lost, keptAside, audit } = report;
+  if (!isDamaged(report)) {
+    print(`Nothing in ${folder} is damaged.`);
+    return;
+  }
+  print(`The data in ${folder} is damaged:`);
+  for (const fault of faults.slice(0, MOST_SHOWN)) print(`  ${printable(fault)}`);
+  print(`Lost: ${counted(lost.length, 'row')}`);
+  for (const { table, key, reason } of lost.slice(0, MOST_SHOWN)) {
+    print(`  ${table} ${printable(key)}: ${printable(reason)}`);
+  }
+  if (lost.length > MOST_SHOWN) print(`  … and ${lost.length - MOST_SHOWN} more (--json shows all)`);
   if (!keptAside) {
     print(
       'Nothing was changed. If no backup has more, `scenepress recover --yes` makes the rest usable again.',
@@ -43,11 +53,4 @@ function show({ folder, losses, lost, doubtful, keptAside, audit }: RecoveryRepo
   if (problems.length === 0) print('The books are in order.');
   else
     print(`The books are not in order, because of what is lost:\n  ${problems.map(printable).join('\n  ')}`);
-}
-
-function showRows(title: string, rows: { table: string; id: string }[]): void {
-  if (rows.length === 0) return;
-  print(`${title}: ${counted(rows.length, 'row')}`);
-  for (const { table, id } of rows.slice(0, MOST_SHOWN)) print(`  ${table} ${printable(id)}`);
-  if (rows.length > MOST_SHOWN) print(`  … and ${rows.length - MOST_SHOWN} more (--json shows all)`);
 }

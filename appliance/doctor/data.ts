@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isScenepressError, type ServiceStatus } from '../../lib/index.ts';
+import { DOCUMENT_FILES, isScenepressError, type ServiceStatus } from '../../lib/index.ts';
 import type { Examination } from '../administration-views.ts';
 import { withAdministration } from '../cli/with-administration.ts';
 import { ownCommand } from '../command-line.ts';
@@ -26,7 +26,7 @@ export interface DataReport {
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
   const report: DataReport = { findings: [], served: false, newestMs: null };
-  if (!(await isThere(join(folder, 'database.jsonl')))) {
+  if (!(await isThere(join(folder, 'database.sqlite')))) {
     report.findings.push(await examineFuture(folder));
     return report;
   }
@@ -65,7 +65,8 @@ async function examineFuture(folder: string): Promise<Finding> {
 async function examineRights(folder: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const ours = process.getuid?.();
-  for (const path of [folder, join(folder, 'master.key')]) {
+  const files = ['master.key', ...DOCUMENT_FILES].map((name) => join(folder, name));
+  for (const path of [folder, ...files]) {
     const file = await stat(path).catch(() => undefined);
     if (!file) continue; // A master key may come from the configuration.
     if (ours !== 0 && file.uid !== ours) {
@@ -89,11 +90,17 @@ function exposing(file: Stats): number {
   return file.isDirectory() ? 0o066 : 0o077;
 }
 
-function findingsOf(folder: string, { audit, data }: Examination): Finding[] {
-  const sizes = `journal ${shown(data.journalBytes)}, packs ${shown(data.packBytes)}`;
-  const snapshot =
-    data.snapshotAtMs === null ? '' : `; last snapshot ${new Date(data.snapshotAtMs).toISOString()}`;
-  const findings = [ok(CHECK, `${folder} can be read: ${sizes}${snapshot}`)];
+function findingsOf(folder: string, { audit, data, ...examination }: Examination): Finding[] {
+  const sizes = `database ${shown(data.databaseBytes + data.logBytes)}, documents ${shown(data.documentBytes)}`;
+  const findings = [ok(CHECK, `${folder} can be read: ${sizes}`)];
+  for (const userId of examination.halfDeletedAccounts) {
+    const remedy = `Unless that is being done now, repeat ${ownCommand(`account delete ${userId} --yes`)}`;
+    findings.push(warning(CHECK, `account ${userId} is not deleted completely`, remedy));
+  }
+  if (examination.isRotating) {
+    const remedy = `A server completes that after its start; without one, ${ownCommand('master-key rotate')} does.`;
+    findings.push(warning(CHECK, 'the master key is not replaced everywhere: both keys are needed', remedy));
+  }
   if (audit === null) return findings;
   if (audit.problems.length === 0) return [...findings, ok('Books', 'every balance adds up')];
   const remedy = `Run ${ownCommand('credits audit')}, keep a backup, and compare with an earlier one.`;

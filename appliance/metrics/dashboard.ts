@@ -113,11 +113,6 @@ const ROWS: [title: string, panels: Panel[]][] = [
       },
       { title: 'Data', unit: 'bytes', queries: [['sum by (file) (scenepress_storage_bytes)', '{{file}}']] },
       {
-        title: 'Snapshot age',
-        unit: 's',
-        queries: [['max(scenepress_storage_snapshot_age_seconds)', 'age']],
-      },
-      {
         title: 'Disk',
         unit: 'bytes',
         queries: [

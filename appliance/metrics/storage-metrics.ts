@@ -25,20 +25,15 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
     flushes.observe(tookMs / 1000);
     commits.observe(count);
   };
-  gauge(registry, 'storage_bytes', 'Size of the data but for artifacts, by file.', ['file'], async (set) => {
-    const { journalBytes, snapshotBytes, packBytes } = await folder.statistics();
-    set({ file: 'journal' }, journalBytes);
-    set({ file: 'snapshot' }, snapshotBytes);
-    set({ file: 'packs' }, packBytes);
-  });
   gauge(
     registry,
-    'storage_snapshot_age_seconds',
-    'Age of the snapshot; absent before the first.',
-    [],
+    'storage_bytes',
+    'Size of the database, by file; the log holds commits that are not in its main file yet.',
+    ['file'],
     async (set) => {
-      const { snapshotAtMs } = await folder.statistics();
-      if (snapshotAtMs !== null) set({}, Math.max(0, Date.now() - snapshotAtMs) / 1000);
+      const { databaseBytes, logBytes } = await folder.statistics();
+      set({ file: 'database' }, databaseBytes);
+      set({ file: 'log' }, logBytes);
     },
   );
   gauge(registry, 'disk_bytes', 'The disk that the data folder is on.', ['part'], async (set) => {

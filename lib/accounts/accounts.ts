@@ -2,68 +2,76 @@ import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
-import type { Storage } from '../storage/storage.ts';
+import { allPages, type Page } from '../pages.ts';
 import type { Account, AccountStore } from './account-store.ts';
-
-// One @ with something on both sides: an address is a name here, nothing is sent to it.
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
-const LONGEST_EMAIL = 254;
+import { isEmail } from './email.ts';
 
 /** Makes and finds the owners of keys, jobs and credits. */
 export class Accounts {
-  readonly #storage: Storage;
   readonly #store: AccountStore;
   readonly #clock: Clock;
 
-  constructor(options: { storage: Storage; store: AccountStore; clock?: Clock }) {
-    this.#storage = options.storage;
+  constructor(options: { store: AccountStore; clock?: Clock }) {
     this.#store = options.store;
     this.#clock = options.clock ?? systemClock;
   }
 
   /** A new account; `conflict` when the address has one already. */
   async create(email: string): Promise<Account> {
-    if (!EMAIL.test(email) || email.length > LONGEST_EMAIL) {
+    if (!isEmail(email)) {
       throw new ScenepressError('invalid_request', `"${email.slice(0, 80)}" is not an e-mail address.`);
     }
     const account: Account = { accountId: randomId('acct'), email, createdAtMs: this.#clock.now() };
-    await this.#storage.transaction((tx) => this.#store.insertAccount(tx, account));
+    await this.#store.insertAccount(account);
     return account;
   }
 
-  /** The account with that address; `not_found` when there is none. */
-  async byEmail(email: string): Promise<Account> {
-    const account = await this.#store.findAccountByEmail(email);
-    if (!account) throw new ScenepressError('not_found', `There is no account with the address ${email}.`);
-    return account;
-  }
-
-  /** The account with that address or user id; `not_found` when there is none. `deleted`: by its id one that was, too. */
+  /**
+   * The account with that address or user id; `not_found` when there is none. `deleted`: one that is being deleted, too,
+   * or, by its id, was.
+   */
   async find(reference: string, { deleted = false }: { deleted?: boolean } = {}): Promise<Account> {
-    if (reference.includes('@')) return this.byEmail(reference);
-    const account = await this.#store.getAccount(reference);
-    if (!account || (account.deletedAtMs !== undefined && !deleted))
-      throw new ScenepressError('not_found', `There is no account ${reference.slice(0, 80)}.`);
-    return account;
+    const isAddress = reference.includes('@');
+    const account = await (isAddress
+      ? this.#store.findAccountByEmail(reference)
+      : this.#store.getAccount(reference));
+    if (account && (deleted || account.deletedAtMs === undefined)) return account;
+    throw noAccount(isAddress ? `with the address ${reference}` : reference.slice(0, 80));
   }
 
-  /** From now on its keys open nothing. Its jobs go on; doing so again changes nothing. */
+  /** From now on its keys are rejected. Its jobs go on; doing so again changes nothing. */
   disable(accountId: string): Promise<Account> {
-    return this.#change(accountId, (account) => ({ disabledAtMs: this.#clock.now(), ...account }));
+    return this.#store.changeAccount(accountId, (account) =>
+      account.disabledAtMs === undefined ? { ...account, disabledAtMs: this.#clock.now() } : account,
+    );
   }
 
-  /** Its keys open again. */
+  /** Its keys are accepted again. */
   enable(accountId: string): Promise<Account> {
-    return this.#change(accountId, ({ disabledAtMs: _, ...account }) => account);
+    return this.#store.changeAccount(accountId, (account) => {
+      const { disabledAtMs, ...enabled } = account;
+      if (account.deletedAtMs !== undefined) throw noAccount(accountId);
+      return disabledAtMs === undefined ? account : enabled;
+    });
   }
 
-  /** Removes its address, for good. Its id stays, for the books. Disable it first. */
-  async delete(accountId: string): Promise<void> {
-    await this.#storage.transaction(async (tx) => {
-      const account = await this.#store.getAccount(accountId, tx);
-      assert(account?.disabledAtMs !== undefined, 'an account is disabled before it is deleted');
-      const deletedAtMs = account.deletedAtMs ?? this.#clock.now();
-      await this.#store.forgetAddress(tx, { ...account, email: '', deletedAtMs });
+  /**
+   * Begins to delete it: it is disabled for good, and found only by who asks for deleted ones. Its address stays until
+   * {@link completeDeletion}, so that what was cut off in between can be repeated by it.
+   */
+  beginDeletion(accountId: string): Promise<Account> {
+    return this.#store.changeAccount(accountId, (account) => {
+      if (account.deletedAtMs !== undefined) return account;
+      const now = this.#clock.now();
+      return { disabledAtMs: now, ...account, deletedAtMs: now };
+    });
+  }
+
+  /** Removes its address, for good. Its id stays, for the books. */
+  async completeDeletion(accountId: string): Promise<void> {
+    await this.#store.changeAccount(accountId, (account) => {
+      assert(account.deletedAtMs !== undefined, 'its deletion was begun');
+      return account.email === '' ? account : { ...account, email: '' };
     });
   }
 
@@ -73,18 +81,20 @@ export class Accounts {
     return account !== undefined && account.disabledAtMs === undefined;
   }
 
-  /** Oldest first, without deleted ones. */
-  async list(): Promise<Account[]> {
-    return (await this.#store.listAccounts()).filter(({ deletedAtMs }) => deletedAtMs === undefined);
+  /** Oldest first, without deleted ones; those that are being deleted are among them. */
+  list(page?: Page): Promise<Account[]> {
+    return this.#store.listAccounts(page);
   }
 
-  #change(accountId: string, change: (account: Account) => Account): Promise<Account> {
-    return this.#storage.transaction(async (tx) => {
-      const account = await this.#store.getAccount(accountId, tx);
-      if (!account) throw new ScenepressError('not_found', `There is no account ${accountId}.`);
-      const changed = change(account);
-      await this.#store.updateAccount(tx, changed);
-      return changed;
-    });
+  /** The same, all of them. */
+  all(): AsyncGenerator<Account> {
+    return allPages(
+      (page) => this.#store.listAccounts(page),
+      ({ accountId }) => accountId,
+    );
   }
+}
+
+function noAccount(name: string): ScenepressError {
+  return new ScenepressError('not_found', `There is no account ${name}.`);
 }

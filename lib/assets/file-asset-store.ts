@@ -47,8 +47,14 @@ export class FileAssetStore implements AssetStore {
 
   async delete(assetKey: string): Promise<void> {
     const path = this.path(assetKey);
+    const folder = dirname(path);
     await rm(path, { force: true });
-    await rmdir(dirname(path)).catch(() => {}); // Other artifacts of the job may still be there.
+    const left = await rmdir(folder).then(
+      () => this.#folder,
+      // Other artifacts of the job may still be there.
+      ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' ? undefined : folder),
+    );
+    if (left !== undefined) await realDisk.syncFolder(left);
   }
 
   /** Where an asset is, or would be. */

@@ -12,7 +12,7 @@ import type { Storage } from '../storage/storage.ts';
 import { type AttemptEnd, endOfAttempt, endOfFailure, outcomeOfStop, resultOf } from './attempt.ts';
 import { BeginHold } from './begin-hold.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
-import type { JobOutcome, JobRecord } from './job.ts';
+import type { JobOutcome, JobRecord, WaitingJob } from './job.ts';
 import type { FinishOptions, JobBook } from './job-book.ts';
 import { persistently } from './persistently.ts';
 import { sizeOf } from './qualities.ts';
@@ -140,7 +140,7 @@ export class Dispatcher {
    * Begins with the jobs that wait, on a pool that is warm; when `paused`, only after {@link unpause}. Without a pool
    * they are only counted.
    */
-  start(pool: RenderPool | undefined, waiting: JobRecord[], { paused }: { paused: boolean }): void {
+  start(pool: RenderPool | undefined, waiting: WaitingJob[], { paused }: { paused: boolean }): void {
     this.#paused = paused;
     this.#stopping = new AbortController();
     this.#queue = new WaitingJobs(() => this.dispatch());

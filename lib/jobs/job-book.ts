@@ -7,7 +7,14 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { CREDITS_RAN_OUT, MOST_ATTEMPTS } from './failures.ts';
-import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
+import {
+  isTerminal,
+  type JobOutcome,
+  type JobRecord,
+  orphanKeysOf,
+  type WaitingJob,
+  waitingJobOf,
+} from './job.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
@@ -24,6 +31,14 @@ export interface NewJob {
   webhookSecret?: string;
   /** Makes a repetition of the same request harmless. */
   idempotency?: { key: string; fingerprint: string } | null;
+}
+
+/** What is asked in the transaction that takes a job on. What it throws undoes that. */
+export interface Admission {
+  /** Before all else, also before a repeated request is answered. */
+  owner?: () => Promise<void>;
+  /** Before credits are reserved. */
+  room?: () => void;
 }
 
 /** Called in the transaction that makes a job terminal. What it throws undoes that. */
@@ -95,11 +110,11 @@ export class JobBook {
   /**
    * Reserves credits and makes the job `queued`. A request that was made before is answered with its job, `repeated`.
    * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the request's key was used
-   * for another request; `queue_full` and the like from `mayEnter`, which is asked before any credits are.
+   * for another request; `queue_full` and the like from `admission`.
    */
   async open(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
-    mayEnter: () => void = () => {},
+    { owner: admitOwner = async () => {}, room: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
     const unsealed: JobRecord = {
       jobId: this.#ids.next(),
@@ -132,9 +147,10 @@ export class JobBook {
         : { ...unsealed, webhookSecretSealed: this.#sealSecret(webhookSecret) };
     if (this.#joined) {
       return await this.#storage.transaction(async (tx) => {
+        await admitOwner();
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
-        mayEnter();
+        admit();
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
@@ -142,9 +158,10 @@ export class JobBook {
       });
     }
     const made = await this.#storage.transaction(async (tx) => {
+      await admitOwner();
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
-      mayEnter();
+      admit();
       await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });
@@ -268,17 +285,28 @@ export class JobBook {
    * Brings every unfinished job to where it can go on: what stands between two steps is resumed, and what was running
    * when the service died is queued again, its attempt not counted. Answers with the jobs to render, oldest first.
    */
-  async recover(): Promise<JobRecord[]> {
-    const queued: JobRecord[] = [];
-    for (const job of await this.#storage.unfinishedJobs()) {
+  async recover(): Promise<WaitingJob[]> {
+    const queued: WaitingJob[] = [];
+    for await (const job of this.unfinished()) {
       if (job.phase === 'reserving' || job.phase === 'settling') await this.#resumeOrLeave(job.jobId);
       else {
         const uncounted = { counted: false, interrupted: true };
         const again = job.phase === 'running' ? await this.requeue(job.jobId, uncounted) : job;
-        if (again) queued.push(again);
+        if (again) queued.push(waitingJobOf(again));
       }
     }
     return queued;
+  }
+
+  /** Every job that isn't terminal, oldest first. */
+  async *unfinished(): AsyncGenerator<JobRecord> {
+    for (let after = ''; ; ) {
+      const page = await this.#storage.unfinishedJobs({ after });
+      yield* page;
+      const last = page.at(-1);
+      if (!last) return;
+      after = last.jobId;
+    }
   }
 
   async #insert(

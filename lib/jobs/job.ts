@@ -146,6 +146,13 @@ export interface Job {
   forgottenAt?: string;
 }
 
+/** What the queue has to know of a job: without what its owner wrote, which may be large. */
+export type WaitingJob = Pick<JobRecord, 'jobId' | 'owner' | 'phase' | 'attempts' | 'interruptions'>;
+
+export function waitingJobOf({ jobId, owner, phase, attempts, interruptions }: JobRecord): WaitingJob {
+  return { jobId, owner, phase, attempts, ...(interruptions !== undefined && { interruptions }) };
+}
+
 /** A terminal job never changes. */
 export function isTerminal(phase: JobPhase): phase is 'completed' | 'failed' {
   return phase === 'completed' || phase === 'failed';

@@ -26,11 +26,13 @@ function says(message: string): Record<string, string> {
 }
 
 /** `https://`, a host, and no user or password in it. */
-function assertWebhookUrl(value: string): string {
+export function isWebhookUrl(value: string): boolean {
   const url = URL.parse(value);
-  if (!value.startsWith('https://') || !url?.hostname || url.username || url.password) {
-    throw new Error('not an https:// URL');
-  }
+  return value.startsWith('https://') && !!url?.hostname && !url.username && !url.password;
+}
+
+function assertWebhookUrl(value: string): string {
+  if (!isWebhookUrl(value)) throw new Error('not an https:// URL');
   return value;
 }
 

@@ -1,5 +1,5 @@
 import { FairQueue } from './fair-queue.ts';
-import type { JobRecord } from './job.ts';
+import type { WaitingJob } from './job.ts';
 
 /** From this many interruptions on a job may be what brings the service down. One can happen to any job. */
 const SUSPECT_FROM = 2;
@@ -76,12 +76,12 @@ export class WaitingJobs {
     return size;
   }
 
-  add(job: JobRecord): void {
+  add(job: WaitingJob): void {
     if (!this.#hold(job)) this.#queue.add(job.owner, job.jobId);
   }
 
   /** Puts a job that had its turn already before the others; suspects wait again. */
-  putBack(job: JobRecord): void {
+  putBack(job: WaitingJob): void {
     if (!this.#hold(job)) this.#queue.addFirst(job.owner, job.jobId);
   }
 
@@ -99,7 +99,7 @@ export class WaitingJobs {
     return this.#suspects.delete(jobId) || this.#queue.remove(owner, jobId);
   }
 
-  #hold({ owner, jobId, interruptions = 0 }: JobRecord): boolean {
+  #hold({ owner, jobId, interruptions = 0 }: WaitingJob): boolean {
     if (interruptions < SUSPECT_FROM) return false;
     const holdMs = Math.min(HOLD_FIRST_MS * 2 ** (interruptions - SUSPECT_FROM), HOLD_LONGEST_MS);
     this.#suspects.set(jobId, { owner, interruptions, mayBeginAtMs: performance.now() + holdMs });

@@ -2,9 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
-import type { KeyRecord, KeyStore } from './key-store.ts';
-import type { MasterKey } from './master-key.ts';
+import { isWebhookUrl } from '../jobs/render-request.ts';
+import { allPages } from '../pages.ts';
+import type { KeyQuery, KeyRecord, KeyStore } from './key-store.ts';
+import type { MasterKeys } from './master-keys.ts';
 
 const LIVE_PREFIX = 'svc_live_';
 const KEY_FORMAT = /^svc_live_[0-9a-f]{48}$/;
@@ -21,17 +22,13 @@ export interface MintedKey {
 
 /** Makes, checks and revokes API keys (contract §5). */
 export class ApiKeys {
-  readonly #storage: Storage;
   readonly #store: KeyStore;
-  #masterKey: MasterKey;
-  /** What secrets were sealed with before a rotation, for who read one just before it. */
-  #formerMasterKey: MasterKey | undefined;
+  readonly #masterKeys: MasterKeys;
   readonly #clock: Clock;
 
-  constructor(options: { storage: Storage; store: KeyStore; masterKey: MasterKey; clock?: Clock }) {
-    this.#storage = options.storage;
+  constructor(options: { store: KeyStore; masterKeys: MasterKeys; clock?: Clock }) {
     this.#store = options.store;
-    this.#masterKey = options.masterKey;
+    this.#masterKeys = options.masterKeys;
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -39,23 +36,19 @@ export class ApiKeys {
   async mint(request: { accountId: string; name: string; webhookUrl?: string | null }): Promise<MintedKey> {
     const key = LIVE_PREFIX + randomBytes(24).toString('hex');
     const webhookSecret = newSecret();
-    const record: Omit<KeyRecord, 'webhookSecretSealed'> = {
+    const record: KeyRecord = {
       keyId: randomId('key'),
       accountId: request.accountId,
       name: request.name,
       prefix: key.slice(0, PREFIX_LENGTH),
       hash: hashOf(key),
-      webhookUrl: request.webhookUrl ?? null,
+      webhookUrl: checkedUrl(request.webhookUrl ?? null),
+      webhookSecretSealed: this.#masterKeys.seal(webhookSecret),
       createdAtMs: this.#clock.now(),
       revokedAtMs: null,
     };
-    const sealed = await this.#storage.transaction(async (tx) => {
-      // Inside, so that no rotation of the master key comes in between.
-      const sealed = { ...record, webhookSecretSealed: this.#masterKey.seal(webhookSecret) };
-      await this.#store.insertKey(tx, sealed);
-      return sealed;
-    });
-    return { record: sealed, key, webhookSecret };
+    await this.#store.insertKey(record);
+    return { record, key, webhookSecret };
   }
 
   /** The live key behind a token; null when it is malformed, unknown or revoked. */
@@ -68,82 +61,59 @@ export class ApiKeys {
 
   /** Revokes a key, for good; doing so again changes nothing. */
   async revoke(keyId: string): Promise<KeyRecord> {
-    return this.#change(keyId, (record) => ({
-      ...record,
-      revokedAtMs: record.revokedAtMs ?? this.#clock.now(),
-    }));
+    return this.#store.changeKey(keyId, (record) => this.#revoked(record));
   }
 
   /** Revokes it, and removes what its owner wrote: its name and its webhook. */
   async forget(keyId: string): Promise<KeyRecord> {
-    await this.revoke(keyId);
-    return this.#change(keyId, (record) => ({ ...record, name: '', webhookUrl: null }));
+    return this.#store.changeKey(keyId, (record) => {
+      const isForgotten = record.revokedAtMs !== null && record.name === '' && record.webhookUrl === null;
+      return isForgotten ? record : { ...this.#revoked(record), name: '', webhookUrl: null };
+    });
   }
 
   /** Replaces the webhook secret, at once: what is sent from now on is signed with the new one. The key stays. */
   async rotateSecret(keyId: string): Promise<{ record: KeyRecord; webhookSecret: string }> {
     const webhookSecret = newSecret();
-    const record = await this.#change(keyId, (record) => ({
+    const record = await this.#store.changeKey(keyId, (record) => ({
       ...record,
-      webhookSecretSealed: this.#masterKey.seal(webhookSecret),
+      webhookSecretSealed: this.#masterKeys.seal(webhookSecret),
     }));
     return { record, webhookSecret };
   }
 
   /** Sets the default webhook of jobs to come: `https://…`, or null for none. */
   async setWebhookUrl(keyId: string, webhookUrl: string | null): Promise<KeyRecord> {
-    return this.#change(keyId, (record) => ({ ...record, webhookUrl }));
+    checkedUrl(webhookUrl);
+    return this.#store.changeKey(keyId, (record) => ({ ...record, webhookUrl }));
   }
 
   /** The secret that webhooks of this key are signed with now, also when it is revoked; null without such a key. */
   async webhookSecretOf(keyId: string): Promise<string | null> {
     const record = await this.#store.getKey(keyId);
-    if (!record) return null;
-    const { webhookSecretSealed: sealed } = record;
-    const former = this.#formerMasterKey;
-    return former?.opens(sealed) ? former.open(sealed) : this.#masterKey.open(sealed);
+    return record ? this.#masterKeys.open(record.webhookSecretSealed) : null;
   }
 
-  /**
-   * Seals the secrets of all keys with another master key, all or none; `also` is done in the same transaction. How many
-   * there are.
-   */
-  async reseal(
-    masterKey: MasterKey,
-    { also = async () => {} }: { also?: (tx: Transaction) => Promise<void> } = {},
-  ): Promise<number> {
-    const former = this.#masterKey;
-    try {
-      return await this.#storage.transaction(async (tx) => {
-        const records = await this.#store.listKeys(undefined, tx);
-        for (const record of records) {
-          const webhookSecretSealed = masterKey.seal(former.open(record.webhookSecretSealed));
-          await this.#store.updateKey(tx, { ...record, webhookSecretSealed });
-        }
-        await also(tx);
-        // Here, because the next transaction may begin before this one is on disk.
-        [this.#masterKey, this.#formerMasterKey] = [masterKey, former];
-        return records.length;
-      });
-    } catch (error) {
-      [this.#masterKey, this.#formerMasterKey] = [former, undefined];
-      throw error;
-    }
+  /** Seals with the current master key what is sealed with the one before. How many secrets that were. */
+  reseal(): Promise<number> {
+    return this.#store.resealSecrets((sealed) => this.#masterKeys.reseal(sealed));
   }
 
   /** Oldest first; of one account, or all. */
-  list(accountId?: string): Promise<KeyRecord[]> {
-    return this.#store.listKeys(accountId);
+  list(query?: KeyQuery): Promise<KeyRecord[]> {
+    return this.#store.listKeys(query);
   }
 
-  #change(keyId: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyRecord> {
-    return this.#storage.transaction(async (tx) => {
-      const record = await this.#store.getKey(keyId, tx);
-      if (!record) throw new ScenepressError('not_found', `There is no key ${keyId}.`);
-      const changed = change(record);
-      await this.#store.updateKey(tx, changed);
-      return changed;
-    });
+  /** The same, all of them. */
+  all({ accountId }: Pick<KeyQuery, 'accountId'> = {}): AsyncGenerator<KeyRecord> {
+    return allPages(
+      (page) => this.#store.listKeys({ ...page, ...(accountId !== undefined && { accountId }) }),
+      ({ keyId }) => keyId,
+    );
+  }
+
+  #revoked(record: KeyRecord): KeyRecord {
+    return record.revokedAtMs === null ? { ...record, revokedAtMs: this.#clock.now() } : record;
   }
 }
 
@@ -153,4 +123,9 @@ function newSecret(): string {
 
 function hashOf(key: string): string {
   return hash('sha256', key);
+}
+
+function checkedUrl(webhookUrl: string | null): string | null {
+  if (webhookUrl === null || isWebhookUrl(webhookUrl)) return webhookUrl;
+  throw new ScenepressError('invalid_request', 'webhookUrl must be an https:// URL');
 }

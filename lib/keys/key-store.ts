@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage/storage.ts';
+import type { Page } from '../pages.ts';
 
 /** An API key as it is stored: the key itself is not kept. */
 export interface KeyRecord {
@@ -18,12 +18,31 @@ export interface KeyRecord {
   revokedAtMs: number | null;
 }
 
+/** Which keys to list. */
+export interface KeyQuery extends Page {
+  /** Default: all accounts. */
+  accountId?: string;
+}
+
+/** Where API keys live. The rules of {@link AccountStore} hold here too. */
 export interface KeyStore {
-  insertKey(tx: Transaction, key: KeyRecord): Promise<void>;
-  updateKey(tx: Transaction, key: KeyRecord): Promise<void>;
-  getKey(keyId: string, tx?: Transaction): Promise<KeyRecord | undefined>;
+  /** Adds a key. A `keyId` and a `hash` are used once only. */
+  insertKey(key: KeyRecord): Promise<void>;
+  /**
+   * Replaces a key by what `change` makes of it, whatever else changes it at the same time. `change` may be called more
+   * than once, and changes neither `keyId`, `accountId`, `hash` nor `createdAtMs`. Nothing is written when it returns its
+   * argument. Error: `not_found`.
+   */
+  changeKey(keyId: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord>;
+  getKey(keyId: string): Promise<KeyRecord | undefined>;
   /** Looked up on every request, so that a revocation holds at once. */
   findKeyByHash(hash: string): Promise<KeyRecord | undefined>;
-  /** Oldest first; of one account, or all. With `tx`, what transactions before it wrote is among them. */
-  listKeys(accountId?: string, tx?: Transaction): Promise<KeyRecord[]>;
+  /** Oldest first. `not_found` when there is no key `after`. */
+  listKeys(query?: KeyQuery): Promise<KeyRecord[]>;
+  /**
+   * Replaces each webhook secret by what `reseal` makes of it, in as many steps as it likes: cut off, it can be repeated.
+   * What is being written at the call is among them. A secret that `reseal` returns as it is needs no write. How many were
+   * replaced.
+   */
+  resealSecrets(reseal: (sealed: string) => string): Promise<number>;
 }

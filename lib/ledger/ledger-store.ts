@@ -82,8 +82,10 @@ export interface LedgerStore {
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
   /** Notes the month that an account's books are open for; makes the account where there is none. */
   setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;
-  /** A grant was made, whether anything is left of it or not. */
-  hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean>;
+  /** The last month up to `period` that has a free grant, whether anything is left of it or not. */
+  lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined>;
+  /** The entry of a grant, whatever is left of it. */
+  findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined>;
   /**
    * Adds an entry, and its parts to (or, with a negative amount, takes them from) the grants that they name. An entry that
    * would leave less than nothing in a grant, make a grant twice or end a reserve twice is refused.

@@ -1,5 +1,5 @@
 import type { Storage, Transaction } from '../storage/storage.ts';
-import type { AuditReport } from './audit.ts';
+import type { AuditReport } from './ledger-store.ts';
 
 /** What an account can spend now: open reserves are already taken off. Integers. */
 export interface Balance {

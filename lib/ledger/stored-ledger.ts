@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import cron, { type ScheduledTask } from 'node-cron';
 import { type Clock, monthOf, systemClock } from '../clock.ts';
-import { isScenepressError } from '../errors.ts';
+import { isScenepressError, ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
@@ -24,6 +25,13 @@ export interface StoredLedgerOptions {
   /** Granted to every account each month (UTC); what is left of it ends with the month. Default 1,000. */
   freeCreditsPerMonth?: number;
   clock?: Clock;
+}
+
+export interface GrantOptions {
+  /** For the account's history. */
+  note?: string | null;
+  /** The caller's own name for the grant: however often it is repeated, even years later, it is made once. */
+  idempotencyKey?: string;
 }
 
 /**
@@ -77,12 +85,26 @@ export class StoredLedger implements Ledger {
     }
   }
 
-  /** Adds purchased credits; they don't expire. */
-  async grantPaid(owner: string, amountCredits: number, note: string | null = null): Promise<Balance> {
+  /**
+   * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing; `conflict` when it asks
+   * for another amount.
+   */
+  async grantPaid(
+    owner: string,
+    amountCredits: number,
+    { note = null, idempotencyKey }: GrantOptions = {},
+  ): Promise<Balance> {
     assertCredits(amountCredits);
     return this.#store.storage.transaction(async (tx) => {
       const account = await this.#openBooks(owner, tx);
-      const part: GrantPart = { grantId: this.#ids.next(), source: 'paid', period: null, amountCredits };
+      const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
+      const made = idempotencyKey === undefined ? undefined : await this.#store.findGrant(tx, owner, grantId);
+      if (made && made.amountCredits !== amountCredits) {
+        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Take a new one.`;
+        throw new ScenepressError('conflict', message);
+      }
+      if (made) return balanceOf(account);
+      const part: GrantPart = { grantId, source: 'paid', period: null, amountCredits };
       await this.#append(tx, account, { kind: 'grant', amountCredits, parts: [part], note });
       return balanceOf(account);
     });
@@ -132,6 +154,11 @@ export class StoredLedger implements Ledger {
     });
   }
 
+  /** Credits were reserved for a job, whatever became of them. */
+  async hasReserve(jobId: string, tx?: Transaction): Promise<boolean> {
+    return (await this.#store.getReserve(jobId, tx)) !== undefined;
+  }
+
   async settle(
     { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
@@ -139,7 +166,8 @@ export class StoredLedger implements Ledger {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
       const reserve = await this.#store.getReserve(jobId, tx);
-      assert(reserve, 'only a reserved job is settled');
+      // Taken on while renders cost nothing.
+      if (!reserve) return { kind: 'settled', chargedCredits: 0 };
       assert.equal(reserve.owner, owner);
       if (reserve.state === 'settled') return { kind: 'settled', chargedCredits: reserve.chargedCredits };
       if (reserve.state === 'voided') return { kind: 'insufficient' };
@@ -185,23 +213,25 @@ export class StoredLedger implements Ledger {
   }
 
   /**
-   * The account as of now: made on first use; a new month ends the old free grant and makes the new one. A month is
-   * granted once, however often a wrong clock comes back to it.
+   * The account as of now: made on first use; a new month ends the free grants of others and makes its own. A clock that
+   * went wrong changes little: a month is granted once however often it comes, one before all that were granted isn't
+   * granted any more, and one that was skipped is.
    */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
     const account = (await this.#store.getAccount(owner, tx)) ?? { owner, period: '', grants: [] };
     const period = monthOf(this.#clock.now());
     if (account.period === period) return account;
+    const isKnown = account.period !== '';
     await this.#store.setPeriod(tx, owner, period);
     account.period = period;
+    const last = await this.#store.lastFreePeriod(tx, owner, period);
+    if (isKnown && (last === undefined || last === period)) return account;
     for (const grant of account.grants.filter((grant) => grant.source === 'free')) {
       const part = partOf(grant, grant.remainingCredits);
       await this.#append(tx, account, { kind: 'expiry', amountCredits: -part.amountCredits, parts: [part] });
     }
     const part = this.#freePart(period, this.#freeCredits);
-    if (!(await this.#store.hasGrant(tx, owner, part.grantId))) {
-      await this.#append(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
-    }
+    await this.#append(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
     return account;
   }
 
@@ -246,6 +276,11 @@ export class StoredLedger implements Ledger {
 
 function assertCredits(amount: number): void {
   assert(Number.isSafeInteger(amount) && amount >= 0, 'credits are whole and not negative');
+}
+
+/** The same for each repetition, so that the books themselves remember it. */
+function grantIdOf(owner: string, idempotencyKey: string): string {
+  return `key-${hash('sha256', JSON.stringify([owner, idempotencyKey]))}`;
 }
 
 function sumOf(parts: GrantPart[]): number {

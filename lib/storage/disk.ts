@@ -1,5 +1,5 @@
 import { constants, readSync, writeSync } from 'node:fs';
-import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 
 /** A file that is written at places of the writer's choice. */
 export interface DiskFile {
@@ -43,6 +43,8 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>;
   /** Removing what isn't there is no error. */
   remove(path: string): Promise<void>;
+  /** A text that differs after each change of a file's content; undefined when there is no such file. */
+  stampOf(path: string): Promise<string | undefined>;
   /** Names in a folder. */
   list(folder: string): Promise<string[]>;
   makeFolder(folder: string): Promise<void>;
@@ -84,6 +86,13 @@ export const realDisk: Disk = {
       readNow: (position, into) => readNowAt(handle, position, into),
       close: () => handle.close(),
     };
+  },
+  async stampOf(path) {
+    const file = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    return file && `${file.ino} ${file.size} ${file.mtimeNs}`;
   },
   rename,
   remove: (path) => rm(path, { force: true }),

@@ -4,9 +4,10 @@ import { isNoRoom } from './spare-room.ts';
 
 /** What may lie in a folder before it becomes a data folder: what its owner puts there, and what a first start left. */
 const BEFORE_THE_DATA =
-  /^(\..*|lost\+found|lock|lock-journal|lock\.pid|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|database\.jsonl\.new|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
-/** Parts of a database: journals, and packs of rows. */
-const DATA = /^((journal|rows)-\d{16}|pack-\d{8})(\.new)?$/;
+  /^(\..*|lost\+found|lock|lock-journal|lock\.holder|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
+const DATABASE = 'database.sqlite';
+/** What a first start makes after the database. */
+const DATA = /^(database\.sqlite-wal|(accounts|keys|settings)\.json(\.new)?)$/;
 const MOST_NAMED = 5;
 
 /**
@@ -15,14 +16,14 @@ const MOST_NAMED = 5;
  */
 export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   const names = await namesIn(disk, folder);
-  if (names.includes('database.jsonl') || names.includes('journal-0000000000000001')) return;
+  if (names.includes(DATABASE)) return;
   const data = names.filter((name) => DATA.test(name));
   const artifacts = names.includes('artifacts') ? await namesIn(disk, `${folder}/artifacts`) : [];
   if (data.length > 0 || artifacts.length > 0) {
     throw new ScenepressError(
       'storage_damaged',
-      `The data in ${folder} is damaged: database.jsonl is missing, but ${data[0] ?? 'artifacts of jobs'} ` +
-        "is there. Nothing was changed. Put the file back; if you can't, `scenepress recover` says what can be saved.",
+      `The data in ${folder} is damaged: ${DATABASE} is missing, but ${data[0] ?? 'artifacts of jobs'} is there. ` +
+        'Nothing was changed. Put the file back, or restore a backup into another folder.',
     );
   }
   const foreign = names.filter((name) => !BEFORE_THE_DATA.test(name));

@@ -31,6 +31,22 @@ export interface IdempotentRequest {
   createdAtMs: number;
 }
 
+/** One step through all secrets that are kept sealed. */
+export interface ResealStep {
+  /** The same secret, sealed anew; where that isn't needed, the same text. */
+  reseal: (sealed: string) => string;
+  /** Where the step before ended; undefined: at the beginning. */
+  from?: string | undefined;
+  /** At most so many are replaced. */
+  limit: number;
+}
+
+export interface ResealedStep {
+  replaced: number;
+  /** Where to go on; undefined: nothing is left but what was written meanwhile. */
+  next: string | undefined;
+}
+
 /**
  * Where jobs live. Implement it to keep them in a database of your own.
  *
@@ -77,25 +93,19 @@ export interface Storage {
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;
-  /** Every job that isn't terminal, oldest first: what recovery has to look at. */
-  unfinishedJobs(): Promise<JobRecord[]>;
+  /** Jobs that aren't terminal, oldest first: what recovery has to look at. At most 100, newer than `after`. */
+  unfinishedJobs(page?: { after?: string }): Promise<JobRecord[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
   /** Notes that a job's artifacts are removed; the job itself doesn't change. */
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 
   /**
-   * Replaces each secret that came with a job, of jobs that are over too, by what `reseal` makes of it; those of their
-   * deliveries are replaced by {@link DeliveryStore.resealSecrets}. How many there were.
+   * Replaces secrets that came with jobs, of jobs that are over too, by what `reseal` makes of them: one step, in a
+   * transaction of its own. What transactions wrote that began before the first step is among them. {@link DeliveryStore.resealSecrets} does so with those of deliveries.
    */
-  resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number>;
-  /** One of these secrets; undefined when there is none. */
-  anySealedSecret(): Promise<string | undefined>;
+  resealSecrets(step: ResealStep): Promise<ResealedStep>;
 
   /** The scene's source code exactly as it was inserted. */
   readSource(jobId: string): Promise<string | undefined>;
-
-  /** Since when no more renders are begun; null when they are. */
-  queuePausedAtMs(): Promise<number | null>;
-  setQueuePausedAtMs(tx: Transaction, atMs: number | null): Promise<void>;
 }

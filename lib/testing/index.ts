@@ -1,6 +1,9 @@
 /** Suites that show whether a store or a ledger of yours behaves as the service needs it to. */
+export { accountStoreSuite } from './accounts.ts';
 export { assetStoreSuite } from './asset-store.ts';
 export { deliveriesSuite } from './deliveries.ts';
+export { keyStoreSuite } from './keys.ts';
 export { ledgerSuite } from './ledger.ts';
+export { settingsStoreSuite } from './settings.ts';
 export { storageSuite } from './storage.ts';
 export type { Behaviour, Opened } from './suite.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JobRecord } from '../jobs/job.ts';
-import type { JobQuery, Storage } from '../storage/storage.ts';
+import type { JobQuery, ResealedStep, Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
@@ -60,32 +60,55 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('1'))?.artifacts.length, 1);
     },
 
-    async 'replaces the secrets that came with jobs, of those that are over too, or none'(storage) {
-      assert.equal(await storage.anySealedSecret(), undefined);
+    async 'replaces the secrets that came with jobs step by step, of those that are over too'(storage) {
       await insert(storage, jobRecord('1'));
-      await insert(storage, jobRecord('2', { phase: 'reserving', webhookSecretSealed: 'two' }));
-      await insert(storage, jobRecord('3', { webhookSecretSealed: 'three' }));
-      const ended = jobRecord('3', { phase: 'completed', webhookSecretSealed: 'three' });
+      await insert(storage, jobRecord('2', { phase: 'reserving', webhookSecretSealed: 'old two' }));
+      await insert(storage, jobRecord('3', { webhookSecretSealed: 'old three' }));
+      const ended = jobRecord('3', { phase: 'completed', webhookSecretSealed: 'old three' });
       await storage.transaction((tx) => storage.updateJob(tx, ended));
-      const reseal = (sealed: string) => `${sealed} anew`;
-      const failing = storage.transaction(async (tx) => {
-        await storage.resealSecrets(tx, reseal);
-        throw new Error('no');
-      });
-      await assert.rejects(failing, { message: 'no' });
-      assert.match((await storage.anySealedSecret()) ?? '', /^(two|three)$/);
+      await insert(storage, jobRecord('4', { webhookSecretSealed: 'new four' }));
       // One that is still on its way to the disk is replaced, too.
-      const inserting = insert(storage, jobRecord('4', { webhookSecretSealed: 'four' }));
-      assert.equal(await storage.transaction((tx) => storage.resealSecrets(tx, reseal)), 3);
+      const inserting = insert(storage, jobRecord('5', { webhookSecretSealed: 'old five' }));
+      assert.equal(await resealAll(storage, 1), 3);
       await inserting;
       const secretOf = async (id: string) => (await storage.getJob(id))?.webhookSecretSealed;
-      assert.deepEqual(await Promise.all(['1', '2', '3', '4'].map(secretOf)), [
+      assert.deepEqual(await Promise.all(['1', '2', '3', '4', '5'].map(secretOf)), [
         undefined,
-        'two anew',
-        'three anew',
-        'four anew',
+        'new two',
+        'new three',
+        'new four',
+        'new five',
       ]);
-      assert.deepEqual(await storage.getJob('3'), { ...ended, webhookSecretSealed: 'three anew' });
+      assert.deepEqual(await storage.getJob('3'), { ...ended, webhookSecretSealed: 'new three' });
+      assert.equal(await resealAll(storage, 1), 0);
+    },
+
+    async 'lets others commit between the steps, and replaces at most as many secrets as it is told to'(
+      storage,
+    ) {
+      for (let id = 0; id < 20; id += 1)
+        await insert(storage, jobRecord(String(id), { webhookSecretSealed: 'old' }));
+      const reseal = () => 'new';
+      const first = await storage.resealSecrets({ reseal, limit: 5 });
+      assert.ok(first.replaced <= 5 && first.next !== undefined);
+      await insert(storage, jobRecord('later'));
+      let { replaced } = first;
+      for (let from: string | undefined = first.next; from !== undefined; ) {
+        const step: ResealedStep = await storage.resealSecrets({ reseal, from, limit: 5 });
+        assert.ok(step.replaced <= 5);
+        replaced += step.replaced;
+        from = step.next;
+      }
+      assert.equal(replaced, 20);
+    },
+
+    async 'leaves secrets as they are where one can’t be replaced'(storage) {
+      await insert(storage, jobRecord('1', { webhookSecretSealed: 'old' }));
+      const reseal = () => {
+        throw new Error('no');
+      };
+      await assert.rejects(storage.resealSecrets({ reseal, limit: 5 }), { message: 'no' });
+      assert.equal((await storage.getJob('1'))?.webhookSecretSealed, 'old');
     },
 
     async 'lists jobs newest first, in pages, by owner and by status'(storage) {
@@ -175,16 +198,6 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(found, request);
     },
 
-    async 'remembers since when the queue is paused, until it goes on'(storage) {
-      const pausedAt = (atMs: number | null) =>
-        storage.transaction((tx) => storage.setQueuePausedAtMs(tx, atMs));
-      assert.equal(await storage.queuePausedAtMs(), null);
-      await pausedAt(1000);
-      assert.equal(await storage.queuePausedAtMs(), 1000);
-      await pausedAt(null);
-      assert.equal(await storage.queuePausedAtMs(), null);
-    },
-
     async 'gives jobs with artifacts oldest first, without those that lost them'(storage) {
       const artifacts: JobRecord['artifacts'] = [{ name: 'video.mp4', assetKey: 'k', sizeBytes: 1 }];
       for (const id of ['2', '1', '3'])
@@ -210,4 +223,15 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
 
 function insert(storage: Storage, job: JobRecord, source = 'x'): Promise<void> {
   return storage.transaction((tx) => storage.insertJob(tx, job, source));
+}
+
+async function resealAll(storage: Storage, limit: number): Promise<number> {
+  const reseal = (sealed: string) => sealed.replace('old', 'new');
+  let count = 0;
+  for (let from: string | undefined; ; ) {
+    const { replaced, next } = await storage.resealSecrets({ reseal, from, limit });
+    count += replaced;
+    if (next === undefined) return count;
+    from = next;
+  }
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage/storage.ts';
+import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
 
 /** Which deliveries to list. Newest first. */
@@ -44,8 +44,8 @@ export interface DeliveryStore {
   update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void>;
   /** Replaces the record of a delivery; removes its body and the answer. */
   forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
-  /** Replaces each secret that came with a job by what `reseal` makes of it. */
-  resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<void>;
+  /** Replaces secrets that came with jobs, as {@link Storage.resealSecrets} does. */
+  resealSecrets(step: ResealStep): Promise<ResealedStep>;
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
   list(query: DeliveryQuery): Promise<DeliveryRecord[]>;
   /**

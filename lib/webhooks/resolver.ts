@@ -11,7 +11,7 @@ const NOTHING = new Set(['ENODATA', 'ENOTFOUND']);
 /**
  * Looks a name up in the hosts file, then asks the name servers, for IPv4 and IPv6 at once.
  *
- * Not `dns.lookup`: that occupies one of the four threads which also flush the journal, so a few name servers that
+ * Not `dns.lookup`: that occupies one of the four threads which also flush commits, so a few name servers that
  * don't answer would hold up everything.
  */
 export const resolveName: Resolve = async (name, signal) => {

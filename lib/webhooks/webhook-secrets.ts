@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import type { DataFolder } from '../data-folder.ts';
 import { ScenepressError } from '../errors.ts';
-import { loadMasterKey, type MasterKey } from '../keys/master-key.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { MasterKeys } from '../keys/master-keys.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
 import type { OutboundOptions } from './outbound.ts';
+
+/** So many secrets are sealed anew in one transaction: it takes a few milliseconds. */
+const RESEALED_AT_ONCE = 200;
 
 /** The job whose outcome is to be signed. */
 export interface WebhookJob {
@@ -17,8 +20,8 @@ export interface WebhookJob {
 export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
   /** The secret that signs a job's outcome, asked at each attempt; null when there is none (any more). */
   secretOf?: (job: WebhookJob) => Promise<string | null> | string | null;
-  /** Encrypts secrets that come with jobs; default: the master key of the folder. */
-  masterKey?: MasterKey;
+  /** Encrypt secrets that come with jobs; default: the master keys of the folder. */
+  masterKeys?: MasterKeys;
   /**
    * Requests under way at the same time. Default 256. One owner begins more only while it has fewer under way than are
    * free: alone it gets almost half of them, and there is room left for other owners.
@@ -34,21 +37,18 @@ export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
 export class WebhookSecrets {
   readonly #options: WebhookOptions;
   readonly #folder: DataFolder | undefined;
-  #masterKey: MasterKey | undefined;
-  /** What secrets were sealed with before a rotation, for deliveries that were read just before it. */
-  #formerMasterKey: MasterKey | undefined;
+  #masterKeys: MasterKeys | undefined;
 
   constructor(options: WebhookOptions, folder: DataFolder | undefined) {
     this.#options = options;
     this.#folder = folder;
-    this.#masterKey = options.masterKey;
   }
 
   /** Sees to it that a job's own secret can be sealed, or, when it has none, that there are others to sign with. */
   async prepare(secret: string | undefined): Promise<void> {
     if (secret !== undefined) {
       assert(secret.length > 0, 'a webhook secret is not empty');
-      await this.#loadMasterKey();
+      await this.#loadMasterKeys();
       return;
     }
     if (this.#options.secretOf) return;
@@ -60,14 +60,12 @@ export class WebhookSecrets {
 
   /** Encrypts a job's own secret, which was prepared. To be called in the transaction that writes it down. */
   seal(secret: string): string {
-    assert(this.#masterKey, 'what is sealed was prepared');
-    return this.#masterKey.seal(secret);
+    assert(this.#masterKeys, 'what is sealed was prepared');
+    return this.#masterKeys.seal(secret);
   }
 
   async open(sealed: string): Promise<string> {
-    const masterKey = await this.#loadMasterKey();
-    const former = this.#formerMasterKey;
-    return former?.opens(sealed) ? former.open(sealed) : masterKey.open(sealed);
+    return (await this.#loadMasterKeys()).open(sealed);
   }
 
   /** The secret to sign with now; null when there is none. */
@@ -76,47 +74,31 @@ export class WebhookSecrets {
     return (await this.#options.secretOf?.({ jobId, owner, keyId })) ?? null;
   }
 
-  /**
-   * Seals the secrets of all jobs with another master key, in one transaction that `transact` makes. How many jobs there
-   * are that have one.
-   */
-  async reseal(
-    storage: Storage,
-    masterKey: MasterKey,
-    transact: (work: (tx: Transaction) => Promise<void>) => Promise<void>,
-  ): Promise<number> {
-    // Without one, nothing was sealed.
-    const former = (await storage.anySealedSecret()) === undefined ? undefined : await this.#loadMasterKey();
-    const before = this.#masterKey;
-    let jobs = 0;
-    try {
-      await transact(async (tx) => {
-        const current = former ?? this.#masterKey;
-        const reseal = (sealed: string) => masterKey.seal((current as MasterKey).open(sealed));
-        jobs = await storage.resealSecrets(tx, reseal);
-        await storage.deliveries.resealSecrets(tx, reseal);
-        // Here, because the next transaction may begin before this one is on disk.
-        [this.#masterKey, this.#formerMasterKey] = [masterKey, current];
-      });
-    } catch (error) {
-      [this.#masterKey, this.#formerMasterKey] = [before, undefined];
-      throw error;
-    }
-    return jobs;
+  /** Seals with the current master key what is sealed with the one before, of jobs and deliveries, step by step. */
+  async reseal(storage: Storage): Promise<{ jobs: number; deliveries: number }> {
+    const masterKeys = await this.#loadMasterKeys();
+    const all = async (store: Pick<Storage, 'resealSecrets'>) => {
+      let count = 0;
+      for (let from: string | undefined; ; ) {
+        const reseal = (sealed: string) => masterKeys.reseal(sealed);
+        const { replaced, next } = await store.resealSecrets({ reseal, from, limit: RESEALED_AT_ONCE });
+        count += replaced;
+        if (next === undefined) return count;
+        from = next;
+      }
+    };
+    return { jobs: await all(storage), deliveries: await all(storage.deliveries) };
   }
 
-  async #loadMasterKey(): Promise<MasterKey> {
-    if (this.#masterKey) return this.#masterKey;
-    const folder = this.#folder;
-    if (!folder) {
+  async #loadMasterKeys(): Promise<MasterKeys> {
+    const loaded = this.#options.masterKeys ?? (await this.#folder?.masterKeys());
+    if (!loaded) {
       throw new ScenepressError(
         'master_key',
-        'A webhook secret is kept encrypted: give RenderService `webhooks: { masterKey }`.',
+        'A webhook secret is kept encrypted: give RenderService `webhooks: { masterKeys }`.',
       );
     }
-    const loaded = await loadMasterKey(folder.path, { sealed: () => folder.anySealedSecret() });
-    // Another may have loaded, or replaced it, meanwhile.
-    this.#masterKey ??= loaded;
-    return this.#masterKey;
+    this.#masterKeys = loaded;
+    return loaded;
   }
 }

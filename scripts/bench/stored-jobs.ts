@@ -5,7 +5,6 @@ import {
   Accounts,
   ApiKeys,
   DataFolder,
-  loadMasterKey,
   Pricing,
   type RenderRequest,
   StoredLedger,
@@ -35,11 +34,8 @@ export async function fill(
   const folder = new DataFolder(path);
   await folder.start();
   const { storage } = folder;
-  const { accountId } = await new Accounts({ storage, store: folder.accountStore }).create(
-    'bench@example.org',
-  );
-  const masterKey = await loadMasterKey(path);
-  const keys = new ApiKeys({ storage, store: folder.keyStore, masterKey });
+  const { accountId } = await new Accounts({ store: folder.accountStore }).create('bench@example.org');
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
   const { key, record } = await keys.mint({ accountId, name: 'bench' });
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   await ledger.grantPaid(accountId, 1_000_000_000);
@@ -85,7 +81,7 @@ export async function fill(
 }
 
 async function sizeOf(folder: string): Promise<number> {
-  const names = (await readdir(folder)).filter((name) => /^(database|journal|pack)/.test(name));
+  const names = (await readdir(folder)).filter((name) => /^(database|accounts|keys|settings)/.test(name));
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { scenepress, serve } from './command.ts';
@@ -48,9 +48,7 @@ function filesOf(folder: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'latin1')]));
 }
 
-function journalOf(dataDir: string): string {
-  return join(dataDir, readdirSync(dataDir).find((name) => name.startsWith('journal-')) as string);
-}
+const databaseOf = (dataDir: string) => join(dataDir, 'database.sqlite');
 
 async function flipByte(path: string, at: number): Promise<void> {
   const bytes = readFileSync(path);
@@ -78,45 +76,39 @@ t.test('a folder that belongs to somebody else', { skip: byRoot }, async (t) => 
 
 t.test('a file that belongs to somebody else', { skip: byRoot }, async (t) => {
   const dataDir = await usedFolder(t);
-  for (const path of [journalOf(dataDir), join(dataDir, 'master.key')]) {
+  for (const path of [databaseOf(dataDir), join(dataDir, 'master.key')]) {
     chownSync(path, SOMEBODY, SOMEBODY);
     await refused(t, dataDir, new RegExp(`may not use ${path} \\(EACCES\\).*chown`), POWERLESS);
     chownSync(path, 0, 0);
   }
 });
 
-for (const name of ['database.jsonl', 'journal']) {
-  t.test(`a missing ${name}`, async (t) => {
-    const dataDir = await usedFolder(t);
-    await rm(name === 'journal' ? journalOf(dataDir) : join(dataDir, name));
-    await refused(
-      t,
-      dataDir,
-      new RegExp(`is damaged: (the )?${name}.* is missing.*Nothing was changed\\. \\S+`),
-    );
-  });
+t.test('a missing database', async (t) => {
+  const dataDir = await usedFolder(t);
+  await rm(databaseOf(dataDir));
+  await refused(t, dataDir, /is damaged: database\.sqlite is missing.*Nothing was changed\. \S+/);
+});
 
-  t.test(`a flipped byte in the ${name}`, async (t) => {
-    const dataDir = await usedFolder(t);
-    await flipByte(name === 'journal' ? journalOf(dataDir) : join(dataDir, name), 30);
-    await refused(t, dataDir, new RegExp(`is damaged: .*${name}.* was altered.*Nothing was changed\\. \\S+`));
-  });
+t.test('a database that is none', async (t) => {
+  const dataDir = await usedFolder(t);
+  await flipByte(databaseOf(dataDir), 0);
+  await refused(t, dataDir, /database\.sqlite is damaged \(file is not a database\)\. \S+/);
+});
 
-  t.test(`a folder in the place of the ${name}`, async (t) => {
-    const dataDir = await usedFolder(t);
-    const path = name === 'journal' ? journalOf(dataDir) : join(dataDir, name);
-    await rm(path);
-    await mkdir(path);
-    await refused(t, dataDir, new RegExp(`${path} is a folder where a file should be`));
-  });
-}
+t.test('a folder in the place of the database', async (t) => {
+  const dataDir = await usedFolder(t);
+  const path = databaseOf(dataDir);
+  await rm(path);
+  await mkdir(path);
+  await refused(t, dataDir, new RegExp(`${path} is a folder where a file should be`));
+});
 
 t.test('a database that is gone while artifacts are there', async (t) => {
   const dataDir = await usedFolder(t);
   await mkdir(join(dataDir, 'artifacts/job1'), { recursive: true });
-  await rm(journalOf(dataDir));
-  await rm(join(dataDir, 'database.jsonl'));
-  await refused(t, dataDir, /database\.jsonl is missing, but artifacts of jobs is there/);
+  await rm(databaseOf(dataDir));
+  for (const name of ['accounts', 'keys', 'settings']) await rm(join(dataDir, `${name}.json`));
+  await refused(t, dataDir, /database\.sqlite is missing, but artifacts of jobs is there/);
 });
 
 t.test('a folder of something else', async (t) => {
@@ -142,13 +134,11 @@ t.test('a master key that is cut off', async (t) => {
 t.test('foreign files beside the data are left alone', async (t) => {
   const dataDir = await usedFolder(t);
   await writeFile(join(dataDir, 'notes.txt'), 'mine');
-  await writeFile(join(dataDir, 'journal-old'), 'mine');
-  await writeFile(join(dataDir, 'database.jsonl.bak'), 'mine');
-  await rename(join(dataDir, 'notes.txt'), join(dataDir, 'journal-0000000000000001.txt'));
+  await writeFile(join(dataDir, 'database.sqlite.bak'), 'mine');
   const { kill, ended } = await serve(t, ['--data-dir', dataDir]);
   kill('SIGTERM');
   await ended;
-  for (const name of ['journal-old', 'database.jsonl.bak', 'journal-0000000000000001.txt']) {
+  for (const name of ['notes.txt', 'database.sqlite.bak']) {
     t.equal(readFileSync(join(dataDir, name), 'utf8'), 'mine');
   }
 });

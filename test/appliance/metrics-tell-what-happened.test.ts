@@ -95,7 +95,7 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
   }
   t.ok((samples.get('scenepress_storage_group_commits_sum') ?? 0) >= 12, 'several commits for each job');
   t.ok((samples.get('scenepress_storage_flush_seconds_sum') ?? 0) > 0);
-  t.ok((samples.get('scenepress_storage_bytes{file="journal"}') ?? 0) > 0);
+  t.ok((samples.get('scenepress_storage_bytes{file="database"}') ?? 0) > 0);
   t.ok((samples.get('scenepress_disk_bytes{part="free"}') ?? 0) > 0);
   t.notMatch(text, /ada@|acct_|127\.0\.0\.1|wp-login|svc_live/, 'no accounts, hosts or paths of clients');
 });

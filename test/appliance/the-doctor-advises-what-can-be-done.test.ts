@@ -1,8 +1,10 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
 import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
+import { openInstallation } from '../../appliance/installation.ts';
 import { scenepress } from './command.ts';
 import { temporaryFolder } from './listening-appliance.ts';
 
@@ -41,4 +43,30 @@ t.test('the mode that a service sets for its renders is right; what shows more i
     await chmod(dataDir, mode);
     t.match(await warnings(), [{ message: `others may look into ${dataDir}`, remedy: /chmod go-rw / }]);
   }
+  await chmod(dataDir, 0o700);
+  await chmod(join(dataDir, 'keys.json'), 0o644);
+  t.match(await warnings(), [{ message: /others may look into .*keys\.json/, remedy: /chmod 600 / }]);
+});
+
+t.test('what was cut off is to be completed, and documents with a flaw to be corrected', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const config = loadConfig({ flags: { dataDir }, env: {} });
+  const installation = await openInstallation(config);
+  const { accountId } = await installation.accounts.create('ada@example.org');
+  await installation.accounts.beginDeletion(accountId);
+  await installation.folder.masterKeyFiles.begin(undefined);
+  await installation.close();
+  const findings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
+  t.match(await findings(), [
+    { status: 'warning', message: /not deleted completely/, remedy: `account delete ${accountId} --yes` },
+    { status: 'warning', message: /master key is not replaced everywhere/, remedy: /master-key rotate/ },
+  ]);
+  const accounts = await readFile(join(dataDir, 'accounts.json'), 'utf8');
+  await writeFile(join(dataDir, 'accounts.json'), accounts.replace('ada@', ''));
+  t.match(await findings(), [
+    {
+      status: 'failed',
+      message: /accounts\.json can't be used: entry 1 .*"email" must be an e-mail address/,
+    },
+  ]);
 });

@@ -95,7 +95,7 @@ for (const when of ['before', 'after'] as const) {
   );
 }
 
-t.test('killed before each write to the journal, it leaks and doubles nothing', async (t) => {
+t.test('killed before each flush of its commits, it leaks and doubles nothing', async (t) => {
   const history = await History.begin(t);
   let [done, killAt] = [false, 0];
   while (!done) {

@@ -12,23 +12,25 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import {
+  Accounts,
   ApiKeys,
   backUp,
   DataFolder,
+  type DataFolderOptions,
   Deliveries,
-  loadMasterKey,
   RenderService,
   restore,
   StoredLedger,
 } from '../../lib/index.ts';
+import { type Disk, realDisk } from '../../lib/storage/disk.ts';
 import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 
 /** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
-async function openFolder(t: Test) {
+async function openFolder(t: Test, options: DataFolderOptions = {}) {
   const root = t.testdir({ 'a-video': 'the video' });
-  const folder = new DataFolder(join(root, 'data'), { snapshotAfterBytes: 5000 });
+  const folder = new DataFolder(join(root, 'data'), options);
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;
@@ -44,11 +46,8 @@ async function openFolder(t: Test) {
   }
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   await ledger.grantPaid('a', 7);
-  const masterKey = await loadMasterKey(folder.path);
-  const { key } = await new ApiKeys({ storage, store: folder.keyStore, masterKey }).mint({
-    accountId: 'a',
-    name: 'n',
-  });
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const { key } = await keys.mint({ accountId: 'a', name: 'n' });
   return { root, folder, key, backup: join(root, 'backup'), restored: join(root, 'restored') };
 }
 
@@ -69,8 +68,7 @@ t.test('a backup of a running folder restores to the same', async (t) => {
   const opened = await copy.assets.open('job7/video.mp4');
   t.equal(opened && (await text(opened.stream)), 'the video');
   t.match(await new StoredLedger({ store: copy.ledgerStore }).balance('a'), { paid: 7 });
-  const masterKey = await loadMasterKey(restored);
-  const keys = new ApiKeys({ storage: copy.storage, store: copy.keyStore, masterKey });
+  const keys = new ApiKeys({ store: copy.keyStore, masterKeys: await copy.masterKeys() });
   t.match(await keys.verify(key), { accountId: 'a' });
   t.equal(statSync(restored).mode & 0o777, 0o700);
 });
@@ -114,6 +112,61 @@ t.test('a backup is of one moment, whatever is committed meanwhile', async (t) =
   t.ok(ids.size >= 20);
 });
 
+t.test('keys and accounts that jobs refer to are in a backup, also those made meanwhile', async (t) => {
+  let whenCopying: (() => Promise<void>) | undefined;
+  const disk: Disk = {
+    ...realDisk,
+    async open(path, how) {
+      const work = path.includes('backup.part') ? whenCopying : undefined;
+      if (work) whenCopying = undefined;
+      await work?.();
+      return realDisk.open(path, how);
+    },
+  };
+  const { folder, backup, restored } = await openFolder(t, { disk });
+  const { storage } = folder;
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const accounts = new Accounts({ store: folder.accountStore });
+  const makeJob = async (jobId: string) => {
+    const { accountId: owner } = await accounts.create(`${jobId}@example.org`);
+    const { keyId } = (await keys.mint({ accountId: owner, name: 'n' })).record;
+    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId, { owner, keyId }), 'x'));
+  };
+  await makeJob('before');
+  whenCopying = () => makeJob('meanwhile');
+  await backUp(folder, backup);
+  t.equal(whenCopying, undefined);
+  await restore(backup, restored);
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const jobs = (await copy.storage.listJobs({ limit: 1000 })).filter(({ keyId }) => keyId !== null);
+  t.ok(jobs.length > 0);
+  for (const { owner, keyId } of jobs) {
+    t.equal((await copy.keyStore.getKey(keyId as string))?.accountId, owner);
+    t.match(await copy.accountStore.getAccount(owner), { accountId: owner });
+  }
+});
+
+t.test('documents are of a backup as any other file', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await folder.settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs: 5 }));
+  await backUp(folder, backup);
+  await restore(backup, restored);
+  for (const name of ['accounts.json', 'keys.json', 'settings.json']) {
+    t.equal(readFileSync(join(restored, name), 'utf8'), readFileSync(join(folder.path, name), 'utf8'), name);
+    t.equal(statSync(join(restored, name)).mode & 0o777, 0o600);
+  }
+  writeFileSync(
+    join(backup, 'keys.json'),
+    readFileSync(join(backup, 'keys.json'), 'utf8').replace('"n"', '"m"'),
+  );
+  await t.rejects(restore(backup, `${restored}2`), {
+    code: 'storage_damaged',
+    message: /keys\.json is altered/,
+  });
+});
+
 t.test('artifacts that are removed at any moment meanwhile are not in it', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const pathOf = folder.assets.path.bind(folder.assets);
@@ -135,7 +188,7 @@ t.test('the master key stays behind unless asked for, and its absence is explain
   await backUp(folder, backup);
   t.notOk(existsSync(join(backup, 'master.key')));
   await restore(backup, restored);
-  await t.rejects(loadMasterKey(restored), { code: 'master_key', message: /Put it back/ });
+  await t.rejects(new DataFolder(restored).masterKeys(), { code: 'master_key', message: /Put it back/ });
 });
 
 t.test('a restore without the master key says whose secrets need it', async (t) => {
@@ -157,7 +210,7 @@ t.test('a restore takes a master key that opens every secret, and stores it when
   t.match(stored, { masterKey: 'in the folder' });
   t.equal(readFileSync(join(restored, 'master.key'), 'utf8'), masterKey);
   t.equal(statSync(join(restored, 'master.key')).mode & 0o777, 0o600);
-  await t.resolves(loadMasterKey(restored));
+  await t.resolves(new DataFolder(restored).masterKeys());
 });
 
 t.test('a restore refuses a wrong master key, and leaves nothing', async (t) => {
@@ -184,10 +237,10 @@ t.test('where nothing is sealed, a restored folder needs no master key', async (
   const folder = new DataFolder(join(root, 'data'));
   await folder.start();
   t.teardown(() => folder.stop());
-  await loadMasterKey(folder.path);
+  await folder.masterKeys();
   await backUp(folder, join(root, 'backup'));
   t.match(await restore(join(root, 'backup'), join(root, 'restored')), { masterKey: 'none' });
-  await t.resolves(loadMasterKey(join(root, 'restored')));
+  await t.resolves(new DataFolder(join(root, 'restored')).masterKeys());
 });
 
 t.test('nothing is overwritten, neither by a backup nor by a restore', async (t) => {

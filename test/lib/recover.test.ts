@@ -1,53 +1,62 @@
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { DataFolder, recover, StoredLedger } from '../../lib/index.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 
 const JOBS = 40;
-const IN_JOURNAL = 4;
+const PAGE_BYTES = 4096;
 
-/** A closed folder with jobs that are over: some in packs, some in the snapshot, the last ones in the journal only. */
+/** A closed folder with jobs that are over. */
 async function usedFolder(t: Test): Promise<string> {
   const path = join(t.testdir(), 'data');
-  await use(new DataFolder(path, { snapshotAfterBytes: 6000, recentJobs: 5 }), 1, JOBS - IN_JOURNAL);
-  await use(new DataFolder(path), JOBS - IN_JOURNAL + 1, JOBS);
-  return path;
-}
-
-async function use(folder: DataFolder, first: number, last: number): Promise<void> {
+  const folder = new DataFolder(path);
   await folder.start();
   const { storage } = folder;
   const ledger = new StoredLedger({ store: folder.ledgerStore });
-  if (first === 1) await ledger.grantPaid('a', 1000);
-  for (let number = first; number <= last; number++) {
+  await ledger.grantPaid('a', 1000);
+  for (let number = 1; number <= JOBS; number++) {
     const jobId = `job${String(number).padStart(3, '0')}`;
     await storage.transaction(async (tx) => {
       await ledger.reserve({ jobId, owner: 'a', amountCredits: 5 }, tx);
       await ledger.settle({ jobId, owner: 'a', amountCredits: 3 }, tx);
-      const job = jobRecord(jobId, { owner: 'a', phase: 'completed', reserveCredits: 5, creditsCost: 3 });
+      const job = jobRecord(jobId, {
+        owner: 'a',
+        phase: 'completed',
+        reserveCredits: 5,
+        creditsCost: 3,
+        metadataJson: JSON.stringify('m'.repeat(500)),
+      });
       await storage.insertJob(tx, job, `# ${jobId} ${'x'.repeat(300)}`);
     });
   }
   await folder.stop();
+  return path;
 }
 
-function nameIn(path: string, start: string): string {
-  return readdirSync(path)
-    .filter((name) => name.startsWith(start))
-    .sort()
-    .at(-1) as string;
+const databaseIn = (path: string) => join(path, 'database.sqlite');
+
+function change(path: string, how: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(databaseIn(path));
+  how(bytes);
+  writeFileSync(databaseIn(path), bytes);
 }
 
-function flipByte(path: string, at: number): void {
-  const bytes = readFileSync(path);
-  const place = at < 0 ? bytes.length + at : at;
-  bytes[place] = (bytes[place] as number) ^ 1;
-  writeFileSync(path, bytes);
+/** Pages of a table or an index. */
+function pagesOf(path: string, name: string): number[] {
+  const database = new DatabaseSync(databaseIn(path));
+  const rows = database.prepare('SELECT pageno FROM dbstat WHERE name = ? ORDER BY pageno').all(name);
+  database.close();
+  return rows.map(({ pageno }) => Number(pageno));
+}
+
+function wipePage(path: string, page: number): void {
+  change(path, (bytes) => bytes.fill(0xaa, (page - 1) * PAGE_BYTES, page * PAGE_BYTES));
 }
 
 function contents(path: string): Record<string, string> {
-  const names = readdirSync(path).filter((name) => /^(database|journal|pack)/.test(name));
+  const names = readdirSync(path).filter((name) => name.startsWith('database'));
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(path, name), 'latin1')]));
 }
 
@@ -64,68 +73,70 @@ async function jobsIn(path: string): Promise<string[]> {
 }
 
 const damages: [title: string, harm: (path: string) => void, mostJobsLost: number][] = [
-  ['a flipped byte in the journal', (path) => flipByte(join(path, nameIn(path, 'journal-')), 300), 1],
   [
-    'a flipped line end in the journal',
-    (path) => {
-      const journal = join(path, nameIn(path, 'journal-'));
-      flipByte(journal, readFileSync(journal).indexOf(10));
-    },
+    'a flipped byte in a source',
+    (path) =>
+      change(path, (bytes) => {
+        bytes[bytes.indexOf('# job007 x') + 3] = 0x4a;
+      }),
     0,
   ],
+  ['a wiped page of jobs', (path) => wipePage(path, pagesOf(path, 'jobs').at(-1) as number), 20],
+  ['a wiped root of jobs', (path) => wipePage(path, pagesOf(path, 'jobs')[0] as number), JOBS],
+  ['a wiped page of sources', (path) => wipePage(path, pagesOf(path, 'sources').at(-2) as number), 0],
+  ['a wiped page of an index', (path) => wipePage(path, pagesOf(path, 'jobs_of_owner').at(-1) as number), 0],
+  ['wiped accounts', (path) => wipePage(path, pagesOf(path, 'ledger_accounts')[0] as number), 0],
   [
-    'a flipped byte in the journal’s last record',
-    (path) => flipByte(join(path, nameIn(path, 'journal-')), -50),
-    1,
+    'a file that is cut off',
+    (path) => writeFileSync(databaseIn(path), readFileSync(databaseIn(path)).subarray(0, -20 * PAGE_BYTES)),
+    JOBS,
   ],
-  ['a missing journal', (path) => rmSync(join(path, nameIn(path, 'journal-'))), 20],
-  ['a flipped byte in the snapshot’s head', (path) => flipByte(join(path, 'database.jsonl'), 30), 0],
-  ['a flipped byte in the snapshot’s middle', (path) => flipByte(join(path, 'database.jsonl'), 1500), 1],
-  ['a snapshot that is cut off', (path) => truncateSync(join(path, 'database.jsonl'), 3000), 10],
-  ['a missing snapshot', (path) => rmSync(join(path, 'database.jsonl')), 10],
-  ['a flipped byte in a pack', (path) => flipByte(join(path, nameIn(path, 'pack-')), 20), 40],
-  ['a missing pack', (path) => rmSync(join(path, nameIn(path, 'pack-'))), 40],
 ];
 
 for (const [title, harm, mostJobsLost] of damages) {
   t.test(`${title}: what is whole is saved, what is lost is named`, async (t) => {
     const path = await usedFolder(t);
-    t.match(await recover(path), { losses: [] }, 'nothing is damaged yet');
+    t.match(await recover(path), { faults: [], lost: [], keptAside: null }, 'nothing is damaged yet');
     harm(path);
     const before = contents(path);
-    await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /scenepress recover/ });
 
     const plan = await recover(path);
-    t.ok(plan.losses.length > 0);
+    t.ok(plan.faults.length + plan.lost.length > 0);
     t.match(plan, { keptAside: null, audit: null });
     t.same(contents(path), before, 'nothing is changed before one is told to');
 
     const report = await recover(path, { apply: true });
-    t.same(report.losses, plan.losses);
-    t.same(contents(report.keptAside as string)['database.jsonl'], before['database.jsonl']);
+    t.same(report.lost, plan.lost);
+    t.same(contents(report.keptAside as string), before);
     t.ok(report.audit);
     const jobs = await jobsIn(path);
     t.ok(jobs.length >= JOBS - mostJobsLost, `${jobs.length} of ${JOBS} jobs are saved`);
-    for (const { table, id } of report.lost)
-      if (table === 'jobs') t.notOk(jobs.includes(id), `${id} is lost`);
+    for (const { table, key } of report.lost)
+      if (table === 'jobs') t.notOk(jobs.includes(key), `${key} is lost`);
     if (jobs.length === JOBS) t.notMatch(report.lost, [{ table: 'jobs' }]);
-    t.match(await recover(path), { losses: [] }, 'and nothing is damaged any more');
+    t.match(await recover(path), { faults: [], lost: [] }, 'and nothing is damaged any more');
+    t.notOk(existsSync(join(path, 'recovery.part')));
   });
 }
 
-t.test('what is missing shows in the audit', async (t) => {
+t.test('what is lost of the books shows in the audit', async (t) => {
   const path = await usedFolder(t);
-  flipByte(join(path, nameIn(path, 'journal-')), 300);
-  const { audit, lost, doubtful } = await recover(path, { apply: true });
-  t.ok([...lost, ...doubtful].some(({ table }) => table === 'ledgerAccounts'));
-  t.ok((audit?.problems.length ?? 0) > 0, 'a lost record leaves books that do not add up');
+  wipePage(path, pagesOf(path, 'ledger_entries').at(-1) as number);
+  const { audit, lost } = await recover(path, { apply: true });
+  t.ok(lost.some(({ table }) => table === 'ledger_entries'));
+  t.ok((audit?.problems.length ?? 0) > 0);
 });
 
-t.test('a torn last record is no loss', async (t) => {
+t.test('a recovery that was cut off stops the start, and is begun anew', async (t) => {
   const path = await usedFolder(t);
-  const journal = join(path, nameIn(path, 'journal-'));
-  truncateSync(journal, readFileSync(journal).length - 20);
-  t.match(await recover(path), { losses: [] });
+  wipePage(path, pagesOf(path, 'sources').at(-1) as number);
+  const { keptAside } = await recover(path, { apply: true });
+  // As it stands between two renames: the former database is away, and no new one is there.
+  renameSync(databaseIn(path), join(path, 'half-made'));
+  writeFileSync(join(path, 'recovering'), `${(keptAside as string).split('/').at(-1)}\n`);
+  await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /recovery.*interrupted.*again/ });
+  t.match(await recover(path, { apply: true, now: new Date(0) }), { keptAside: /damaged-1970/ });
+  t.equal((await jobsIn(path)).length, JOBS);
 });
 
 t.test('a folder that is in use, or holds no data, is refused', async (t) => {

@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type DataFolderOptions, FileAssetStore, StoredLedger } from '../../lib/index.ts';
 import {
+  accountStoreSuite,
   assetStoreSuite,
   type Behaviour,
   deliveriesSuite,
+  keyStoreSuite,
   ledgerSuite,
+  settingsStoreSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
@@ -20,12 +23,9 @@ async function openFolder(t: Test, options: DataFolderOptions = {}): Promise<Dat
   return folder;
 }
 
-/** Moves everything out of memory as soon as it may. */
-const FORGETFUL = { snapshotAfterBytes: 1, recentJobs: 0 };
-
 const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   [
-    'the lowdb storage',
+    'the SQLite storage',
     (t) =>
       storageSuite(async () => {
         const folder = await openFolder(t);
@@ -33,7 +33,7 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
       }),
   ],
   [
-    'the lowdb storage, for deliveries',
+    'the SQLite storage, for deliveries',
     (t) =>
       deliveriesSuite(async () => {
         const folder = await openFolder(t);
@@ -41,19 +41,27 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
       }),
   ],
   [
-    'the lowdb storage with little memory',
+    'the accounts document',
     (t) =>
-      storageSuite(async () => {
-        const folder = await openFolder(t, FORGETFUL);
-        return { subject: folder.storage, close: () => folder.stop() };
+      accountStoreSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.accountStore, close: () => folder.stop() };
       }),
   ],
   [
-    'the lowdb storage with little memory, for deliveries',
+    'the keys document',
     (t) =>
-      deliveriesSuite(async () => {
-        const folder = await openFolder(t, FORGETFUL);
-        return { subject: folder.storage, close: () => folder.stop() };
+      keyStoreSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.keyStore, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the settings document',
+    (t) =>
+      settingsStoreSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.settings, close: () => folder.stop() };
       }),
   ],
   [

@@ -79,8 +79,8 @@ t.test('what is wrong is named, with what to do, and ends with exit code 1', asy
   const { kill, ended } = await serve(t, ['--data-dir', dataDir]);
   kill('SIGTERM');
   await ended;
-  const snapshot = join(dataDir, 'database.jsonl');
-  await writeFile(snapshot, (await readFile(snapshot, 'utf8')).replace(/"checksum":"./, '"checksum":"x'));
+  const database = join(dataDir, 'database.sqlite');
+  await writeFile(database, (await readFile(database)).fill(0, 0, 16));
   const occupant = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
   await new Promise((resolve) => occupant.once('listening', resolve));
   t.teardown(() => occupant.close());
@@ -100,7 +100,7 @@ t.test('what is wrong is named, with what to do, and ends with exit code 1', asy
   });
   t.notOk(of['Text'], 'nothing is rendered without a renderer');
   for (const { status, remedy } of findings) t.equal(status === 'ok', remedy === undefined);
-  t.notOk(existsSync(join(dataDir, 'lock.pid')));
+  t.notOk(existsSync(join(dataDir, 'lock.holder')));
 
   const shown = await scenepress(['doctor', ...args], { renders: true });
   t.equal(shown.code, 1);

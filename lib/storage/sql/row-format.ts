@@ -66,6 +66,13 @@ export class RowFormat<Rec extends object> {
     this.update = `UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')} WHERE ${this.key.map((name) => `${name} = ?`).join(' AND ')}`;
   }
 
+  /** The column that keeps a field. */
+  columnOf(field: keyof Rec & string): string {
+    const column = this.#columns.find((column) => column.field === field);
+    assert(column, 'a field of the table');
+    return column.name;
+  }
+
   /** The values that {@link insert} and {@link update} take. */
   row(record: Rec): SqlValue[] {
     const values = this.#columns.map(({ field, kind }) =>

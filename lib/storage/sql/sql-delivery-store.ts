@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/delivery-store.ts';
 import { DueQueue } from '../../webhooks/due-queue.ts';
-import type { Transaction } from '../storage.ts';
+import type { ResealedStep, ResealStep, Transaction } from '../storage.ts';
+import { resealRows } from './reseal-rows.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { ANSWERS, BODIES, DELIVERIES } from './tables.ts';
 
@@ -54,15 +55,9 @@ export class SqlDeliveryStore implements DeliveryStore {
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', delivery.deliveryId);
   }
 
-  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<void> {
-    const inside = this.#database.inside(tx);
-    const rows = await inside.all(
-      `SELECT ${DELIVERIES.names} FROM deliveries WHERE secret_sealed IS NOT NULL`,
-    );
-    for (const row of rows) {
-      const delivery = DELIVERIES.record(row);
-      await this.update(tx, { ...delivery, secretSealed: reseal(delivery.secretSealed as string) });
-    }
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    const noteAfter = (tx: SqlTransaction, delivery: DeliveryRecord) => this.#noteAfter(tx, delivery);
+    return resealRows(this.#database, DELIVERIES, 'secretSealed', step, noteAfter);
   }
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {

@@ -63,11 +63,22 @@ export class SqlLedgerStore implements LedgerStore {
       );
   }
 
-  async hasGrant(tx: Transaction, owner: string, grantId: string): Promise<boolean> {
+  async lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined> {
     const row = await this.#database
       .inside(tx)
-      .get('SELECT 1 AS found FROM ledger_entries WHERE owner = ? AND grant_id = ?', owner, grantId);
-    return row !== undefined;
+      .get<{ last: string | null }>(
+        "SELECT max(period) AS last FROM grants WHERE owner = ? AND source = 'free' AND period <= ?",
+        owner,
+        period,
+      );
+    return row?.last ?? undefined;
+  }
+
+  async findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined> {
+    const row = await this.#database
+      .inside(tx)
+      .get(`SELECT ${ENTRIES.names} FROM ledger_entries WHERE owner = ? AND grant_id = ?`, owner, grantId);
+    return row && ENTRIES.record(row);
   }
 
   async append(tx: Transaction, entry: LedgerEntry): Promise<void> {

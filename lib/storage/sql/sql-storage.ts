@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { isTerminal, type JobPhase, type JobRecord, type JobStatus } from '../../jobs/job.ts';
-import type { IdempotentRequest, JobQuery, Storage, Transaction } from '../storage.ts';
+import type {
+  IdempotentRequest,
+  JobQuery,
+  ResealedStep,
+  ResealStep,
+  Storage,
+  Transaction,
+} from '../storage.ts';
+import { resealRows } from './reseal-rows.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { JOBS, REQUESTS, SOURCES } from './tables.ts';
@@ -8,6 +16,9 @@ import { JOBS, REQUESTS, SOURCES } from './tables.ts';
 const DEFAULT_LIMIT = 50;
 /** Rows of a walk over many that are read at once. */
 const PAGE = 500;
+/** Each may have 200 KiB of metadata. */
+const UNFINISHED_PAGE = 100;
+const UNFINISHED_PHASES: JobPhase[] = ['reserving', 'queued', 'running', 'settling'];
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   queued: ['queued'],
@@ -119,9 +130,12 @@ export class SqlStorage implements Storage {
     return rows.map((row) => JOBS.record(row));
   }
 
-  async unfinishedJobs(): Promise<JobRecord[]> {
+  async unfinishedJobs({ after = '' }: { after?: string } = {}): Promise<JobRecord[]> {
+    const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = ? AND job_id > ? ORDER BY job_id LIMIT ?) AS page`;
     const rows = await this.#database.all(
-      `SELECT ${JOBS.names} FROM jobs WHERE phase IN ('reserving', 'queued', 'running', 'settling') ORDER BY job_id`,
+      `${UNFINISHED_PHASES.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
+      ...UNFINISHED_PHASES.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
+      UNFINISHED_PAGE,
     );
     return rows.map((row) => JOBS.record(row));
   }
@@ -148,34 +162,13 @@ export class SqlStorage implements Storage {
       .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
   }
 
-  async resealSecrets(tx: Transaction, reseal: (sealed: string) => string): Promise<number> {
-    const inside = this.#database.inside(tx);
-    const rows = await inside.all(`SELECT ${JOBS.names} FROM jobs WHERE webhook_secret_sealed IS NOT NULL`);
-    for (const row of rows) {
-      const job = JOBS.record(row);
-      await this.#update(tx, { ...job, webhookSecretSealed: reseal(job.webhookSecretSealed as string) });
-    }
-    return rows.length;
-  }
-
-  async anySealedSecret(): Promise<string | undefined> {
-    const row = await this.#database.get<{ sealed: string }>(
-      'SELECT webhook_secret_sealed AS sealed FROM jobs WHERE webhook_secret_sealed IS NOT NULL LIMIT 1',
-    );
-    return row?.sealed;
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    return resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
     const row = await this.#database.get(`SELECT ${SOURCES.names} FROM sources WHERE job_id = ?`, jobId);
     return row && SOURCES.record(row).code;
-  }
-
-  async queuePausedAtMs(): Promise<number | null> {
-    throw new Error('moves to the documents');
-  }
-
-  async setQueuePausedAtMs(): Promise<void> {
-    throw new Error('moves to the documents');
   }
 
   async #update(tx: Transaction, job: JobRecord): Promise<void> {

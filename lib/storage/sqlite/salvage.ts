@@ -127,7 +127,7 @@ function* walk(
         ...(until ?? []),
       ]);
     } catch (error) {
-      if (limit === 1) return { after, reason: (error as Error).message };
+      if (limit === 1) return { after, reason: reasonOf(error) };
       limit = 1;
       continue;
     }
@@ -157,7 +157,7 @@ function saveOne(source: Connection, target: Connection, table: Table, key: Key)
     const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
     return row ? saveInto(target, table, row) : 'an index knows it, but the table has no such row';
   } catch (error) {
-    return (error as Error).message;
+    return reasonOf(error);
   }
 }
 
@@ -172,8 +172,15 @@ function saveInto(target: Connection, { name, check }: Table, row: Row): string 
     );
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    return reasonOf(error);
   }
+}
+
+/** In SQLite's own words: those for an operator say to do what is being done. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  const reason = cause instanceof Error ? cause.message : message;
+  return reason === 'FOREIGN KEY constraint failed' ? 'what it belongs to is lost' : reason;
 }
 
 function nameOf(key: Key): string {

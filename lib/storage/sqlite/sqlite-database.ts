@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod } from 'node:fs/promises';
+import { chmod, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
@@ -368,6 +368,7 @@ export class SqliteDatabase implements SqlDatabase {
 
 /** Opens a database for writing, made with its tables where there is none. */
 export async function makeDatabase(path: string): Promise<Connection> {
+  await assertOpens(path);
   const connection = new Connection(path);
   try {
     await chmod(path, OWNERS_ALONE);
@@ -378,6 +379,15 @@ export async function makeDatabase(path: string): Promise<Connection> {
     connection.close();
     throw error;
   }
+}
+
+/** Rejects with the system's own error: SQLite only says that it could not. */
+async function assertOpens(path: string): Promise<void> {
+  const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  await file?.close();
 }
 
 function nothing(): void {}

@@ -17,10 +17,10 @@ const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9'
 /** A dispatcher with two workers whose renders end when the test says so, and a job of owner `a`. */
 async function setUp(t: Test, logger: Logger = silentLogger, more: Partial<DispatcherOptions> = {}) {
   const path = t.testdir({ work: {} });
-  const { storage, assets } = new DataFolder(join(path, 'data'));
-  await storage.start();
-  await assets.start();
-  t.teardown(() => storage.stop());
+  const folder = new DataFolder(join(path, 'data'));
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage, assets } = folder;
   const world = { storage, ledger: new UnmeteredLedger(), pricing: new Pricing(), clock: systemClock };
   const book = new JobBook({ ...world, onOrphans: (assetKeys) => dispatcher.discardLater(assetKeys) });
   const ends: ((result: RenderResult) => void)[] = [];

@@ -70,7 +70,7 @@ for (const [name, open] of [
       const first = await book.open(request);
       t.equal(first.repeated, false);
       t.equal(await ledger.available('a'), 0);
-      const again = await book.open(request, () => t.fail('it doesn’t enter again'));
+      const again = await book.open(request, { room: () => void t.fail('it doesn’t enter again') });
       t.match(again, { repeated: true, job: { jobId: first.job.jobId } });
       t.equal((await storage.listJobs({})).length, 1);
       const other = { ...request, idempotency: { key: 'k', fingerprint: 'g' } };
@@ -99,8 +99,19 @@ for (const [name, open] of [
       const full = () => {
         throw new Error('full');
       };
-      await t.rejects(book.open(newJob, full), { message: 'full' });
+      await t.rejects(book.open(newJob, { room: full }), { message: 'full' });
       t.equal(await ledger.available('a'), 100);
+    });
+
+    t.test('asks for the owner before it answers a repeated request', async (t) => {
+      const { book, ledger, storage } = await open(t);
+      const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
+      const refuse = () => Promise.reject(new Error('refused'));
+      await t.rejects(book.open(request, { owner: refuse }), { message: 'refused' });
+      t.equal(await ledger.available('a'), 100);
+      t.same(await storage.listJobs({}), []);
+      await book.open(request);
+      await t.rejects(book.open(request, { owner: refuse }), { message: 'refused' });
     });
 
     t.test('ends a job once: the first outcome counts', async (t) => {

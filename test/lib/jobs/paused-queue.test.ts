@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, RenderService, type RenderServiceOptions, silentLogger } from '../../../lib/index.ts';
+import {
+  DataFolder,
+  RenderService,
+  type RenderServiceOptions,
+  type Settings,
+  type SettingsStore,
+  silentLogger,
+} from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
@@ -42,6 +49,25 @@ t.test('a pause survives a restart, which says so', async (t) => {
   t.ok(warnings.some((warning) => warning.includes('paused')));
   await second.resumeQueue();
   t.match(await second.wait(jobId), { status: 'completed' });
+});
+
+t.test('a pause is remembered where the embedder wants settings to be', async (t) => {
+  let kept: Settings = { queuePausedAtMs: null };
+  const settings: SettingsStore = {
+    getSettings: async () => kept,
+    changeSettings: async (change) => {
+      kept = change(kept);
+      return kept;
+    },
+  };
+  const service = serviceIn(t, t.testdir(), { settings });
+  await service.open();
+  await service.pauseQueue();
+  t.equal(new Date(kept.queuePausedAtMs ?? 0).toISOString(), service.status().queuePausedAt);
+  await service.stop();
+  kept = { queuePausedAtMs: 5 };
+  await service.open();
+  t.equal(service.status().queuePausedAt, new Date(5).toISOString());
 });
 
 t.test('a waiting job can be cancelled while the queue is paused', async (t) => {

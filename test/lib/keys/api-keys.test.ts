@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ApiKeys, DataFolder, loadMasterKey } from '../../../lib/index.ts';
+import { ApiKeys, DataFolder } from '../../../lib/index.ts';
 
 async function openKeys(t: Test): Promise<{ keys: ApiKeys; path: string; folder: DataFolder }> {
   const path = t.testdir();
   const folder = new DataFolder(path);
   await folder.start();
   t.teardown(() => folder.stop());
-  const masterKey = await loadMasterKey(path);
-  return { keys: new ApiKeys({ storage: folder.storage, store: folder.keyStore, masterKey }), path, folder };
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  return { keys, path, folder };
 }
 
 t.test('a key has the contract’s form and opens the door', async (t) => {
@@ -56,7 +56,7 @@ t.test('neither key nor webhook secret is on the disk', async (t) => {
   const { keys, path, folder } = await openKeys(t);
   const { key, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   await folder.stop();
-  const stored = readFileSync(join(path, 'journal-0000000000000001'), 'utf8');
+  const stored = readFileSync(join(path, 'keys.json'), 'utf8');
   t.notOk(stored.includes(key.slice(16)));
   t.notOk(stored.includes(webhookSecret.slice(6)));
   t.ok(stored.includes(key.slice(0, 16)), 'the prefix is: it may be shown');
@@ -85,6 +85,14 @@ t.test('the default webhook of a key can be set and taken away', async (t) => {
     await keys.setWebhookUrl(record.keyId, webhookUrl);
     t.match(await keys.verify(key), { webhookUrl });
   }
+});
+
+t.test('a default webhook that could not be called is refused', async (t) => {
+  const { keys } = await openKeys(t);
+  const refused = { code: 'invalid_request', message: 'webhookUrl must be an https:// URL' };
+  await t.rejects(keys.mint({ accountId: 'a', name: 'n', webhookUrl: 'http://example.org/' }), refused);
+  const { record } = await keys.mint({ accountId: 'a', name: 'n' });
+  await t.rejects(keys.setWebhookUrl(record.keyId, 'https://user:password@example.org/'), refused);
 });
 
 t.test('revoking a key that isn’t there says so', async (t) => {

@@ -1,187 +1,268 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
   ApiKeys,
+  backUp,
+  completeReplacement,
   DataFolder,
-  loadMasterKey,
-  type MasterKey,
   RenderService,
   replaceMasterKey,
+  restore,
 } from '../../../lib/index.ts';
-import { type Disk, type DiskFile, realDisk } from '../../../lib/storage/disk.ts';
+import type { Disk } from '../../../lib/storage/disk.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { mortalDisk } from '../../fixtures/mortal-disk.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
 
-/** The machine's disk, until it dies: after so many more changes each one fails, as if nobody were there any more. */
-function mortalDisk(): Disk & { dieAfter: (changes: number) => void; died: () => boolean } {
-  let left = Number.POSITIVE_INFINITY;
-  const count = () => {
-    left -= 1;
-    if (left < 0) throw new Error('killed');
-  };
-  const counted =
-    <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
-    async (...args: Args): Promise<T> => {
-      count();
-      return call(...args);
-    };
-  return {
-    ...realDisk,
-    async open(path, how) {
-      const file = await counted(realDisk.open)(path, how);
-      const writeNow: DiskFile['writeNow'] = (bytes, position) => {
-        count();
-        file.writeNow(bytes, position);
-      };
-      return { ...file, write: counted(file.write), writeNow, sync: counted(file.sync) };
-    },
-    rename: counted(realDisk.rename),
-    remove: counted(realDisk.remove),
-    syncFolder: counted(realDisk.syncFolder),
-    dieAfter: (changes) => {
-      left = changes;
-    },
-    died: () => left < 0,
-  };
+interface Options {
+  given?: string;
+  disk?: Disk;
 }
 
-async function opened(path: string, options: { given?: string; disk?: Disk } = {}) {
-  const folder = new DataFolder(path, { onFatal: () => {}, ...(options.disk && { disk: options.disk }) });
+async function opened(path: string, { given, disk }: Options = {}) {
+  const folder = new DataFolder(path, { onFatal: () => {}, ...(disk && { disk }) });
   await folder.start();
-  const { storage, keyStore: store } = folder;
-  const sealed = () => folder.anySealedSecret();
-  const load = loadMasterKey(path, { given: options.given, sealed });
-  const masterKey = await load.catch(async (error: unknown) => {
+  const masterKeys = await folder.masterKeys({ given }).catch(async (error: unknown) => {
     await folder.stop();
     throw error;
   });
-  const service = new RenderService({ dataFolder: folder, webhooks: { masterKey } });
-  return { folder, masterKey, service, keys: new ApiKeys({ storage, store, masterKey }) };
+  const service = new RenderService({ dataFolder: folder, webhooks: { masterKeys } });
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
+  const reseal = async () => void (await service.resealSecrets({ keys }));
+  const rotate = (given?: string) => replaceMasterKey(folder, { reseal, given });
+  const complete = () => completeReplacement(folder, { reseal });
+  const mint = () => keys.mint({ accountId: 'a', name: 'n' });
+  return { folder, masterKeys, service, keys, mint, rotate, complete, stop: () => folder.stop() };
 }
 
-async function rotate(
-  path: string,
-  { keys, service, masterKey: current }: { keys: ApiKeys; service: RenderService; masterKey: MasterKey },
-  options: { given?: string; disk?: Disk } = {},
-): Promise<void> {
-  const reseal = async (next: MasterKey) => void (await service.resealSecrets(next, { keys }));
-  await replaceMasterKey(path, { current, reseal, ...options });
+type Studio = Awaited<ReturnType<typeof opened>>;
+
+/** Jobs with secrets of their own, over and waiting. */
+async function insertJobs({ folder, masterKeys }: Studio, count: number): Promise<string[]> {
+  const { storage } = folder;
+  const ids = Array.from({ length: count }, (_, number) => `job${number}`);
+  await storage.transaction(async (tx) => {
+    for (const [number, jobId] of ids.entries()) {
+      const phase = number % 2 ? ('completed' as const) : ('queued' as const);
+      const webhookSecretSealed = masterKeys.seal(`of ${jobId}`);
+      await storage.insertJob(tx, jobRecord(jobId, { phase, webhookSecretSealed }), '');
+    }
+  });
+  return ids;
 }
+
+async function assertSecrets(
+  t: Test,
+  studio: Studio,
+  jobs: string[],
+  minted: Minted[],
+  when = '',
+): Promise<void> {
+  const { folder, masterKeys, keys } = studio;
+  for (const { record, webhookSecret } of minted)
+    t.equal(await keys.webhookSecretOf(record.keyId), webhookSecret, `of a key ${when}`);
+  for (const jobId of jobs) {
+    const sealed = (await folder.storage.getJob(jobId))?.webhookSecretSealed as string;
+    t.equal(masterKeys.open(sealed), `of ${jobId}`, `of a job ${when}`);
+  }
+}
+
+type Minted = Awaited<ReturnType<ApiKeys['mint']>>;
 
 t.test('secrets stay what they were under a new key, and the old one opens nothing any more', async (t) => {
   const path = t.testdir();
   const studio = await opened(path);
-  const minted = await studio.keys.mint({ accountId: 'a', name: 'n' });
+  const minted = [await studio.mint()];
+  const jobs = await insertJobs(studio, 3);
   const before = readFileSync(join(path, 'master.key'), 'utf8');
-  await rotate(path, studio);
-  t.equal(await studio.keys.webhookSecretOf(minted.record.keyId), minted.webhookSecret);
-  await studio.folder.stop();
+  const former = await studio.rotate();
+  await assertSecrets(t, studio, jobs, minted);
+  await studio.stop();
   t.not(readFileSync(join(path, 'master.key'), 'utf8'), before);
+  t.equal(readFileSync(join(path, former as string), 'utf8'), before);
   t.notOk(existsSync(join(path, 'master.key.next')));
   const again = await opened(path);
-  t.equal(await again.keys.webhookSecretOf(minted.record.keyId), minted.webhookSecret);
-  await again.folder.stop();
+  t.equal(again.masterKeys.former, undefined);
+  await assertSecrets(t, again, jobs, minted);
+  await again.stop();
   await t.rejects(opened(path, { given: before }), { code: 'master_key', message: /is not the one/ });
+});
+
+t.test('what early versions sealed, which did not say with which key, is sealed anew', async (t) => {
+  const studio = await opened(t.testdir());
+  const { record, webhookSecret } = await studio.mint();
+  await studio.folder.keyStore.changeKey(record.keyId, (key) => ({
+    ...key,
+    webhookSecretSealed: key.webhookSecretSealed.split('.')[1] as string,
+  }));
+  t.equal(await studio.keys.webhookSecretOf(record.keyId), webhookSecret);
+  await studio.rotate();
+  const sealed = (await studio.folder.keyStore.getKey(record.keyId))?.webhookSecretSealed as string;
+  t.equal(studio.masterKeys.current.open(sealed), webhookSecret);
+  await studio.stop();
 });
 
 t.test('keys made while it rotates are sealed with the right one', async (t) => {
   const path = t.testdir();
   const studio = await opened(path);
-  const mint = () => studio.keys.mint({ accountId: 'a', name: 'n' });
-  const minting = [mint(), mint()];
-  const rotating = rotate(path, studio);
+  const minting = [studio.mint(), studio.mint()];
+  const rotating = studio.rotate();
   for (let n = 0; n < 20; n += 1) {
-    minting.push(mint());
+    minting.push(studio.mint());
     await new Promise(setImmediate);
   }
   await rotating;
   const minted = await Promise.all(minting);
-  await studio.folder.stop();
+  await studio.stop();
   const again = await opened(path);
-  for (const { record, webhookSecret } of minted) {
-    t.equal(await again.keys.webhookSecretOf(record.keyId), webhookSecret);
-  }
-  await again.folder.stop();
+  await assertSecrets(t, again, [], minted);
+  await again.stop();
 });
 
-t.test(
-  'a service that needs the key for the first time meanwhile leaves the rotation to itself',
-  async (t) => {
-    for (const given of [undefined, NEW]) {
-      const path = t.testdir();
-      const { folder, masterKey: current } = await opened(path, given === undefined ? {} : { given: OLD });
-      const { storage } = folder;
-      const job = jobRecord('1', { phase: 'completed', webhookSecretSealed: current.seal('mine') });
-      await storage.transaction((tx) => storage.insertJob(tx, job, ''));
-      const webhooks = given === undefined ? {} : { masterKey: current };
-      const service = new RenderService({ dataFolder: folder, assetUrl: 'https://example.org', webhooks });
-      await service.open();
-      const webhook = { url: 'https://example.org/', secret: 'mine' };
-      const enqueue = () => service.enqueue({ owner: 'a', code: 'x', className: 'A', webhook });
-      const enqueued: Promise<{ jobId: string }>[] = [];
-      await replaceMasterKey(path, {
-        current,
-        given,
-        async reseal(next) {
-          const again = replaceMasterKey(path, { current, given, reseal: async () => {} });
-          await t.rejects(again, { code: 'conflict' });
-          enqueued.push(enqueue());
-          await service.resealSecrets(next);
-          enqueued.push(enqueue());
-        },
-      });
-      const jobs = ['1', ...(await Promise.all(enqueued)).map(({ jobId }) => jobId)];
-      await service.stop();
-      const after = await opened(path, given === undefined ? {} : { given });
-      for (const jobId of jobs) {
-        const sealed = (await after.folder.storage.getJob(jobId))?.webhookSecretSealed as string;
-        t.equal(after.masterKey.open(sealed), 'mine');
-      }
-      await after.folder.stop();
-    }
-  },
-);
+t.test('commits of the service wait for one step at most', async (t) => {
+  const studio = await opened(t.testdir());
+  const { storage } = studio.folder;
+  const jobs = await insertJobs(studio, 1000);
+  let isDone = false;
+  const rotating = studio.rotate().then(() => {
+    isDone = true;
+  });
+  let commits = 0;
+  while (!isDone) {
+    commits += 1;
+    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(`later${commits}`), ''));
+  }
+  await rotating;
+  t.ok(commits > 5, `${commits} commits meanwhile`);
+  await assertSecrets(t, studio, jobs, []);
+  await studio.stop();
+});
 
-t.test('killed at any moment, it has happened or it has not', async (t) => {
-  // Where no secret is a key's, those of jobs tell which.
-  for (const [given, keyCount] of [
-    [undefined, 2],
-    [NEW, 2],
-    [undefined, 0],
-  ] as const) {
+t.test('a service that needs the key for the first time meanwhile takes the right one', async (t) => {
+  for (const given of [undefined, NEW]) {
+    const path = t.testdir();
+    const { folder } = await opened(path, given === undefined ? {} : { given: OLD });
+    const service = new RenderService({ dataFolder: folder, assetUrl: 'https://example.org' });
+    await service.open();
+    const webhook = { url: 'https://example.org/', secret: 'mine' };
+    const enqueue = () => service.enqueue({ owner: 'a', code: 'x', className: 'A', webhook });
+    const enqueued: Promise<{ jobId: string }>[] = [];
+    await replaceMasterKey(folder, {
+      given,
+      async reseal() {
+        const again = replaceMasterKey(folder, { given, reseal: async () => {} });
+        await t.rejects(again, { code: 'conflict' });
+        enqueued.push(enqueue());
+        await service.resealSecrets();
+        enqueued.push(enqueue());
+      },
+    });
+    const jobs = await Promise.all(enqueued);
+    await service.stop();
+    const after = await opened(path, given === undefined ? {} : { given });
+    for (const { jobId } of jobs) {
+      const sealed = (await after.folder.storage.getJob(jobId))?.webhookSecretSealed as string;
+      t.equal(after.masterKeys.current.open(sealed), 'mine');
+    }
+    await after.stop();
+  }
+});
+
+t.test('a backup and a rotation wait for each other', async (t) => {
+  const root = t.testdir();
+  const studio = await opened(join(root, 'data'));
+  const minted = [await studio.mint()];
+  const jobs = await insertJobs(studio, 50);
+  const rotations = [studio.rotate()];
+  const backups = [];
+  for (let number = 0; number < 3; number += 1) {
+    backups.push(backUp(studio.folder, join(root, `backup${number}`), { withMasterKey: true }));
+    await Promise.all(rotations);
+    rotations.push(studio.rotate());
+  }
+  await Promise.all([...rotations, ...backups]);
+  await studio.stop();
+  for (const number of backups.keys()) {
+    const restored = join(root, `restored${number}`);
+    await restore(join(root, `backup${number}`), restored);
+    const copy = await opened(restored);
+    t.equal(copy.masterKeys.former, undefined);
+    await assertSecrets(t, copy, jobs, minted);
+    await copy.stop();
+  }
+});
+
+t.test('while a rotation that was cut off is not completed, no backup is made', async (t) => {
+  const root = t.testdir();
+  const studio = await opened(join(root, 'data'));
+  const minted = [await studio.mint()];
+  const jobs = await insertJobs(studio, 2);
+  const killed = replaceMasterKey(studio.folder, {
+    reseal: async () => {
+      await studio.keys.reseal();
+      throw new Error('killed');
+    },
+  });
+  await t.rejects(killed, { message: /killed.*both keys are needed/ });
+  await studio.stop();
+
+  const again = await opened(join(root, 'data'));
+  await assertSecrets(t, again, jobs, minted);
+  await t.rejects(backUp(again.folder, join(root, 'backup')), { code: 'conflict', message: /cut off/ });
+  await again.complete();
+  await backUp(again.folder, join(root, 'backup'), { withMasterKey: true });
+  await restore(join(root, 'backup'), join(root, 'restored'));
+  await again.stop();
+  const copy = await opened(join(root, 'restored'));
+  await assertSecrets(t, copy, jobs, minted);
+  await copy.stop();
+});
+
+t.test('killed at any moment, either key opens everything until it is completed', async (t) => {
+  for (const given of [undefined, NEW]) {
+    const [old, next] = given === undefined ? [{}, {}] : [{ given: OLD }, { given: NEW }];
     const outcomes = new Set<string>();
     for (let calls = 0; ; calls += 1) {
       const path = t.testdir();
-      const first = await opened(path, given === undefined ? {} : { given: OLD });
-      const mint = () => first.keys.mint({ accountId: 'a', name: 'n' });
-      const minted = await Promise.all(Array.from({ length: keyCount }, mint));
-      const job = jobRecord('1', { webhookSecretSealed: first.masterKey.seal('mine') });
-      await first.folder.storage.transaction((tx) => first.folder.storage.insertJob(tx, job, ''));
-      await first.folder.stop();
+      const when = `after ${calls} changes`;
+      const first = await opened(path, old);
+      const minted = [await first.mint(), await first.mint()];
+      const jobs = await insertJobs(first, 3);
+      await first.stop();
 
       const disk = mortalDisk();
-      const studio = await opened(path, { ...(given !== undefined && { given: OLD }), disk });
+      const studio = await opened(path, { ...old, disk });
       disk.dieAfter(calls);
-      await rotate(path, studio, { ...(given !== undefined && { given }), disk }).catch(() => {});
-      await studio.folder.stop().catch(() => {});
+      await studio.rotate(given).catch(() => {});
+      await studio.stop().catch(() => {});
 
-      const again = await opened(path, given === undefined ? {} : { given: OLD }).catch(async () => {
-        outcomes.add('new');
-        return opened(path, { given: NEW });
-      });
-      for (const { record, webhookSecret } of minted) {
-        t.equal(await again.keys.webhookSecretOf(record.keyId), webhookSecret, `after ${calls} changes`);
+      const isUnderWay = existsSync(join(path, 'master.key.next'));
+      const completed = await opened(path, old).catch(() => undefined);
+      outcomes.add(`${isUnderWay ? 'under way' : 'not'}, ${completed ? 'the old key fits' : 'it does not'}`);
+      if (completed) {
+        await assertSecrets(t, completed, jobs, minted, when);
+        await completed.stop();
       }
-      const sealed = (await again.folder.storage.getJob('1'))?.webhookSecretSealed as string;
-      t.equal(again.masterKey.open(sealed), 'mine', `of a job, after ${calls} changes`);
-      if (existsSync(join(path, 'master.key.next'))) t.fail(`master.key.next is left after ${calls} changes`);
-      await again.folder.stop();
+      // Completed with either key, it is done with that one.
+      const again = completed && calls % 2 === 0 ? old : isUnderWay || !completed ? next : old;
+      const last = await opened(path, again);
+      await assertSecrets(t, last, jobs, minted, when);
+      await last.complete();
+      await last.stop();
+      t.notOk(readdirSync(path).includes('master.key.next'), when);
+      const alone = await opened(path, again);
+      t.equal(alone.masterKeys.former, undefined, when);
+      await assertSecrets(t, alone, jobs, minted, `${when}, completed`);
+      await alone.stop();
+      const former = readdirSync(path).filter((name) => name.startsWith('master.key.until-'));
+      t.ok(former.length <= 1, `${former} ${when}`);
       if (!disk.died()) break;
       t.ok(calls < 100);
     }
-    t.comment(`${given === undefined ? 'kept in the folder' : 'given'}: killed at every change`);
-    if (given !== undefined) t.ok(outcomes.has('new'), 'the new key was needed');
+    t.ok(outcomes.has('under way, the old key fits'));
+    t.ok(outcomes.has('not, the old key fits'));
+    if (given !== undefined) t.ok(outcomes.has('not, it does not'), 'the new key was needed');
   }
 });

@@ -1,9 +1,15 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadMasterKey, MasterKey } from '../../../lib/index.ts';
+import { MasterKey, type MasterKeyOptions, MasterKeys } from '../../../lib/index.ts';
+import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
+import { realDisk } from '../../../lib/storage/disk.ts';
 
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+
+function load(folder: string, options: MasterKeyOptions = {}): Promise<MasterKeys> {
+  return new MasterKeyFiles(folder, realDisk).load(options);
+}
 
 t.test('what it seals it opens, and no two seals are alike', async (t) => {
   const key = MasterKey.fromHex(HEX);
@@ -21,18 +27,43 @@ t.test('another key, or an altered text, is refused', async (t) => {
   t.throws(() => key.open(''), { code: 'master_key' });
 });
 
+t.test('what it seals says which key opens it, and what early versions sealed is opened too', async (t) => {
+  const key = MasterKey.fromHex(HEX);
+  const [id, rest] = key.seal('secret').split('.');
+  t.match(key.id, /^[0-9a-f]{8}$/);
+  t.notOk(HEX.includes(key.id));
+  t.equal(id, key.id);
+  t.equal(key.open(rest as string), 'secret');
+  t.throws(() => key.open(`00000000.${rest}`), { code: 'master_key' });
+});
+
+t.test('two keys open what either sealed; the current one seals', async (t) => {
+  const [former, next] = [MasterKey.fromHex(HEX), MasterKey.random()];
+  const keys = new MasterKeys(former);
+  const [before, early] = [keys.seal('before'), keys.seal('early').split('.')[1] as string];
+  keys.change(next);
+  t.equal(keys.open(before), 'before');
+  t.equal(keys.open(early), 'early');
+  for (const sealed of [before, early]) t.ok(next.opens(keys.reseal(sealed)));
+  const after = keys.seal('after');
+  t.ok(next.opens(after));
+  t.equal(keys.reseal(after), after, 'it needs no sealing anew');
+  t.throws(() => keys.open(MasterKey.random().seal('x')), { code: 'master_key' });
+  t.throws(() => keys.change(next), { code: 'conflict' });
+});
+
 t.test('the first start makes a key that only its owner can read; later starts use it', async (t) => {
   const folder = t.testdir();
-  const sealed = (await loadMasterKey(folder)).seal('x');
+  const sealed = (await load(folder)).seal('x');
   t.equal(statSync(join(folder, 'master.key')).mode & 0o777, 0o600);
-  t.equal((await loadMasterKey(folder)).open(sealed), 'x');
+  t.equal((await load(folder)).open(sealed), 'x');
 });
 
 t.test('a missing key file stops the start with instructions', async (t) => {
   const folder = t.testdir();
-  await loadMasterKey(folder);
+  await load(folder);
   rmSync(join(folder, 'master.key'));
-  await t.rejects(loadMasterKey(folder), {
+  await t.rejects(load(folder), {
     code: 'master_key',
     message: /is missing.*SCENEPRESS_MASTER_KEY/s,
   });
@@ -40,14 +71,14 @@ t.test('a missing key file stops the start with instructions', async (t) => {
 
 t.test('a wrong key stops the start and nothing is overwritten', async (t) => {
   const folder = t.testdir();
-  await loadMasterKey(folder, { given: HEX });
+  await load(folder, { given: HEX });
   const check = readFileSync(join(folder, 'master.key.check'));
-  await t.rejects(loadMasterKey(folder, { given: 'f'.repeat(64) }), {
+  await t.rejects(load(folder, { given: 'f'.repeat(64) }), {
     code: 'master_key',
     message: /is not the one/,
   });
   t.same(readFileSync(join(folder, 'master.key.check')), check);
-  await loadMasterKey(folder, { given: HEX });
+  await load(folder, { given: HEX });
 });
 
 t.test('a key that is none is named as such', async (t) => {
@@ -55,7 +86,7 @@ t.test('a key that is none is named as such', async (t) => {
     t.throws(() => MasterKey.fromHex(text), { code: 'master_key', message: /32 bytes/ }, text);
   }
   const folder = t.testdir({ 'master.key': 'nonsense' });
-  await t.rejects(loadMasterKey(folder), { code: 'master_key' });
+  await t.rejects(load(folder), { code: 'master_key' });
   writeFileSync(join(folder, 'master.key'), `${HEX}\n`);
-  await loadMasterKey(folder);
+  await load(folder);
 });

@@ -23,7 +23,7 @@ async function openBooks(t: Test, freeCreditsPerMonth = 1000): Promise<Books> {
 
 /** What the entries add up to: the balance must always be this. */
 async function sumOfEntries(ledger: StoredLedger, owner: string): Promise<number> {
-  const entries = await ledger.statement(owner, Number.MAX_SAFE_INTEGER);
+  const entries = await ledger.statement(owner, { limit: Number.MAX_SAFE_INTEGER });
   return entries.reduce((sum, entry) => sum + entry.amountCredits, 0);
 }
 
@@ -47,6 +47,26 @@ t.test('free credits go before paid ones', async (t) => {
     chargedCredits: 20,
   });
   t.same(await ledger.balance('a'), { paid: 100, free: 10, total: 110 });
+});
+
+t.test('a grant that is repeated with its idempotency key is made once, also when it is spent', async (t) => {
+  const { ledger, folder, clock } = await openBooks(t, 0);
+  const grant = (owner: string, amountCredits: number, idempotencyKey: string) =>
+    ledger.grantPaid(owner, amountCredits, { idempotencyKey, note: 'invoice' });
+  const all = await Promise.all([grant('a', 50, 'k'), grant('a', 50, 'k'), grant('a', 50, 'k')]);
+  for (const balance of all) t.equal(balance.paid, 50);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 50 });
+  await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 50 });
+  t.equal((await grant('a', 50, 'k')).paid, 0, 'nothing of it is left');
+  clock.set('2029-01-01T00:00:00Z');
+  await folder.stop();
+  await folder.start();
+  t.equal((await grant('a', 50, 'k')).paid, 0, 'years later, too');
+  await t.rejects(grant('a', 60, 'k'), { code: 'conflict', message: /another grant, of 50 credits/ });
+  t.equal((await grant('a', 60, 'l')).paid, 60);
+  t.equal((await grant('b', 50, 'k')).paid, 50, 'keys are the owner’s own');
+  t.equal((await ledger.grantPaid('b', 50)).paid, 100);
+  t.equal(await sumOfEntries(ledger, 'b'), 100);
 });
 
 t.test('a reserve above the balance is refused and leaves no trace', async (t) => {
@@ -75,6 +95,23 @@ t.test('a void after the month’s end goes to the current month in full', async
   await ledger.void({ jobId: 'j1', owner: 'a' });
   t.same(await ledger.balance('a'), { paid: 0, free: 140, total: 140 });
   t.equal(await sumOfEntries(ledger, 'a'), 140);
+});
+
+t.test('a clock that was years ahead for a moment takes no month’s credits away', async (t) => {
+  const { ledger, clock } = await openBooks(t, 100);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 30 });
+  clock.set('2036-01-01T00:00:00Z');
+  t.equal((await ledger.balance('a')).total, 100);
+  clock.set('2026-11-21T10:01:00Z');
+  t.equal((await ledger.balance('a')).total, 100);
+  await ledger.void({ jobId: 'j1', owner: 'a' });
+  t.equal((await ledger.balance('a')).total, 130);
+  clock.set('2026-12-01T00:00:00Z');
+  t.equal((await ledger.balance('a')).total, 100, 'the next month is granted');
+  t.same(
+    (await ledger.audit()).problems.filter((problem) => !problem.includes('no such job')),
+    [],
+  );
 });
 
 t.test('a clock that jumps back and forth grants each month once', async (t) => {
@@ -152,7 +189,7 @@ t.test('any history adds up: the balance is what the entries say, and never nega
         t.ok(free >= 0 && paid >= 0 && total === free + paid);
         t.equal(await sumOfEntries(ledger, owner), total);
       }
-      const entries = await ledger.statement(owner, Number.MAX_SAFE_INTEGER);
+      const entries = await ledger.statement(owner, { limit: Number.MAX_SAFE_INTEGER });
       const charged = entries.reduce((sum, entry) => sum + entry.chargedCredits, 0);
       t.equal(
         charged,

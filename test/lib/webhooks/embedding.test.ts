@@ -4,8 +4,8 @@ import t, { type Test } from 'tap';
 import {
   ApiKeys,
   DataFolder,
-  loadMasterKey,
   MasterKey,
+  MasterKeys,
   RenderService,
   type RenderServiceOptions,
   replaceMasterKey,
@@ -51,8 +51,7 @@ t.test('secrets that came with jobs outlive the master key that they were encryp
   const dataFolder = new DataFolder(t.testdir());
   const { path, storage, keyStore: store } = dataFolder;
   const { service, receiver, url } = await open(t, { dataFolder, assetUrl, webhooks });
-  const current = await loadMasterKey(path);
-  const keys = new ApiKeys({ storage, store, masterKey: current });
+  const keys = new ApiKeys({ store, masterKeys: await dataFolder.masterKeys() });
   const minted = await keys.mint({ accountId: 'a', name: 'n' });
   const enqueue = () => service.enqueue({ ...request, webhook: { url, secret: 'mine' } });
   const [over, waiting] = [await enqueue(), await enqueue()];
@@ -63,11 +62,11 @@ t.test('secrets that came with jobs outlive the master key that they were encryp
 
   let counted = {};
   const meanwhile: Promise<{ jobId: string }>[] = [];
-  await replaceMasterKey(path, {
-    current,
-    async reseal(next) {
+  meanwhile.push(enqueue(), service.renderAgain(over.jobId));
+  await replaceMasterKey(dataFolder, {
+    async reseal() {
       meanwhile.push(enqueue(), service.renderAgain(over.jobId));
-      const resealing = service.resealSecrets(next, { keys });
+      const resealing = service.resealSecrets({ keys });
       meanwhile.push(enqueue(), service.renderAgain(over.jobId));
       counted = await resealing;
     },
@@ -86,11 +85,11 @@ t.test('secrets that came with jobs outlive the master key that they were encryp
     t.match(verifyWebhook(body, headers['svc-signature'] as string, 'mine'), { valid: true });
   }
   await dataFolder.start();
-  const masterKey = await loadMasterKey(path, { sealed: () => dataFolder.anySealedSecret() });
+  const masterKeys = await dataFolder.masterKeys();
   for (const { jobId } of [over, ...jobs]) {
-    t.equal(masterKey.open((await storage.getJob(jobId))?.webhookSecretSealed as string), 'mine');
+    t.equal(masterKeys.current.open((await storage.getJob(jobId))?.webhookSecretSealed as string), 'mine');
   }
-  const again = new ApiKeys({ storage, store, masterKey });
+  const again = new ApiKeys({ store, masterKeys });
   t.equal(await again.webhookSecretOf(minted.record.keyId), minted.webhookSecret);
   await dataFolder.stop();
 });
@@ -131,7 +130,7 @@ t.test('a webhook that could not be kept is refused with the job', async (t) => 
 t.test('the same request with the same webhook is the same request', async (t) => {
   const { service, url } = await open(t, {
     assetUrl,
-    webhooks: { ...webhooks, masterKey: MasterKey.fromHex('0'.repeat(64)) },
+    webhooks: { ...webhooks, masterKeys: new MasterKeys(MasterKey.fromHex('0'.repeat(64))) },
   });
   const repeated = { ...request, webhook: { url, secret: 'mine' }, idempotency: { key: 'k' } };
   const [first, second] = [await service.enqueue(repeated), await service.enqueue(repeated)];
@@ -148,6 +147,6 @@ t.test('what is wrong with the options stops the start', async (t) => {
 
 /** In how many files of a folder a text is. */
 function filesWith(folder: string, text: string): number {
-  const files = readdirSync(folder).filter((name) => /^(database|journal|pack)/.test(name));
+  const files = readdirSync(folder).filter((name) => /^database/.test(name));
   return files.filter((name) => readFileSync(join(folder, name)).includes(text)).length;
 }

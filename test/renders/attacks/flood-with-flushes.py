@@ -1,4 +1,4 @@
-"""Success: the job makes the machine write to its disk at once, without end, and the service's journal waits for it.
+"""Success: the job makes the machine write to its disk at once, without end, and the service's log of commits waits for it.
 
 Outcome: completed
 """

@@ -1,0 +1,138 @@
+import type { Adapter } from 'lowdb';
+import { type ErrorCode, ScenepressError } from '../errors.ts';
+import { type Disk, replaceFile, writeBeside } from '../storage/disk.ts';
+
+/** How a document stands in its file. */
+export interface DocumentFormat<Data> {
+  /** What it is before anything was written. */
+  empty: Data;
+  /** Throws a {@link Flaw} where the text isn't such a document. */
+  parse(text: string): Data;
+  /** Something that prints it again and again, and may remember what it printed last. */
+  printer(): (data: Data) => Buffer[];
+}
+
+/** What is wrong with a text, as the end of a sentence that begins with the file. */
+export class Flaw extends Error {}
+
+/**
+ * lowdb's adapter for one file: written beside, flushed, renamed, and the folder flushed, so that there is the old text or
+ * the new after a crash. A file that somebody else has changed is not overwritten.
+ */
+export class DocumentFile<Data> implements Adapter<Data> {
+  readonly path: string;
+  readonly #disk: Disk;
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #format: DocumentFormat<Data>;
+  readonly #print: (data: Data) => Buffer[];
+  #stamp: string | undefined;
+  /** The last write was renamed, but whether that is on the medium is unknown. */
+  #isUncertain = false;
+
+  constructor(options: { disk: Disk; folder: string; name: string; format: DocumentFormat<Data> }) {
+    this.#disk = options.disk;
+    this.#folder = options.folder;
+    this.#name = options.name;
+    this.#format = options.format;
+    this.#print = options.format.printer();
+    this.path = `${options.folder}/${options.name}`;
+  }
+
+  /** Whether it was there, or was written since. */
+  get isThere(): boolean {
+    return this.#stamp !== undefined;
+  }
+
+  get empty(): Data {
+    return this.#format.empty;
+  }
+
+  /** Null when there is no such file. Errors: `storage_damaged`. */
+  async read(): Promise<Data | null> {
+    await this.#disk.remove(this.#besidePath);
+    this.#stamp = await this.#disk.stampOf(this.path);
+    this.#isUncertain = false;
+    const bytes = await this.#disk.read(this.path);
+    if (!bytes) return null;
+    const data = this.#parse(bytes);
+    // What was written by hand, or by a process that was killed, may not be on the medium yet.
+    const file = await this.#disk.open(this.path, 'existing');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await this.#disk.syncFolder(this.#folder);
+    return data;
+  }
+
+  /** When it rejects, the file is as it was; where that can't be known, all later writes are refused. */
+  async write(data: Data): Promise<void> {
+    if (this.#isUncertain) {
+      throw this.#refused(
+        'an earlier change of it failed half-way, and what is on the disk now is unknown. Restart Scenepress, which ' +
+          'reads it anew',
+      );
+    }
+    await writeBeside(this.#disk, this.#folder, this.#name, this.#print(data));
+    const stamp = await this.#disk.stampOf(this.#besidePath);
+    try {
+      await this.#assertUnchanged();
+      await this.#disk.rename(this.#besidePath, this.path);
+    } catch (error) {
+      await this.#disk.remove(this.#besidePath).catch(() => {});
+      throw error;
+    }
+    this.#stamp = stamp;
+    try {
+      await this.#disk.syncFolder(this.#folder);
+    } catch (error) {
+      this.#isUncertain = true;
+      throw error;
+    }
+  }
+
+  async writeCopy(folder: string, data: Data): Promise<void> {
+    await replaceFile(this.#disk, folder, this.#name, this.#print(data));
+  }
+
+  get #besidePath(): string {
+    return `${this.path}.new`;
+  }
+
+  async #assertUnchanged(): Promise<void> {
+    if ((await this.#disk.stampOf(this.path)) === this.#stamp) return;
+    throw this.#refused(
+      'it was changed by something else while Scenepress runs. Restart Scenepress, which takes that up, then repeat ' +
+        'the command',
+      'conflict',
+    );
+  }
+
+  #parse(bytes: Buffer): Data {
+    try {
+      return this.#format.parse(textOf(bytes));
+    } catch (cause) {
+      if (!(cause instanceof Flaw)) throw cause;
+      throw new ScenepressError(
+        'storage_damaged',
+        `${this.path} can't be used: ${cause.message}. Nothing was changed. Correct it with an editor or take it from a ` +
+          "backup, then start again; if you can't, `scenepress recover` says what can be saved.",
+        { cause },
+      );
+    }
+  }
+
+  #refused(why: string, code: ErrorCode = 'storage_failed'): ScenepressError {
+    return new ScenepressError(code, `Nothing was changed in ${this.path}: ${why}.`);
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Flaw('it is no text in UTF-8');
+  }
+}

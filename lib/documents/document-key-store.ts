@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ScenepressError } from '../errors.ts';
+import { isWebhookUrl } from '../jobs/render-request.ts';
+import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
+import { allPages } from '../pages.ts';
+import { Document } from './document.ts';
+import { DocumentFile } from './document-file.ts';
+import type { DocumentPlace } from './document-place.ts';
+import { assertRecord, type Fields, text, textOrNull, time, timeOrNull } from './fields.ts';
+import { type ListFormat, listFormat } from './format.ts';
+import { type Draft, Table, type UniqueValues } from './table.ts';
+
+const isThere = (value: string): boolean => value !== '';
+
+const FIELDS: Fields<KeyRecord> = {
+  keyId: ['keyId', text('the id of a key', isThere)],
+  accountId: ['accountId', text('the id of an account', isThere)],
+  name: ['name', text('a text')],
+  prefix: ['prefix', text('the first characters of the key', isThere)],
+  hash: ['hash', text('64 hexadecimal digits', (hash) => /^[0-9a-f]{64}$/.test(hash))],
+  webhookUrl: ['webhookUrl', textOrNull('an https:// URL', isWebhookUrl)],
+  webhookSecretSealed: ['webhookSecretSealed', text('an encrypted secret', isThere)],
+  createdAt: ['createdAtMs', time],
+  revokedAt: ['revokedAtMs', timeOrNull],
+};
+
+const HASH = 'hash';
+const UNIQUE: UniqueValues<KeyRecord> = { [HASH]: ({ hash }) => hash };
+
+export const KEYS_FILE = 'keys.json';
+export const KEYS_FORMAT: ListFormat<KeyRecord> = listFormat('keys', {
+  fields: FIELDS,
+  id: 'keyId',
+  unique: UNIQUE,
+});
+
+/** Secrets that are sealed anew before others have their turn. */
+const RESEALED_AT_ONCE = 200;
+
+/** API keys in `keys.json`, all of them in memory. */
+export class DocumentKeyStore implements KeyStore {
+  readonly document: Document<KeyRecord[], Draft<KeyRecord>>;
+  readonly #table = new Table<KeyRecord>({
+    noun: 'key',
+    idOf: ({ keyId }) => keyId,
+    unique: UNIQUE,
+    groupOf: ({ accountId }) => accountId,
+  });
+
+  constructor({ disk, folder, onNoRoom }: DocumentPlace) {
+    const file = new DocumentFile({ disk, folder, name: KEYS_FILE, format: KEYS_FORMAT });
+    this.document = new Document({ file, content: this.#table, onNoRoom });
+  }
+
+  async insertKey(key: KeyRecord): Promise<void> {
+    await this.document.change((draft) => {
+      assert(draft.get(key.keyId) === undefined, 'a keyId is used once');
+      assert(draft.find(HASH, key.hash) === undefined, 'a hash is used once');
+      put(draft, key);
+    });
+  }
+
+  changeKey(keyId: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord> {
+    return this.document.change((draft) => {
+      const key = draft.get(keyId);
+      if (!key) throw new ScenepressError('not_found', `There is no key ${keyId.slice(0, 80)}.`);
+      const changed = change(key);
+      if (changed === key) return key;
+      assert(changed.keyId === keyId && changed.accountId === key.accountId && changed.hash === key.hash);
+      assert.equal(changed.createdAtMs, key.createdAtMs);
+      put(draft, changed);
+      return changed;
+    });
+  }
+
+  async getKey(keyId: string): Promise<KeyRecord | undefined> {
+    return this.#table.get(keyId);
+  }
+
+  async findKeyByHash(hash: string): Promise<KeyRecord | undefined> {
+    return this.#table.find(HASH, hash);
+  }
+
+  async listKeys({ accountId, ...page }: KeyQuery = {}): Promise<KeyRecord[]> {
+    return this.#table.list(page, accountId);
+  }
+
+  /** Encrypts beforehand, a few at a time, then writes all at once; a secret that changed meanwhile stays as it is then. */
+  async resealSecrets(reseal: (sealed: string) => string): Promise<number> {
+    await this.document.change(() => {}); // What is being written is seen after that.
+    const replaced = new Map<string, { before: string; after: string }>();
+    let looked = 0;
+    for await (const { keyId, webhookSecretSealed: before } of this.#everyKey()) {
+      const after = reseal(before);
+      if (after !== before) replaced.set(keyId, { before, after });
+      looked += 1;
+      if (looked % RESEALED_AT_ONCE === 0) await turn();
+    }
+    return this.document.change((draft) => {
+      let count = 0;
+      for (const [keyId, { before, after }] of replaced) {
+        const key = draft.get(keyId);
+        if (key?.webhookSecretSealed !== before) continue;
+        draft.put({ ...key, webhookSecretSealed: after });
+        count += 1;
+      }
+      return count;
+    });
+  }
+
+  #everyKey(): AsyncGenerator<KeyRecord> {
+    return allPages(
+      (page) => this.listKeys(page),
+      ({ keyId }) => keyId,
+    );
+  }
+}
+
+function put(draft: Draft<KeyRecord>, key: KeyRecord): void {
+  assertRecord(FIELDS, key);
+  draft.put(key);
+}

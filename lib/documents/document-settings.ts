@@ -1,0 +1,52 @@
+import { DEFAULT_SETTINGS, type Settings, type SettingsStore } from '../settings/settings-store.ts';
+import { Document, type DocumentContent } from './document.ts';
+import type { DocumentFormat } from './document-file.ts';
+import { DocumentFile } from './document-file.ts';
+import type { DocumentPlace } from './document-place.ts';
+import { timeOrNull } from './fields.ts';
+import { recordFormat } from './format.ts';
+
+export const SETTINGS_FILE = 'settings.json';
+export const SETTINGS_FORMAT: DocumentFormat<Settings> = recordFormat<Settings>(
+  { queuePausedAt: ['queuePausedAtMs', timeOrNull] },
+  DEFAULT_SETTINGS,
+);
+
+interface SettingsDraft {
+  settings: Settings;
+}
+
+/** Settings in `settings.json`. */
+export class DocumentSettings implements SettingsStore {
+  readonly document: Document<Settings, SettingsDraft>;
+  #settings = DEFAULT_SETTINGS;
+
+  constructor({ disk, folder, onNoRoom }: DocumentPlace) {
+    const file = new DocumentFile({ disk, folder, name: SETTINGS_FILE, format: SETTINGS_FORMAT });
+    this.document = new Document({ file, content: this.#content(), onNoRoom });
+  }
+
+  async getSettings(): Promise<Settings> {
+    return this.#settings;
+  }
+
+  changeSettings(change: (settings: Settings) => Settings): Promise<Settings> {
+    return this.document.change((draft) => {
+      draft.settings = Object.freeze({ ...change(draft.settings) });
+      return draft.settings;
+    });
+  }
+
+  #content(): DocumentContent<Settings, SettingsDraft> {
+    return {
+      load: (settings) => {
+        this.#settings = Object.freeze(settings);
+      },
+      draft: () => ({ settings: this.#settings }),
+      merged: ({ settings }) => (settings === this.#settings ? undefined : settings),
+      commit: ({ settings }) => {
+        this.#settings = settings;
+      },
+    };
+  }
+}

@@ -1,0 +1,153 @@
+import { Low } from 'lowdb';
+import { isScenepressError, ScenepressError } from '../errors.ts';
+import { isNoRoom } from '../storage/spare-room.ts';
+import type { DocumentFile } from './document-file.ts';
+
+/** What a document holds, in memory, as it is on the disk. */
+export interface DocumentContent<Data, Draft> {
+  /** Replaces everything. */
+  load(data: Data): void;
+  /** A place for changes. */
+  draft(): Draft;
+  /** Everything with the changes, for the file; undefined when there are none. */
+  merged(draft: Draft): Data | undefined;
+  /** Takes the changes over. */
+  commit(draft: Draft): void;
+}
+
+export interface DocumentOptions<Data, Draft> {
+  file: DocumentFile<Data>;
+  content: DocumentContent<Data, Draft>;
+  /** A write found the disk full. What it does, the next write finds done. */
+  onNoRoom: () => Promise<void>;
+}
+
+interface Change<Draft> {
+  apply: (draft: Draft) => void;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * A document: lowdb, read whole at the start and written whole with each change.
+ *
+ * Changes run one after the other; those that gather during a write share the next one. Readers see a change when it is
+ * on the disk, so a write that fails leaves memory as it was.
+ */
+export class Document<Data, Draft> {
+  readonly #file: DocumentFile<Data>;
+  readonly #content: DocumentContent<Data, Draft>;
+  readonly #onNoRoom: () => Promise<void>;
+  readonly #low: Low<Data>;
+  /** What is on the disk; lowdb has what is being written. */
+  #durable: Data;
+  #open = false;
+  #waiting: Change<Draft>[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor({ file, content, onNoRoom }: DocumentOptions<Data, Draft>) {
+    this.#file = file;
+    this.#content = content;
+    this.#onNoRoom = onNoRoom;
+    this.#low = new Low(file, file.empty);
+    this.#durable = file.empty;
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Reads the file; false when there is none. Errors: `storage_damaged`. */
+  async start(): Promise<boolean> {
+    if (this.#open) return true;
+    this.#low.data = this.#file.empty;
+    await this.#low.read();
+    this.#load(this.#low.data);
+    this.#open = this.#file.isThere;
+    return this.#open;
+  }
+
+  /** Makes the file that was not there. */
+  async create(data: Data = this.#file.empty): Promise<void> {
+    this.#low.data = data;
+    await this.#low.write().catch(async (error: unknown) => {
+      throw await this.#explained(error);
+    });
+    this.#load(data);
+    this.#open = true;
+  }
+
+  /** Resolves when what was asked for is written. */
+  async stop(): Promise<void> {
+    this.#open = false;
+    await this.#writing;
+  }
+
+  /** Has `work` change a draft, and writes that. What it throws undoes nothing but itself: let it throw first. */
+  change<T>(work: (draft: Draft) => T): Promise<T> {
+    if (!this.#open) return Promise.reject(new ScenepressError('not_running', 'The data folder is closed.'));
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      const apply = (draft: Draft) => {
+        result = work(draft);
+      };
+      this.#waiting.push({ apply, resolve: () => resolve(result), reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  /** Writes what is on the disk at the call into another folder. */
+  async copyTo(folder: string): Promise<void> {
+    await this.#file.writeCopy(folder, this.#durable);
+  }
+
+  #load(data: Data): void {
+    this.#durable = data;
+    this.#content.load(data);
+  }
+
+  async #writeAll(): Promise<void> {
+    await Promise.resolve(); // Changes of one turn share a write.
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      await this.#write(group);
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(group: Change<Draft>[]): Promise<void> {
+    const draft = this.#content.draft();
+    const applied = group.filter(({ apply, reject }) => {
+      try {
+        apply(draft);
+        return true;
+      } catch (error) {
+        reject(error);
+        return false;
+      }
+    });
+    try {
+      const data = this.#content.merged(draft);
+      if (data !== undefined) {
+        this.#low.data = data;
+        await this.#low.write();
+        this.#durable = data;
+        this.#content.commit(draft);
+      }
+      for (const { resolve } of applied) resolve();
+    } catch (cause) {
+      this.#low.data = this.#durable;
+      const error = await this.#explained(cause);
+      for (const { reject } of applied) reject(error);
+    }
+  }
+
+  async #explained(cause: unknown): Promise<unknown> {
+    if (isScenepressError(cause)) return cause;
+    const isFull = isNoRoom(cause);
+    if (isFull) await this.#onNoRoom();
+    const message = `Nothing was changed: writing ${this.#file.path} failed (${(cause as Error).message}).`;
+    return new ScenepressError(isFull ? 'storage_full' : 'storage_failed', message, { cause });
+  }
+}

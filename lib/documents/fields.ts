@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { isoTime } from '../clock.ts';
+import { Flaw } from './document-file.ts';
+
+/** A value of a record, and how a person sees it in a file. */
+export interface Field<Value> {
+  /** What it has to be, as in `must be …`. */
+  rule: string;
+  accepts(value: unknown): boolean;
+  /** From a value that is accepted. */
+  read(value: unknown): Value;
+  write(value: Value): unknown;
+}
+
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+const TIME_RULE = 'a time such as "2026-11-22T18:30:00.000Z"';
+
+/** Epoch milliseconds, as ISO 8601 in UTC. */
+export const time: Field<number> = {
+  rule: TIME_RULE,
+  accepts: isTime,
+  read: (value) => Date.parse(value as string),
+  write: isoTime,
+};
+
+/** The same, or null. */
+export const timeOrNull: Field<number | null> = {
+  rule: `null, or ${TIME_RULE}`,
+  accepts: (value) => value === null || isTime(value),
+  read: (value) => (value === null ? null : time.read(value)),
+  write: (value) => (value === null ? null : isoTime(value)),
+};
+
+/** The same; what is absent in the record is null in the file, or absent there, too. */
+export const timeOrAbsent: Field<number | undefined> = {
+  rule: `null, or ${TIME_RULE}`,
+  accepts: (value) => value === undefined || timeOrNull.accepts(value),
+  read: (value) => timeOrNull.read(value ?? null) ?? undefined,
+  write: (value) => timeOrNull.write(value ?? null),
+};
+
+/** A text that keeps a rule. */
+export function text(rule: string, keeps: (text: string) => boolean = () => true): Field<string> {
+  return {
+    rule,
+    accepts: (value) => typeof value === 'string' && keeps(value),
+    read: (value) => value as string,
+    write: (value) => value,
+  };
+}
+
+/** The same, or null. */
+export function textOrNull(rule: string, keeps: (text: string) => boolean): Field<string | null> {
+  return {
+    rule: `null, or ${rule}`,
+    accepts: (value) => value === null || (typeof value === 'string' && keeps(value)),
+    read: (value) => value as string | null,
+    write: (value) => value,
+  };
+}
+
+/** By the name in the file: the name in the record, and what it is. */
+export interface Fields<Row> {
+  [name: string]: { [Member in keyof Row]-?: readonly [Member, Field<Row[Member]>] }[keyof Row];
+}
+
+/** A record of what a file has of it; throws a {@link Flaw} that names the field. */
+export function readRecord<Row>(fields: Fields<Row>, value: unknown): Row {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Flaw('it must be an object: {…}');
+  const found = value as Record<string, unknown>;
+  const row: Record<PropertyKey, unknown> = {};
+  for (const [name, [member, field]] of Object.entries(fields)) {
+    const given = Object.hasOwn(found, name) ? found[name] : undefined;
+    if (!field.accepts(given)) {
+      throw new Flaw(`"${name}" ${given === undefined ? 'is missing: it ' : ''}must be ${field.rule}`);
+    }
+    const read = field.read(given);
+    if (read !== undefined) row[member] = read;
+  }
+  for (const name of Object.keys(found)) {
+    if (!Object.hasOwn(fields, name)) throw new Flaw(`"${name.slice(0, 80)}" is no field of it`);
+  }
+  return row as Row;
+}
+
+/** What is written can be read again. */
+export function assertRecord<Row>(fields: Fields<Row>, row: Row): void {
+  for (const [name, value] of Object.entries(writtenRecord(fields, row))) {
+    const [member, { accepts, rule }] = fields[name] as Fields<Row>[string];
+    assert(accepts(value), `${String(member)} must be ${rule}`);
+  }
+}
+
+/** What a file has of a record. */
+export function writtenRecord<Row>(fields: Fields<Row>, row: Row): Record<string, unknown> {
+  const written: Record<string, unknown> = {};
+  for (const [name, [member, field]] of Object.entries(fields)) {
+    written[name] = (field as Field<unknown>).write(row[member]);
+  }
+  return written;
+}

@@ -1,0 +1,157 @@
+import { type DocumentFormat, Flaw } from './document-file.ts';
+import { type Fields, readRecord, writtenRecord } from './fields.ts';
+import type { UniqueValues } from './table.ts';
+
+const FORMAT = 1;
+
+/** A document of one record: `{ "format": 1, … }`. */
+export function recordFormat<Row>(fields: Fields<Row>, empty: Row): DocumentFormat<Row> {
+  return {
+    empty,
+    parse(text) {
+      const { format: _, ...rest } = envelopeIn(text);
+      return readRecord(fields, rest);
+    },
+    printer: () => (row) => [
+      Buffer.from(`${JSON.stringify({ format: FORMAT, ...writtenRecord(fields, row) }, null, 2)}\n`),
+    ],
+  };
+}
+
+/** The format is one that only a later version knows. */
+export class LaterFormat extends Flaw {}
+
+export interface ListFormat<Row> extends DocumentFormat<Row[]> {
+  /** Of the list, and of what it is a list of. */
+  name: string;
+  /** The field that names an entry. */
+  id: string;
+  idOf(row: Row): string;
+  /** A record of its entry in the list; throws a {@link Flaw} that names the field. */
+  readEntry(value: unknown): Row;
+  /** By field, what no two records have. */
+  unique: UniqueValues<Row>;
+}
+
+/**
+ * A document of many records: `{ "format": 1, "accounts": [ … ] }`. `id`: the field that names an entry. `unique`: by
+ * field, what no two entries have.
+ */
+export function listFormat<Row extends object>(
+  name: string,
+  rules: { fields: Fields<Row>; id: keyof Row & string; unique: UniqueValues<Row> },
+): ListFormat<Row> {
+  const { fields, id } = rules;
+  const readEntry = (value: unknown): Row => readRecord(fields, value);
+  const idOf = (row: Row) => String(row[id]);
+  const unique: UniqueValues<Row> = { [id]: idOf, ...rules.unique };
+  return {
+    name,
+    id,
+    idOf,
+    empty: [],
+    readEntry,
+    unique,
+    parse(text) {
+      const { format: _, [name]: entries, ...others } = envelopeIn(text);
+      if (!Array.isArray(entries)) throw new Flaw(`"${name}" must be a list: […]`);
+      const [other] = Object.keys(others);
+      if (other !== undefined) throw new Flaw(`"${other.slice(0, 80)}" is no part of it`);
+      const rows = entries.map((entry: unknown, index) => {
+        try {
+          return readEntry(entry);
+        } catch (error) {
+          throw error instanceof Flaw ? new Flaw(`${placeOf(entry, index, id)}: ${error.message}`) : error;
+        }
+      });
+      assertUnique(rows, id, unique);
+      return rows;
+    },
+    printer() {
+      const printer = new ListPrinter(name, fields);
+      return (rows) => printer.print(rows);
+    },
+  };
+}
+
+/** So many records are encoded anew when one of them changes. */
+const BLOCK = 500;
+
+/** Prints a list. Most of it is the same at each write, so it keeps the bytes of blocks whose records stay the same. */
+class ListPrinter<Row> {
+  readonly #name: string;
+  readonly #fields: Fields<Row>;
+  #blocks: { rows: Row[]; bytes: Buffer }[] = [];
+
+  constructor(name: string, fields: Fields<Row>) {
+    this.#name = name;
+    this.#fields = fields;
+  }
+
+  print(rows: Row[]): Buffer[] {
+    const head = `{\n  "format": ${FORMAT},\n  "${this.#name}": [`;
+    if (rows.length === 0) return [Buffer.from(`${head}]\n}\n`)];
+    const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) => {
+      const inBlock = rows.slice(index * BLOCK, (index + 1) * BLOCK);
+      const before = this.#blocks[index];
+      if (before && isSame(before.rows, inBlock)) return before;
+      const entries = inBlock.map((row) => printed(row, this.#fields)).join(',\n');
+      return { rows: inBlock, bytes: Buffer.from(`${index === 0 ? '' : ','}\n${entries}`) };
+    });
+    this.#blocks = blocks;
+    return [Buffer.from(head), ...blocks.map(({ bytes }) => bytes), Buffer.from('\n  ]\n}\n')];
+  }
+}
+
+function isSame<Row>(some: Row[], others: Row[]): boolean {
+  return some.length === others.length && some.every((row, index) => row === others[index]);
+}
+
+function printed<Row>(row: Row, fields: Fields<Row>): string {
+  const lines = JSON.stringify(writtenRecord(fields, row), null, 2).split('\n');
+  return lines.map((line) => `    ${line}`).join('\n');
+}
+
+function envelopeIn(text: string): Record<string, unknown> {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Flaw('it must be an object: {…}');
+  }
+  const { format } = value as { format?: unknown };
+  if (format === FORMAT) return value as Record<string, unknown>;
+  if (typeof format === 'number' && format > FORMAT) {
+    throw new LaterFormat(`it has format ${format}, which is of a later version: use that one`);
+  }
+  throw new Flaw(`"format" must be ${FORMAT}`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    // Its message quotes what stands there, which may be an address or a hash.
+    const at = Number(/position (\d+)/.exec((cause as Error).message)?.[1] ?? text.length);
+    const before = text.slice(0, at).split('\n');
+    const column = (before.at(-1) as string).length + 1;
+    throw new Flaw(`it is no valid JSON from line ${before.length}, column ${column} on`);
+  }
+}
+
+function placeOf(entry: unknown, index: number, id: string): string {
+  const name = (entry as Record<string, unknown> | null)?.[id];
+  return `entry ${index + 1}${typeof name === 'string' ? ` (${name.slice(0, 80)})` : ''}`;
+}
+
+function assertUnique<Row>(rows: Row[], id: string, unique: UniqueValues<Row>): void {
+  for (const [name, valueIn] of Object.entries(unique)) {
+    const places = new Map<string, number>();
+    for (const [index, row] of rows.entries()) {
+      const value = valueIn(row);
+      if (value === undefined) continue;
+      const other = places.get(value);
+      if (other !== undefined)
+        throw new Flaw(`${placeOf(row, index, id)}: "${name}" is that of entry ${other + 1} already`);
+      places.set(value, index);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { ScenepressError } from '../errors.ts';
+import { DEFAULT_SETTINGS } from '../settings/settings-store.ts';
+import { type Disk, replaceFile } from '../storage/disk.ts';
+import type { LostRow } from '../storage/sqlite/salvage.ts';
+import { ACCOUNTS_FILE, ACCOUNTS_FORMAT } from './document-account-store.ts';
+import { Flaw } from './document-file.ts';
+import { KEYS_FILE, KEYS_FORMAT } from './document-key-store.ts';
+import { SETTINGS_FILE, SETTINGS_FORMAT } from './document-settings.ts';
+import { LaterFormat, type ListFormat } from './format.ts';
+
+/** What is wrong with documents, and what they are without that. */
+export interface DocumentSalvage {
+  /** One sentence each, which begins with the file. */
+  faults: string[];
+  /** Entries that are named in a file and can't be used. */
+  lost: LostRow[];
+  /** By the name of the file: what it is to hold. Only of files that have to be written anew. */
+  contents: Map<string, Buffer[]>;
+}
+
+/** Reads the documents of a folder, entry by entry where they can't be used as they are. */
+export async function salvageDocuments(disk: Disk, folder: string): Promise<DocumentSalvage> {
+  const found: DocumentSalvage = { faults: [], lost: [], contents: new Map() };
+  const names = await disk.list(folder);
+  // Before the settings are there, a start makes what is missing.
+  const isWhole = names.includes(SETTINGS_FILE);
+  const read = async (name: string) => (await disk.read(`${folder}/${name}`))?.toString();
+  salvageList(found, ACCOUNTS_FILE, ACCOUNTS_FORMAT, await read(ACCOUNTS_FILE), isWhole);
+  salvageList(found, KEYS_FILE, KEYS_FORMAT, await read(KEYS_FILE), isWhole);
+  const settings = await read(SETTINGS_FILE);
+  const flaw = settings === undefined ? undefined : flawIn(SETTINGS_FILE, SETTINGS_FORMAT.parse, settings);
+  if (flaw) {
+    found.faults.push(`${SETTINGS_FILE}: ${flaw}`);
+    found.contents.set(SETTINGS_FILE, SETTINGS_FORMAT.printer()(DEFAULT_SETTINGS));
+  }
+  return found;
+}
+
+export async function writeSalvaged(
+  disk: Disk,
+  folder: string,
+  { contents }: DocumentSalvage,
+): Promise<void> {
+  for (const [name, content] of contents) await replaceFile(disk, folder, name, content);
+}
+
+function salvageList<Row extends object>(
+  found: DocumentSalvage,
+  file: string,
+  format: ListFormat<Row>,
+  text: string | undefined,
+  isWhole: boolean,
+): void {
+  if (text === undefined) {
+    if (!isWhole) return;
+    found.faults.push(`${file}: it is missing, with all that it held`);
+    found.contents.set(file, format.printer()([]));
+    return;
+  }
+  const flaw = flawIn(file, format.parse, text);
+  if (flaw === undefined) return;
+  const rows = usableEntries(text, format);
+  const saved = new Set(rows.map((row) => format.idOf(row)));
+  const lost = idsNamedIn(text, format).filter((id) => !saved.has(id));
+  found.faults.push(`${file}: ${flaw}`);
+  for (const id of lost) found.lost.push({ table: format.name, key: id, reason: 'the entry breaks a rule' });
+  found.contents.set(file, format.printer()(rows));
+}
+
+function flawIn(file: string, parse: (text: string) => unknown, text: string): string | undefined {
+  try {
+    parse(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof LaterFormat)
+      throw new ScenepressError('storage_damaged', `${file} can't be used: ${error.message}.`);
+    if (error instanceof Flaw) return error.message;
+    throw error;
+  }
+}
+
+/** Entries that keep all rules; of two that contradict each other, the first. */
+function usableEntries<Row extends object>(text: string, format: ListFormat<Row>): Row[] {
+  const rows: Row[] = [];
+  const taken = new Set<string>();
+  for (const entry of entriesIn(text, format.name)) {
+    const row = readable(entry, format);
+    if (!row) continue;
+    const values = Object.entries(format.unique).map(([name, valueIn]) => [name, valueIn(row)]);
+    const named = values.filter(([, value]) => value !== undefined).map((value) => value.join('\0'));
+    if (named.some((value) => taken.has(value))) continue;
+    for (const value of named) taken.add(value);
+    rows.push(row);
+  }
+  return rows;
+}
+
+function readable<Row>(entry: unknown, format: ListFormat<Row>): Row | undefined {
+  try {
+    return format.readEntry(entry);
+  } catch (error) {
+    if (error instanceof Flaw) return undefined;
+    throw error;
+  }
+}
+
+/** An entry as it is printed, whatever is wrong around it. */
+const PRINTED_ENTRY = /^ {4}\{\n(?: {6}.*\n)* {4}\}/gm;
+
+function entriesIn(text: string, name: string): unknown[] {
+  const whole = parsed(text) as Record<string, unknown> | null | undefined;
+  const entries = whole?.[name];
+  if (Array.isArray(entries)) return entries;
+  return [...text.matchAll(PRINTED_ENTRY)].map(([entry]) => parsed(entry));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function idsNamedIn<Row>(text: string, { id }: ListFormat<Row>): string[] {
+  const names = text.matchAll(new RegExp(`"${id}"\\s*:\\s*"([^"\\\\\\n]{1,300})"`, 'g'));
+  return [...new Set([...names].map(([, name]) => name as string))];
+}

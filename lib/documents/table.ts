@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { ScenepressError } from '../errors.ts';
+import { DEFAULT_PAGE, type Page } from '../pages.ts';
+import type { DocumentContent } from './document.ts';
+
+/** By name: values that no two rows have; undefined: this row has none. */
+export type UniqueValues<Row> = Record<string, (row: Row) => string | undefined>;
+
+/** How the rows of a table are found. */
+export interface TableRules<Row> {
+  /** What a row is called in messages. */
+  noun: string;
+  idOf: (row: Row) => string;
+  unique: UniqueValues<Row>;
+  /** Rows that are listed together. */
+  groupOf?: (row: Row) => string;
+  /** Whether a row is in lists. */
+  isListed?: (row: Row) => boolean;
+}
+
+/** Rows in memory, found by id and by their unique values, listed oldest first. Rows are frozen, and none is removed. */
+export class Table<Row extends { createdAtMs: number }> implements DocumentContent<Row[], Draft<Row>> {
+  readonly #rules: TableRules<Row>;
+  readonly #rows = new Map<string, Row>();
+  readonly #ids = new Map<string, Map<string, string>>();
+  /** Ids, oldest first. */
+  readonly #all: string[] = [];
+  readonly #groups = new Map<string, string[]>();
+
+  constructor(rules: TableRules<Row>) {
+    this.#rules = rules;
+    for (const name of Object.keys(rules.unique)) this.#ids.set(name, new Map());
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  load(rows: Row[]): void {
+    this.#rows.clear();
+    for (const ids of this.#ids.values()) ids.clear();
+    this.#all.length = 0;
+    this.#groups.clear();
+    for (const row of rows) this.#put(Object.freeze(row));
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** The row with a unique value. */
+  find(name: string, value: string): Row | undefined {
+    const id = this.#ids.get(name)?.get(value);
+    return id === undefined ? undefined : this.#rows.get(id);
+  }
+
+  list({ limit = DEFAULT_PAGE, after }: Page = {}, group?: string): Row[] {
+    const ids = group === undefined ? this.#all : (this.#groups.get(group) ?? []);
+    const rows: Row[] = [];
+    for (let at = this.#placeAfter(ids, after); at < ids.length && rows.length < limit; at += 1) {
+      const row = this.#rows.get(ids[at] as string) as Row;
+      if (this.#rules.isListed?.(row) ?? true) rows.push(row);
+    }
+    return rows;
+  }
+
+  draft(): Draft<Row> {
+    return new Draft(this, this.#rules);
+  }
+
+  merged({ rows }: Draft<Row>): Row[] | undefined {
+    if (rows.size === 0) return undefined;
+    const all = this.#all.map((id) => rows.get(id) ?? (this.#rows.get(id) as Row));
+    for (const [id, row] of rows) if (!this.#rows.has(id)) all.push(row);
+    return all;
+  }
+
+  commit({ rows }: Draft<Row>): void {
+    for (const row of rows.values()) this.#put(row);
+  }
+
+  #put(row: Row): void {
+    const { idOf, unique, groupOf } = this.#rules;
+    const id = idOf(row);
+    const before = this.#rows.get(id);
+    this.#rows.set(id, row);
+    for (const [name, valueIn] of Object.entries(unique)) {
+      const ids = this.#ids.get(name) as Map<string, string>;
+      const [old, value] = [before && valueIn(before), valueIn(row)];
+      // Another may have taken it over in the same write.
+      if (old !== undefined && old !== value && ids.get(old) === id) ids.delete(old);
+      if (value !== undefined) ids.set(value, id);
+    }
+    if (before) return;
+    this.#enter(this.#all, id);
+    if (groupOf) this.#enter(this.#group(groupOf(row)), id);
+  }
+
+  #group(name: string): string[] {
+    const known = this.#groups.get(name);
+    if (known) return known;
+    const group: string[] = [];
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  /** New rows are nearly always the newest. */
+  #enter(ids: string[], id: string): void {
+    const last = ids.at(-1);
+    if (last === undefined || this.#isOlder(last, id)) ids.push(id);
+    else ids.splice(this.#placeOf(ids, id), 0, id);
+  }
+
+  #placeAfter(ids: string[], after: string | undefined): number {
+    if (after === undefined) return 0;
+    if (!this.#rows.has(after))
+      throw new ScenepressError('not_found', `There is no ${this.#rules.noun} ${after}.`);
+    const place = this.#placeOf(ids, after);
+    return ids[place] === after ? place + 1 : place;
+  }
+
+  /** How many of these are older. */
+  #placeOf(ids: string[], id: string): number {
+    let [low, high] = [0, ids.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#isOlder(ids[middle] as string, id)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #isOlder(id: string, other: string): boolean {
+    const [{ createdAtMs: a }, { createdAtMs: b }] = [
+      this.#rows.get(id) as Row,
+      this.#rows.get(other) as Row,
+    ];
+    return a === b ? id < other : a < b;
+  }
+}
+
+/** Changes to a table that are not written yet. */
+export class Draft<Row extends { createdAtMs: number }> {
+  readonly #table: Table<Row>;
+  readonly #rules: TableRules<Row>;
+  /** Rows that were put, by id. */
+  readonly rows: Map<string, Row> = new Map();
+  /** By unique value, the last one that got it. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(table: Table<Row>, rules: TableRules<Row>) {
+    this.#table = table;
+    this.#rules = rules;
+  }
+
+  get(id: string): Row | undefined {
+    return this.rows.get(id) ?? this.#table.get(id);
+  }
+
+  find(name: string, value: string): Row | undefined {
+    const valueIn = this.#rules.unique[name];
+    assert(valueIn, 'a unique value of this table');
+    const ids = [this.#ids.get(nameOf(name, value)), this.#idIn(name, value)];
+    for (const id of ids) {
+      const row = id === undefined ? undefined : this.get(id);
+      if (row && valueIn(row) === value) return row;
+    }
+    return undefined;
+  }
+
+  /** Adds a copy of a row, or replaces the one with its id. Its unique values are free. */
+  put(row: Row): void {
+    const id = this.#rules.idOf(row);
+    this.rows.set(id, Object.freeze({ ...row }));
+    for (const [name, valueIn] of Object.entries(this.#rules.unique)) {
+      const value = valueIn(row);
+      if (value !== undefined) this.#ids.set(nameOf(name, value), id);
+    }
+  }
+
+  #idIn(name: string, value: string): string | undefined {
+    const row = this.#table.find(name, value);
+    return row && this.#rules.idOf(row);
+  }
+}
+
+function nameOf(name: string, value: string): string {
+  return `${name}\0${value}`;
+}

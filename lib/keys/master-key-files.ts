@@ -1,0 +1,194 @@
+import { join } from 'node:path';
+import { ScenepressError } from '../errors.ts';
+import { type Disk, replaceFile } from '../storage/disk.ts';
+import { explained } from '../storage/folder-check.ts';
+import { MasterKey } from './master-key.ts';
+import { MasterKeys } from './master-keys.ts';
+
+export const MASTER_KEY_FILE = 'master.key';
+/** Tells a right master key from a wrong one; useless without it. */
+export const MASTER_KEY_CHECK_FILE = 'master.key.check';
+/** There while a rotation is under way: the key that it leads to. */
+const NEXT_NAME = 'master.key.next';
+/** Keys that were replaced, each with the time: older backups need them. */
+const FORMER_NAME = 'master.key.until-';
+const CHECK_TEXT = 'scenepress';
+
+export interface MasterKeyOptions {
+  /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder, made on the first start. */
+  given?: string | undefined;
+}
+
+/**
+ * The files of the master keys of a data folder. A rotation goes through three states, of which any may be cut off:
+ *
+ * ```
+ *            begin()                             finish()
+ *  one key ──────────▶ two keys: new secrets ───────────────▶ one key, the new one
+ *                      are sealed with the new one,
+ *                      old ones one by one anew
+ * ```
+ *
+ * Meanwhile `master.key.next` says that there are two. Where the key is kept in the folder, it holds the new one. Where keys
+ * come from outside, it holds each of them sealed with the other, so either opens everything; the one that is given at a
+ * start is then the one that secrets are sealed with.
+ */
+export class MasterKeyFiles {
+  readonly #folder: string;
+  readonly #disk: Disk;
+  #loaded: Promise<MasterKeys> | undefined;
+  #isGiven = false;
+
+  constructor(folder: string, disk: Disk) {
+    this.#folder = folder;
+    this.#disk = disk;
+  }
+
+  /**
+   * The master keys, the same object each time until {@link close}. A small sealed text tells whether the key is the right
+   * one; a wrong or a missing one is `master_key`, with instructions.
+   */
+  load(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    this.#loaded ??= this.#load(options).catch((error: unknown) => {
+      this.#loaded = undefined;
+      throw explained(error, this.#folder);
+    });
+    return this.#loaded;
+  }
+
+  /** The next {@link load} reads the files. */
+  close(): void {
+    this.#loaded = undefined;
+  }
+
+  /** Whether a rotation is under way, or was cut off. */
+  async isRotating(): Promise<boolean> {
+    return (await this.#disk.stampOf(this.#path(NEXT_NAME))) !== undefined;
+  }
+
+  /**
+   * From here on both keys are valid, and secrets are sealed with the new one: one that is made, or, where keys come from
+   * outside, `given`. Errors: `invalid_request`, `master_key`, `conflict` when it is the one in use.
+   */
+  async begin(given: string | undefined): Promise<void> {
+    const keys = await this.load();
+    if (this.#isGiven && given === undefined) {
+      throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
+    }
+    if (!this.#isGiven && given !== undefined) {
+      const message = 'The master key is kept in the data folder, where a new one is made: name none.';
+      throw new ScenepressError('invalid_request', message);
+    }
+    const { current } = keys;
+    const next = given === undefined ? MasterKey.random() : keyOf(given, 'The new master key');
+    const lines =
+      given === undefined ? [next.toHex()] : [current.seal(next.toHex()), next.seal(current.toHex())];
+    if (next.id !== current.id) await this.#write(NEXT_NAME, lines.join('\n'));
+    keys.change(next);
+  }
+
+  /**
+   * Ends a rotation, when all is sealed with the current key. A key from `master.key` is kept beside, because older backups
+   * need it: answers with that file's name, or null when keys come from outside.
+   */
+  async finish(): Promise<string | null> {
+    const { current } = await this.load();
+    const next = (await this.#read(NEXT_NAME)) ?? '';
+    const isKept = !this.#isGiven && isPlain(next);
+    const former = isKept ? await this.#keepFormer() : null;
+    await this.#write(MASTER_KEY_CHECK_FILE, current.seal(CHECK_TEXT));
+    if (isKept) await this.#disk.rename(this.#path(NEXT_NAME), this.#path(MASTER_KEY_FILE));
+    else await this.#disk.remove(this.#path(NEXT_NAME));
+    await this.#disk.syncFolder(this.#folder);
+    return former;
+  }
+
+  async #load({ given }: MasterKeyOptions): Promise<MasterKeys> {
+    this.#isGiven = given !== undefined;
+    const checks = (await this.#read(MASTER_KEY_CHECK_FILE))?.split('\n');
+    const where = given === undefined ? this.#path(MASTER_KEY_FILE) : 'The master key that was given';
+    let hex = given ?? (await this.#read(MASTER_KEY_FILE));
+    if (hex === undefined) {
+      if (checks) throw this.#missing();
+      hex = MasterKey.random().toHex();
+      await this.#write(MASTER_KEY_FILE, hex);
+    }
+    const key = keyOf(hex, where);
+    const keys = await this.#keysBeside(key);
+    if (!checks) await this.#write(MASTER_KEY_CHECK_FILE, key.seal(CHECK_TEXT));
+    else if (!keys?.current.opens(checks) && !keys?.former?.opens(checks)) throw this.#wrong(where);
+    return keys ?? new MasterKeys(key);
+  }
+
+  /** The key with the other one of a rotation that was cut off; undefined when it is neither of the two. */
+  async #keysBeside(key: MasterKey): Promise<MasterKeys | undefined> {
+    const next = await this.#read(NEXT_NAME);
+    if (next === undefined) return new MasterKeys(key);
+    if (isPlain(next)) {
+      const nextKey = keyOf(next, this.#path(NEXT_NAME));
+      if (!this.#isGiven) return new MasterKeys(nextKey, { former: key });
+      const kept = await this.#read(MASTER_KEY_FILE);
+      const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, MASTER_KEY_FILE) : nextKey;
+      return new MasterKeys(key, { former: other });
+    }
+    const sealed = next.split('\n').find((line) => key.opens(line));
+    return sealed === undefined
+      ? undefined
+      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)) });
+  }
+
+  async #keepFormer(): Promise<string | null> {
+    const hex = await this.#read(MASTER_KEY_FILE);
+    if (hex === undefined) return null;
+    for (const name of await this.#disk.list(this.#folder)) {
+      if (!name.startsWith(FORMER_NAME)) continue;
+      // Of a rotation that was cut off: half written, or kept already.
+      if (name.endsWith('.new')) await this.#disk.remove(this.#path(name));
+      else if ((await this.#read(name)) === hex) return name;
+    }
+    const name = `${FORMER_NAME}${new Date().toISOString().replaceAll(':', '-')}`;
+    await this.#write(name, hex);
+    return name;
+  }
+
+  #missing(): ScenepressError {
+    return new ScenepressError(
+      'master_key',
+      `${this.#path(MASTER_KEY_FILE)} is missing, and webhook secrets are encrypted with it. Put it back from where you ` +
+        'keep it, or give it as SCENEPRESS_MASTER_KEY. Without it, the webhook secrets are lost: remove ' +
+        `${this.#path(MASTER_KEY_CHECK_FILE)} to start with a new key, then make new API keys.`,
+    );
+  }
+
+  #wrong(where: string): ScenepressError {
+    return new ScenepressError(
+      'master_key',
+      `${where} is not the one that the secrets in ${this.#folder} are encrypted with. Give the right one.`,
+    );
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  async #read(name: string): Promise<string | undefined> {
+    return (await this.#disk.read(this.#path(name)))?.toString().trim();
+  }
+
+  async #write(name: string, text: string): Promise<void> {
+    await replaceFile(this.#disk, this.#folder, name, [Buffer.from(`${text}\n`)]);
+  }
+}
+
+function isPlain(text: string): boolean {
+  return /^[0-9a-fA-F]{64}$/.test(text);
+}
+
+function keyOf(hex: string, where: string): MasterKey {
+  try {
+    return MasterKey.fromHex(hex);
+  } catch (cause) {
+    const message = `${where} is damaged: a key is 64 hexadecimal digits. Put the right one there.`;
+    throw new ScenepressError('master_key', message, { cause });
+  }
+}

@@ -1,0 +1,25 @@
+/** A part of a list. */
+export interface Page {
+  /** At most this many; default {@link DEFAULT_PAGE}. */
+  limit?: number;
+  /** Only what follows this one: the id of the last of the page before. */
+  after?: string;
+}
+
+export const DEFAULT_PAGE = 50;
+
+const LARGE_PAGE = 1000;
+
+/** Everything that a list has, read page by page. */
+export async function* allPages<Row>(
+  list: (page: Page) => Promise<Row[]>,
+  idOf: (row: Row) => string,
+): AsyncGenerator<Row> {
+  for (let after: string | undefined; ; ) {
+    const page = await list({ limit: LARGE_PAGE, ...(after !== undefined && { after }) });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < LARGE_PAGE) return;
+    after = idOf(last);
+  }
+}

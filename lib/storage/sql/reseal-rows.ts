@@ -1,0 +1,35 @@
+import type { ResealedStep, ResealStep } from '../storage.ts';
+import type { RowFormat } from './row-format.ts';
+import type { SqlDatabase, SqlTransaction } from './sql.ts';
+
+/** Seals secrets in the rows of a table anew, in the order of its key: those of at most `limit` rows. */
+export function resealRows<Rec extends object>(
+  database: SqlDatabase,
+  format: RowFormat<Rec>,
+  secret: keyof Rec & string,
+  { reseal, from = '', limit }: ResealStep,
+  onChange: (tx: SqlTransaction, record: Rec) => void = () => {},
+): Promise<ResealedStep> {
+  const { table, names } = format;
+  const [key = ''] = format.key;
+  const column = format.columnOf(secret);
+  return database.transaction(async (tx) => {
+    const rows = await tx.all<Record<string, string>>(
+      `SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL AND ${key} > ? ORDER BY ${key} LIMIT ?`,
+      from,
+      limit,
+    );
+    let replaced = 0;
+    for (const row of rows) {
+      const record = format.record(row);
+      const sealed = record[secret] as string;
+      const anew = reseal(sealed);
+      if (anew === sealed) continue;
+      const changed = { ...record, [secret]: anew };
+      await tx.run(format.update, ...format.row(changed), row[key] as string);
+      onChange(tx, changed);
+      replaced += 1;
+    }
+    return { replaced, next: rows.length < limit ? undefined : rows.at(-1)?.[key] };
+  });
+}

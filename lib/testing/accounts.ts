@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { Page } from '../pages.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+/** How an {@link AccountStore} behaves. `open` gives an empty one each time. */
+export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Behaviour[] {
+  return behaviours(open, {
+    async 'keeps an account, found by its id and by its address without regard to case'(store) {
+      const ada = account('1', { email: 'Ada@Example.org', disabledAtMs: 5 });
+      await store.insertAccount(ada);
+      assert.deepEqual(await store.getAccount('1'), ada);
+      assert.deepEqual(await store.findAccountByEmail('aDA@eXAMPLE.ORG'), ada);
+      assert.equal(await store.getAccount('2'), undefined);
+      assert.equal(await store.findAccountByEmail('1@example.org'), undefined);
+    },
+
+    async 'gives an address to one account only, also when two ask at once'(store) {
+      const both = ['1', '2'].map((id) => store.insertAccount(account(id, { email: 'a@example.org' })));
+      const outcomes = await Promise.allSettled(both);
+      const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'made'));
+      assert.deepEqual(codes.sort(), ['conflict', 'made']);
+      await assert.rejects(store.insertAccount(account('3', { email: 'A@example.org' })), {
+        code: 'conflict',
+      });
+      await store.insertAccount(account('4'));
+      const taken = store.changeAccount('4', (four) => ({ ...four, email: 'a@EXAMPLE.org' }));
+      await assert.rejects(taken, { code: 'conflict' });
+      assert.equal((await store.getAccount('4'))?.email, '4@example.org');
+      assert.equal((await store.listAccounts()).length, 2);
+    },
+
+    async 'uses an id once only'(store) {
+      await store.insertAccount(account('1'));
+      await assert.rejects(store.insertAccount(account('1', { email: 'other@example.org' })));
+      assert.deepEqual(await store.getAccount('1'), account('1'));
+    },
+
+    async 'loses no change that is made at the same time as others'(store) {
+      await store.insertAccount(account('1', { disabledAtMs: 0 }));
+      await Promise.all(
+        Array.from({ length: 30 }, () =>
+          store.changeAccount('1', (one) => ({ ...one, disabledAtMs: (one.disabledAtMs ?? 0) + 1 })),
+        ),
+      );
+      assert.equal((await store.getAccount('1'))?.disabledAtMs, 30);
+    },
+
+    async 'answers a change with what it made'(store) {
+      await store.insertAccount(account('1', { disabledAtMs: 5 }));
+      assert.deepEqual(await store.changeAccount('1', ({ disabledAtMs: _, ...one }) => one), account('1'));
+      assert.deepEqual(await store.changeAccount('1', (one) => one), account('1'));
+      assert.deepEqual(await store.getAccount('1'), account('1'));
+    },
+
+    async 'leaves no trace of a change that throws, and of one of no account'(store) {
+      await store.insertAccount(account('1'));
+      const failing = store.changeAccount('1', () => {
+        throw new Error('no');
+      });
+      await assert.rejects(failing, { message: 'no' });
+      await assert.rejects(
+        store.changeAccount('2', (two) => ({ ...two })),
+        { code: 'not_found' },
+      );
+      assert.deepEqual(await store.listAccounts(), [account('1')]);
+    },
+
+    async 'sets the address free of an account that loses it'(store) {
+      await store.insertAccount(account('1', { email: 'a@example.org' }));
+      await store.changeAccount('1', (one) => ({ ...one, deletedAtMs: 5, email: '' }));
+      assert.equal(await store.findAccountByEmail('a@example.org'), undefined);
+      assert.equal((await store.getAccount('1'))?.deletedAtMs, 5);
+      await store.insertAccount(account('2', { email: 'a@example.org' }));
+      assert.equal((await store.findAccountByEmail('a@example.org'))?.accountId, '2');
+      await store.changeAccount('2', (two) => ({ ...two, deletedAtMs: 6, email: '' }));
+      assert.deepEqual(await store.listAccounts(), [], 'none has an address');
+    },
+
+    async 'lists accounts oldest first, in pages, without those that have no address'(store) {
+      for (const [id, createdAtMs] of Object.entries({ c: 1000, a: 2000, b: 2000, e: 500, d: 3000 }))
+        await store.insertAccount(account(id, { createdAtMs }));
+      const list = async (page?: Page) => (await store.listAccounts(page)).map(({ accountId }) => accountId);
+      assert.deepEqual(await list(), ['e', 'c', 'a', 'b', 'd']);
+      assert.deepEqual(await list({ limit: 2 }), ['e', 'c']);
+      assert.deepEqual(await list({ limit: 2, after: 'c' }), ['a', 'b']);
+      assert.deepEqual(await list({ after: 'd' }), []);
+      await store.changeAccount('a', (a) => ({ ...a, deletedAtMs: 5, email: '' }));
+      assert.deepEqual(await list({ limit: 2, after: 'c' }), ['b', 'd']);
+      assert.deepEqual(await list({ after: 'a' }), ['b', 'd']);
+      await assert.rejects(store.listAccounts({ after: 'x' }), { code: 'not_found' });
+    },
+
+    async 'lists fifty when nobody says how many'(store) {
+      const ids = Array.from({ length: 51 }, (_, number) => String(number));
+      await Promise.all(ids.map((id) => store.insertAccount(account(id))));
+      assert.equal((await store.listAccounts()).length, 50);
+      assert.equal((await store.listAccounts({ limit: 100 })).length, 51);
+    },
+
+    async 'gives records that a caller can’t change behind its back'(store) {
+      const ada = account('1');
+      await store.insertAccount(ada);
+      ada.email = 'eve@example.org';
+      assert.equal((await store.getAccount('1'))?.email, '1@example.org');
+    },
+  });
+}
+
+function account(accountId: string, change: Partial<Account> = {}): Account {
+  return { accountId, email: `${accountId}@example.org`, createdAtMs: 1000, ...change };
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { DEFAULT_SETTINGS, type SettingsStore } from '../settings/settings-store.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+/** How a {@link SettingsStore} behaves. `open` gives one in which nothing was set each time. */
+export function settingsStoreSuite(open: () => Promise<Opened<SettingsStore>>): Behaviour[] {
+  return behaviours(open, {
+    async 'has the defaults before anything was set'(store) {
+      assert.deepEqual(await store.getSettings(), DEFAULT_SETTINGS);
+    },
+
+    async 'remembers since when the queue is paused, until it goes on'(store) {
+      for (const queuePausedAtMs of [1000, null]) {
+        const changed = await store.changeSettings((settings) => ({ ...settings, queuePausedAtMs }));
+        assert.deepEqual(changed, { queuePausedAtMs });
+        assert.deepEqual(await store.getSettings(), { queuePausedAtMs });
+      }
+    },
+
+    async 'loses no change that is made at the same time as others'(store) {
+      const later = () =>
+        store.changeSettings(({ queuePausedAtMs }) => ({ queuePausedAtMs: (queuePausedAtMs ?? 0) + 1 }));
+      await Promise.all(Array.from({ length: 30 }, later));
+      assert.equal((await store.getSettings()).queuePausedAtMs, 30);
+    },
+
+    async 'leaves no trace of a change that throws'(store) {
+      const failing = store.changeSettings(() => {
+        throw new Error('no');
+      });
+      await assert.rejects(failing, { message: 'no' });
+      assert.deepEqual(await store.getSettings(), DEFAULT_SETTINGS);
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Administration } from '../../appliance/administration.ts';
+import { Metrics } from '../../appliance/metrics/metrics.ts';
+import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
+import type { Disk } from '../../lib/storage/disk.ts';
+import { mortalDisk } from '../fixtures/mortal-disk.ts';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
+
+const EMAIL = 'ada-lovelace@example.org';
+const MARKS = [EMAIL, 'name-of-the-key', 'text-of-the-scene'];
+
+async function opened(path: string, disk?: Disk) {
+  const folder = new DataFolder(path, { onFatal: () => {}, ...(disk && { disk }) });
+  await folder.start();
+  const accounts = new Accounts({ store: folder.accountStore });
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const ledger = new StoredLedger({ store: folder.ledgerStore });
+  const service = new RenderService({ dataFolder: folder, ledger });
+  await service.open();
+  const metrics = new Metrics({ service, folder, pricing: undefined });
+  const assetUrl = () => '';
+  const office = new Administration({ accounts, keys, ledger, service, folder, assetUrl, metrics });
+  return { office, service, folder };
+}
+
+/** A folder with an account, its key and a job that waits. */
+async function usedFolder(t: Test): Promise<{ path: string; userId: string }> {
+  const path = join(t.testdir(), 'data');
+  const { office, service } = await opened(path);
+  const { userId } = await office.createAccount({ email: EMAIL });
+  await office.createKey({ account: EMAIL, name: MARKS[1] as string });
+  await service.enqueue({ owner: userId, code: MARKS[2] as string, className: 'A' });
+  await service.stop();
+  return { path, userId };
+}
+
+async function marksIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const texts = await Promise.all(files.map((file) => readFile(file)));
+  return MARKS.filter((mark) => texts.some((text) => text.includes(mark)));
+}
+
+t.test('cut off at any change of the disk, a deletion that is repeated leaves nothing', async (t) => {
+  const stages = new Set<string>();
+  for (let changes = 0; ; changes += 1) {
+    const { path, userId } = await usedFolder(t);
+    const disk = mortalDisk();
+    const first = await opened(path, disk);
+    disk.dieAfter(changes);
+    await first.office.deleteAccount({ account: EMAIL }).catch(() => {});
+    await first.service.stop().catch(() => {});
+
+    const { office, service } = await opened(path);
+    const { halfDeletedAccounts: half } = await office.examine();
+    const named = (await office.listAccounts()).some(({ email }) => email === EMAIL);
+    stages.add(half.length > 0 ? 'half deleted' : named ? 'not begun' : 'over');
+    // By its address, as before; once that is gone, by its id.
+    const deleted = await office.deleteAccount({ account: named ? EMAIL : userId });
+    t.match(deleted, { userId, revokedKeys: 1, forgottenJobs: 1 }, `after ${changes} changes`);
+    t.same((await office.auditCredits()).problems, []);
+    t.not((await office.createAccount({ email: EMAIL })).userId, userId, 'the address is free');
+    await office.deleteAccount({ account: EMAIL });
+    await service.stop();
+    t.same(await marksIn(path), [], `after ${changes} changes`);
+    if (!disk.died()) break;
+    t.ok(changes < 200);
+  }
+  t.same([...stages].sort(), ['half deleted', 'not begun', 'over']);
+});
+
+t.test('until it is completed, nobody can use the account or its address', async (t) => {
+  const { installation, askAs, key } = await listeningAppliance(t);
+  const { administration, service } = installation;
+  const account = 'ada@example.org';
+  const forgetAll = service.forgetAll.bind(service);
+  service.forgetAll = () => Promise.reject(new Error('cut off'));
+  await t.rejects(administration.deleteAccount({ account }), { message: 'cut off' });
+  t.equal((await askAs(key, '/api/v2/me')).status, 401);
+  const code = 'not_found';
+  await t.rejects(administration.enableAccount({ account }), { code });
+  await t.rejects(administration.createKey({ account, name: 'n' }), { code });
+  await t.rejects(administration.grantCredits({ account, paid: 1 }), { code });
+  await t.rejects(administration.createAccount({ email: account }), { code: 'conflict' });
+  service.forgetAll = forgetAll;
+  await administration.deleteAccount({ account });
+  t.same(await administration.listAccounts(), []);
+  t.equal((await askAs(key, '/api/v2/render', { method: 'POST', body: JSON.stringify(VALID) })).status, 401);
+});

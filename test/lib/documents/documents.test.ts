@@ -1,0 +1,308 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type Account, DataFolder, type DataFolderOptions, type KeyRecord } from '../../../lib/index.ts';
+import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
+import { alteredDisk } from '../../fixtures/altered-disk.ts';
+
+const ADA: Account = { accountId: 'acct_1', email: 'ada@example.org', createdAtMs: 1_700_000_000_000 };
+const KEY: KeyRecord = {
+  keyId: 'key_1',
+  accountId: 'acct_1',
+  name: 'n',
+  prefix: 'svc_live_1234567',
+  hash: 'ab'.repeat(32),
+  webhookUrl: null,
+  webhookSecretSealed: 'sealed',
+  createdAtMs: 1_700_000_000_000,
+  revokedAtMs: null,
+};
+
+async function opened(t: Test, path: string, options: DataFolderOptions = {}): Promise<DataFolder> {
+  const folder = new DataFolder(path, options);
+  t.teardown(() => folder.stop());
+  await folder.start();
+  return folder;
+}
+
+/** A closed folder with an account and its key. */
+async function usedFolder(t: Test): Promise<string> {
+  const path = join(t.testdir(), 'data');
+  const folder = await opened(t, path);
+  await folder.accountStore.insertAccount(ADA);
+  await folder.keyStore.insertKey(KEY);
+  await folder.stop();
+  return path;
+}
+
+function edit(path: string, name: string, change: (text: string) => string): void {
+  const before = readFileSync(join(path, name), 'utf8');
+  const after = change(before);
+  t.not(after, before);
+  writeFileSync(join(path, name), after);
+}
+
+t.test('people can read the documents, and only their owner can', async (t) => {
+  const path = await usedFolder(t);
+  t.equal(
+    readFileSync(join(path, 'accounts.json'), 'utf8'),
+    `{
+  "format": 1,
+  "accounts": [
+    {
+      "accountId": "acct_1",
+      "email": "ada@example.org",
+      "createdAt": "2023-11-14T22:13:20.000Z",
+      "disabledAt": null,
+      "deletedAt": null
+    }
+  ]
+}
+`,
+  );
+  t.same(JSON.parse(readFileSync(join(path, 'keys.json'), 'utf8')).keys[0].hash, KEY.hash);
+  t.same(JSON.parse(readFileSync(join(path, 'settings.json'), 'utf8')), { format: 1, queuePausedAt: null });
+  for (const name of ['accounts.json', 'keys.json', 'settings.json'])
+    t.equal(statSync(join(path, name)).mode & 0o777, 0o600, name);
+});
+
+t.test('what was changed by hand counts from the next start on', async (t) => {
+  const path = await usedFolder(t);
+  edit(path, 'accounts.json', (text) => text.replace('"disabledAt": null', '"disabledAt": "2026-11-22"'));
+  edit(path, 'keys.json', (text) => `\ufeff${text.replace('"name": "n"', '"name": "übung \u2028"')}`);
+  edit(path, 'settings.json', (text) => text.replace('null', '"2026-11-22T18:30+01:00"'));
+  const folder = await opened(t, path);
+  const disabledAtMs = Date.parse('2026-11-22T00:00:00Z');
+  t.same(await folder.accountStore.getAccount('acct_1'), { ...ADA, disabledAtMs });
+  t.same(await folder.keyStore.findKeyByHash(KEY.hash), { ...KEY, name: 'übung \u2028' });
+  t.same(await folder.settings.getSettings(), { queuePausedAtMs: Date.parse('2026-11-22T17:30:00Z') });
+});
+
+const SECOND = `{ "accountId": "acct_2", "email": "eve@example.org", "createdAt": "2026-11-22" }`;
+const add = (entry: string) => (text: string) => text.replace('    }\n  ]', `    }, ${entry}\n  ]`);
+
+const flaws: [file: string, change: (text: string) => string, message: RegExp][] = [
+  ['accounts.json', (text) => text.replace('org",', 'org"'), /no valid JSON from line 7, column 7 on/],
+  ['accounts.json', (text) => text.slice(0, -3), /no valid JSON from line 11, column 4 on/],
+  ['accounts.json', () => '[]', /must be an object/],
+  ['accounts.json', (text) => text.replace('"format": 1', '"format": 2'), /later version: use that one/],
+  ['accounts.json', (text) => text.replace('"format": 1,', ''), /"format" must be 1/],
+  ['accounts.json', (text) => text.replace('"accounts"', '"acounts"'), /"accounts" must be a list/],
+  ['accounts.json', (text) => text.replace('1,', '1, "note": 1,'), /"note" is no part of it/],
+  [
+    'accounts.json',
+    (text) => text.replace('"disabledAt": null', '"disabledAt": "tomorrow"'),
+    /entry 1 \(acct_1\): "disabledAt" must be null, or a time such as "2026-/,
+  ],
+  [
+    'accounts.json',
+    (text) => text.replace('disabledAt', 'disabeldAt'),
+    /entry 1 .* "disabeldAt" is no field/,
+  ],
+  ['accounts.json', (text) => text.replace('ada@', 'ada'), /entry 1 .* "email" must be an e-mail address/],
+  [
+    'accounts.json',
+    (text) => text.replace(/ +"createdAt".*\n/, ''),
+    /"createdAt" is missing: it must be a time/,
+  ],
+  ['accounts.json', add('null'), /entry 2: it must be an object/],
+  ['accounts.json', add(SECOND.replace('eve', 'ADA')), /entry 2 \(acct_2\): "email" is that of entry 1/],
+  ['accounts.json', add(SECOND.replace('acct_2', 'acct_1')), /entry 2 .*"accountId" is that of entry 1/],
+  ['keys.json', (text) => text.replace('"webhookUrl": null', '"webhookUrl": "http://a.test/"'), /https:/],
+  ['keys.json', (text) => text.replace('abab', 'xyzw'), /entry 1 \(key_1\): "hash" must be 64 hexadecimal/],
+  ['settings.json', (text) => text.replace('null', '5'), /"queuePausedAt" must be null, or a time/],
+];
+
+for (const [file, change, message] of flaws) {
+  t.test(`a flaw in ${file} stops the start, which says where: ${message.source}`, async (t) => {
+    const path = await usedFolder(t);
+    edit(path, file, change);
+    const before = readFileSync(join(path, file));
+    const error = await opened(t, path).catch((error: Error) => error);
+    t.match(error, { code: 'storage_damaged', message });
+    t.match((error as Error).message, `${join(path, file)} can't be used: `);
+    t.match(
+      (error as Error).message,
+      /Nothing was changed. Correct it with an editor or take it from a backup/,
+    );
+    t.ok(readFileSync(join(path, file)).equals(before));
+    t.notMatch((error as Error).message, 'ada@example.org');
+  });
+}
+
+t.test('bytes that are no text stop the start', async (t) => {
+  const path = await usedFolder(t);
+  const file = join(path, 'keys.json');
+  const bytes = readFileSync(file);
+  bytes[bytes.indexOf('"n"') + 1] = 0xff;
+  writeFileSync(file, bytes);
+  await t.rejects(opened(t, path), { code: 'storage_damaged', message: /no text in UTF-8/ });
+});
+
+t.test('a document that is missing beside the others stops the start', async (t) => {
+  for (const name of ['accounts.json', 'keys.json']) {
+    const path = await usedFolder(t);
+    const kept = readFileSync(join(path, name));
+    rmSync(join(path, name));
+    const refused = { code: 'storage_damaged', message: /is missing.*Put it back.*scenepress recover/ };
+    await t.rejects(opened(t, path), refused, name);
+    t.notOk(existsSync(join(path, name)));
+    writeFileSync(join(path, name), kept);
+    await t.resolves(opened(t, path));
+  }
+});
+
+t.test('documents without their database stop the start', async (t) => {
+  const path = await usedFolder(t);
+  for (const name of readdirSync(path)) if (/^database/.test(name)) rmSync(join(path, name));
+  await t.rejects(opened(t, path), { code: 'storage_damaged', message: /accounts\.json is there/ });
+});
+
+t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
+  const path = await usedFolder(t);
+  const folder = await opened(t, path);
+  const disable = () => folder.accountStore.changeAccount('acct_1', (ada) => ({ ...ada, disabledAtMs: 5 }));
+  edit(path, 'accounts.json', (text) => text.replace('ada@', 'eve@'));
+  const byHand = readFileSync(join(path, 'accounts.json'), 'utf8');
+  for (let times = 0; times < 2; times += 1) {
+    await t.rejects(disable(), { code: 'conflict', message: /accounts\.json: it was changed.*Restart/ });
+    t.equal(readFileSync(join(path, 'accounts.json'), 'utf8'), byHand);
+    t.same(await folder.accountStore.getAccount('acct_1'), ADA, 'nor does memory change');
+    t.notOk(existsSync(join(path, 'accounts.json.new')));
+  }
+  await folder.keyStore.changeKey('key_1', (key) => ({ ...key, name: 'other' }));
+  await folder.stop();
+  await folder.start();
+  t.match(await disable(), { email: 'eve@example.org', disabledAtMs: 5 });
+  rmSync(join(path, 'accounts.json'));
+  await t.rejects(disable().then(disable), { code: 'conflict' }, 'a file that was removed');
+});
+
+t.test('a file that was read or given other rights meanwhile is written as before', async (t) => {
+  const path = await usedFolder(t);
+  const folder = await opened(t, path);
+  const file = join(path, 'accounts.json');
+  chmodSync(file, 0o644);
+  readFileSync(file);
+  await folder.accountStore.changeAccount('acct_1', (ada) => ({ ...ada, disabledAtMs: 5 }));
+  t.equal(statSync(file).mode & 0o777, 0o600);
+});
+
+/** The machine's disk, of which one call can be made to fail. */
+function failingDisk(): Disk & {
+  fails: 'write' | 'sync' | 'rename' | 'syncFolder' | undefined;
+  code: string;
+} {
+  const fail = (call: string) => {
+    if (disk.fails === call) throw Object.assign(new Error(`${disk.code}: ${call}`), { code: disk.code });
+  };
+  const altered = alteredDisk((file) => ({
+    async write(bytes, position) {
+      fail('write');
+      await file.write(bytes, position);
+    },
+    async sync() {
+      fail('sync');
+      await file.sync();
+    },
+  }));
+  const disk: ReturnType<typeof failingDisk> = {
+    ...altered,
+    fails: undefined,
+    code: 'EIO',
+    async rename(from, to) {
+      fail('rename');
+      await realDisk.rename(from, to);
+    },
+    async syncFolder(path) {
+      fail('syncFolder');
+      await realDisk.syncFolder(path);
+    },
+  };
+  return disk;
+}
+
+for (const [call, errno, code] of [
+  ['write', 'EIO', 'storage_failed'],
+  ['write', 'ENOSPC', 'storage_full'],
+  ['sync', 'EDQUOT', 'storage_full'],
+  ['rename', 'EIO', 'storage_failed'],
+] as const) {
+  t.test(`a change whose ${call} fails with ${errno} never happened`, async (t) => {
+    const path = await usedFolder(t);
+    const disk = failingDisk();
+    const folder = await opened(t, path, { disk });
+    const before = readFileSync(join(path, 'accounts.json'), 'utf8');
+    const disable = () => folder.accountStore.changeAccount('acct_1', (ada) => ({ ...ada, disabledAtMs: 5 }));
+    Object.assign(disk, { fails: call, code: errno });
+    const both = await Promise.allSettled([
+      disable(),
+      folder.accountStore.insertAccount({ ...ADA, accountId: 'acct_2', email: 'eve@example.org' }),
+    ]);
+    for (const outcome of both)
+      t.match(outcome, { reason: { code, message: /^Nothing was changed: writing/ } });
+    t.same(await folder.accountStore.listAccounts(), [ADA]);
+    t.equal(await folder.accountStore.findAccountByEmail('eve@example.org'), undefined);
+    t.equal(readFileSync(join(path, 'accounts.json'), 'utf8'), before);
+    t.notOk(existsSync(join(path, 'accounts.json.new')));
+    disk.fails = undefined;
+    t.match(await disable(), { disabledAtMs: 5 });
+  });
+}
+
+t.test(
+  'after a change of which nobody can say what is on the disk, none is made before a restart',
+  async (t) => {
+    const path = await usedFolder(t);
+    const disk = failingDisk();
+    const folder = await opened(t, path, { disk });
+    const rename = (name: string) => folder.keyStore.changeKey('key_1', (key) => ({ ...key, name }));
+    disk.fails = 'syncFolder';
+    await t.rejects(rename('one'), { code: 'storage_failed' });
+    disk.fails = undefined;
+    await t.rejects(rename('two'), { code: 'storage_failed', message: /unknown. Restart Scenepress/ });
+    t.same(await folder.keyStore.getKey('key_1'), KEY);
+    await folder.stop();
+    await folder.start();
+    t.match(await rename('three'), { name: 'three' });
+  },
+);
+
+t.test('changes that wait together share a write', async (t) => {
+  let writes = 0;
+  const disk = alteredDisk((file) => ({
+    sync() {
+      writes += 1;
+      return file.sync();
+    },
+  }));
+  const folder = await opened(t, join(t.testdir(), 'data'), { disk });
+  writes = 0;
+  const insert = (number: number) =>
+    folder.accountStore.insertAccount({
+      ...ADA,
+      accountId: `acct_${number}`,
+      email: `${number}@example.org`,
+    });
+  await Promise.all(Array.from({ length: 100 }, (_, number) => insert(number)));
+  t.equal(writes, 1);
+  await folder.stop();
+  await folder.start();
+  t.equal((await folder.accountStore.listAccounts({ limit: 1000 })).length, 100);
+});
+
+t.test('what a killed write left is removed, and a stop waits for what is being written', async (t) => {
+  const path = await usedFolder(t);
+  writeFileSync(join(path, 'keys.json.new'), 'half');
+  const folder = await opened(t, path);
+  t.notOk(existsSync(join(path, 'keys.json.new')));
+  const changing = folder.keyStore.changeKey('key_1', (key) => ({ ...key, name: 'other' }));
+  await folder.stop();
+  t.match(await changing, { name: 'other' });
+  await t.rejects(
+    folder.keyStore.changeKey('key_1', (key) => key),
+    { code: 'not_running' },
+  );
+  await folder.start();
+  t.match(await folder.keyStore.getKey('key_1'), { name: 'other' });
+});

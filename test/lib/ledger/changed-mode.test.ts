@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import {
+  DataFolder,
+  type JobOutcome,
+  type Ledger,
+  Pricing,
+  StoredLedger,
+  UnmeteredLedger,
+} from '../../../lib/index.ts';
+import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const clock = new FakeClock('2026-11-21T10:00:00Z');
+const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+const newJob = { owner: 'a', request, metadataJson: null, webhookUrl: null, keyId: null };
+const completed: JobOutcome = { kind: 'completed', artifacts: [], costCredits: 3 };
+
+async function openFolder(t: Test) {
+  const folder = new DataFolder(join(t.testdir(), 'data'));
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  const books = new StoredLedger({ store: folder.ledgerStore, clock });
+  const bookWith = (ledger: Ledger) => new JobBook({ storage, ledger, pricing: new Pricing(), clock });
+  return { books, metered: bookWith(books), unmetered: bookWith(new UnmeteredLedger({ books })) };
+}
+
+t.test('what was reserved is returned in full when renders no longer cost credits', async (t) => {
+  const { books, metered, unmetered } = await openFolder(t);
+  const [done, failed, canceled] = [
+    (await metered.open(newJob)).job,
+    (await metered.open(newJob)).job,
+    (await metered.open(newJob)).job,
+  ];
+  t.equal((await books.balance('a')).total, 985);
+  await unmetered.begin(done.jobId);
+  t.match(await unmetered.finish(done.jobId, completed, { durationMs: 3000 }), {
+    phase: 'completed',
+    creditsCost: 0,
+  });
+  await unmetered.begin(failed.jobId);
+  await unmetered.finish(failed.jobId, { kind: 'failed', error: 'no' }, { durationMs: 1 });
+  await unmetered.finish(canceled.jobId, { kind: 'failed', error: 'Canceled' }, { durationMs: 0 });
+  t.equal((await books.balance('a')).total, 1000);
+  t.same((await books.audit()).problems, []);
+});
+
+t.test('what was taken on for nothing costs nothing when renders cost credits', async (t) => {
+  const { books, metered, unmetered } = await openFolder(t);
+  const { jobId } = (await unmetered.open(newJob)).job;
+  await metered.begin(jobId);
+  t.match(await metered.finish(jobId, completed, { durationMs: 3000 }), {
+    phase: 'completed',
+    creditsCost: 0,
+  });
+  const failed = (await unmetered.open(newJob)).job;
+  t.match(await metered.finish(failed.jobId, { kind: 'failed', error: 'no' }, { durationMs: 0 }), {
+    phase: 'failed',
+  });
+  t.equal((await books.balance('a')).total, 1000);
+  t.same((await books.audit()).problems, []);
+});
