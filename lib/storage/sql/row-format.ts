@@ -34,10 +34,10 @@ function columnsOf(fields: Record<string, Kind>): Column[] {
 export class RowFormat<Rec extends object> {
   readonly table: string;
   readonly #columns: Column[];
-  readonly #derived: ((record: Rec) => SqlValue)[];
+  readonly #derived: { name: string; derive: (record: Rec) => SqlValue }[];
   /** The columns of the primary key. */
   readonly key: string[];
-  /** `job_id, owner, …`, with the checksum. */
+  /** `job_id, owner, …`, with the checksum and what is derived. */
   readonly names: string;
   readonly insert: string;
   /** Sets all columns of the row whose key is the last values. */
@@ -45,7 +45,7 @@ export class RowFormat<Rec extends object> {
 
   /**
    * `fields`: in the order of the columns; the first `keyColumns` (default 1) are the primary key. `derived`: columns that
-   * are written with a row, for constraints and sums, and not read.
+   * are written with a row for constraints and sums.
    */
   constructor(
     table: string,
@@ -57,13 +57,12 @@ export class RowFormat<Rec extends object> {
   ) {
     this.table = table;
     this.#columns = columnsOf(fields);
-    this.#derived = Object.values(derived);
-    const read = [...this.#columns.map(({ name }) => name), 'checksum'];
-    const written = [...read, ...Object.keys(derived)];
-    this.key = read.slice(0, keyColumns);
-    this.names = read.join(', ');
-    this.insert = `INSERT INTO ${table} (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
-    this.update = `UPDATE ${table} SET ${written.map((name) => `${name} = ?`).join(', ')} WHERE ${this.key.map((name) => `${name} = ?`).join(' AND ')}`;
+    this.#derived = Object.entries(derived).map(([name, derive]) => ({ name, derive }));
+    const names = [...this.#columns.map(({ name }) => name), 'checksum', ...Object.keys(derived)];
+    this.key = names.slice(0, keyColumns);
+    this.names = names.join(', ');
+    this.insert = `INSERT INTO ${table} (${this.names}) VALUES (${names.map(() => '?').join(', ')})`;
+    this.update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE ${this.key.map((name) => `${name} = ?`).join(' AND ')}`;
   }
 
   /** The column that keeps a field. */
@@ -78,7 +77,7 @@ export class RowFormat<Rec extends object> {
     const values = this.#columns.map(({ field, kind }) =>
       columnValue(kind, (record as Record<string, unknown>)[field]),
     );
-    values.push(checksumOf(values), ...this.#derived.map((derive) => derive(record)));
+    values.push(checksumOf(values), ...this.#derived.map(({ derive }) => derive(record)));
     return values;
   }
 
@@ -93,8 +92,10 @@ export class RowFormat<Rec extends object> {
       if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
       else if (kind !== 'optional' || value !== null) record[field] = value;
     }
-    if (checksumOf(values) !== cells['checksum'])
-      throw this.#damaged(this.key.map((name) => cells[name]).join(', '));
+    const isAsWritten =
+      checksumOf(values) === cells['checksum'] &&
+      this.#derived.every(({ name, derive }) => derive(record as Rec) === cells[name]);
+    if (!isAsWritten) throw this.#damaged(this.key.map((name) => cells[name]).join(', '));
     return record as Rec;
   }
 

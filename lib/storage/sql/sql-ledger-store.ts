@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {
   AuditReport,
   EntryQuery,
-  Grant,
+  GrantPart,
   LedgerAccount,
   LedgerEntry,
   LedgerStore,
@@ -10,15 +10,8 @@ import type {
 } from '../../ledger/ledger-store.ts';
 import type { Storage, Transaction } from '../storage.ts';
 import { auditBooks } from './audit.ts';
-import type { SqlDatabase } from './sql.ts';
-import { ENTRIES, RESERVES } from './tables.ts';
-
-interface GrantRow {
-  grant_id: string;
-  source: Grant['source'];
-  period: string | null;
-  remaining_credits: number;
-}
+import type { SqlDatabase, SqlTransaction } from './sql.ts';
+import { ACCOUNTS, ENTRIES, GRANTS, RESERVES } from './tables.ts';
 
 /** The books of the stored ledger in a database that speaks SQL. */
 export class SqlLedgerStore implements LedgerStore {
@@ -33,45 +26,38 @@ export class SqlLedgerStore implements LedgerStore {
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const account = await reader.get<{ period: string }>(
-      'SELECT period FROM ledger_accounts WHERE owner = ?',
-      owner,
-    );
+    const account = await reader.get(`SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE owner = ?`, owner);
     if (!account) return undefined;
-    const rows = await reader.all<GrantRow>(
-      'SELECT grant_id, source, period, remaining_credits FROM grants ' +
-        'WHERE owner = ? AND remaining_credits > 0 ORDER BY source, grant_id',
+    const rows = await reader.all(
+      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND remaining_credits > 0 ORDER BY source, grant_id`,
       owner,
     );
-    const grants = rows.map(({ grant_id, source, period, remaining_credits }) => ({
-      grantId: grant_id,
-      source,
-      period,
-      remainingCredits: remaining_credits,
-    }));
-    return { owner, period: account.period, grants };
+    const grants = rows.map((row) => {
+      const { owner: _, ...grant } = GRANTS.record(row);
+      return grant;
+    });
+    return { ...ACCOUNTS.record(account), grants };
   }
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
     await this.#database
       .inside(tx)
       .run(
-        'INSERT INTO ledger_accounts (owner, period) VALUES (?, ?) ' +
-          'ON CONFLICT (owner) DO UPDATE SET period = excluded.period',
-        owner,
-        period,
+        `${ACCOUNTS.insert} ON CONFLICT (owner) DO UPDATE SET period = excluded.period, checksum = excluded.checksum`,
+        ...ACCOUNTS.row({ owner, period }),
       );
   }
 
   async lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined> {
     const row = await this.#database
       .inside(tx)
-      .get<{ last: string | null }>(
-        "SELECT max(period) AS last FROM grants WHERE owner = ? AND source = 'free' AND period <= ?",
+      .get(
+        `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND source = 'free' AND period <= ? ` +
+          'ORDER BY period DESC LIMIT 1',
         owner,
         period,
       );
-    return row?.last ?? undefined;
+    return row ? (GRANTS.record(row).period ?? undefined) : undefined;
   }
 
   async findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined> {
@@ -85,28 +71,27 @@ export class SqlLedgerStore implements LedgerStore {
     const inside = this.#database.inside(tx);
     const { owner, amountCredits, parts } = entry;
     await inside.run(ENTRIES.insert, ...ENTRIES.row(entry));
-    for (const { grantId, source, period, amountCredits: partCredits } of parts) {
-      if (amountCredits < 0) {
-        const taken = await inside.run(
-          'UPDATE grants SET remaining_credits = remaining_credits - ? WHERE owner = ? AND grant_id = ?',
-          partCredits,
-          owner,
-          grantId,
-        );
-        assert.equal(taken, 1, 'what is taken comes from a grant');
-      } else {
-        await inside.run(
-          'INSERT INTO grants (owner, grant_id, source, period, remaining_credits) VALUES (?, ?, ?, ?, ?) ' +
-            'ON CONFLICT (owner, grant_id) DO UPDATE ' +
-            'SET remaining_credits = grants.remaining_credits + excluded.remaining_credits',
-          owner,
-          grantId,
-          source,
-          period,
-          partCredits,
-        );
-      }
-    }
+    for (const part of parts) await this.#change(inside, owner, part, amountCredits < 0 ? -1 : 1);
+  }
+
+  /** Takes from a grant, or adds to it. */
+  async #change(
+    inside: SqlTransaction,
+    owner: string,
+    { amountCredits, ...grant }: GrantPart,
+    sign: 1 | -1,
+  ): Promise<void> {
+    const { grantId } = grant;
+    const row = await inside.get(
+      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND grant_id = ?`,
+      owner,
+      grantId,
+    );
+    assert(row || sign > 0, 'what is taken comes from a grant');
+    const before = row ? GRANTS.record(row) : { owner, ...grant, remainingCredits: 0 };
+    const after = { ...before, remainingCredits: before.remainingCredits + sign * amountCredits };
+    if (row) await inside.run(GRANTS.update, ...GRANTS.row(after), owner, grantId);
+    else await inside.run(GRANTS.insert, ...GRANTS.row(after));
   }
 
   async getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined> {
@@ -136,14 +121,14 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async ownersNotIn(period: string, limit: number): Promise<string[]> {
-    const rows = await this.#database.all<{ owner: string }>(
-      'SELECT owner FROM (SELECT owner FROM ledger_accounts WHERE period < ? ' +
-        'UNION ALL SELECT owner FROM ledger_accounts WHERE period > ?) AS others LIMIT ?',
+    const each = `SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE period`;
+    const rows = await this.#database.all(
+      `SELECT * FROM (${each} < ? UNION ALL ${each} > ?) AS others LIMIT ?`,
       period,
       period,
       limit,
     );
-    return rows.map(({ owner }) => owner);
+    return rows.map((row) => ACCOUNTS.record(row).owner);
   }
 
   audit(): Promise<AuditReport> {

@@ -1,5 +1,5 @@
 import type { JobRecord } from '../../jobs/job.ts';
-import type { LedgerEntry, Reserve } from '../../ledger/ledger-store.ts';
+import type { Grant, LedgerAccount, LedgerEntry, Reserve } from '../../ledger/ledger-store.ts';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { IdempotentRequest } from '../storage.ts';
 import { RowFormat } from './row-format.ts';
@@ -79,6 +79,17 @@ export const ANSWERS: RowFormat<{ deliveryId: string; answer: string }> = new Ro
   answer: 'json',
 });
 
+type AccountRow = Omit<LedgerAccount, 'grants'>;
+export const ACCOUNTS: RowFormat<AccountRow> = new RowFormat<AccountRow>('ledger_accounts', {
+  owner: 'plain',
+  period: 'plain',
+});
+type GrantRow = Grant & { owner: string };
+export const GRANTS: RowFormat<GrantRow> = new RowFormat<GrantRow>(
+  'grants',
+  { owner: 'plain', grantId: 'plain', source: 'plain', period: 'plain', remainingCredits: 'plain' },
+  { keyColumns: 2 },
+);
 export const RESERVES: RowFormat<Reserve> = new RowFormat<Reserve>(
   'reserves',
   { jobId: 'plain', owner: 'plain', state: 'plain', parts: 'json', chargedCredits: 'plain' },

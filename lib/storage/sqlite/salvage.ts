@@ -1,6 +1,17 @@
 import type { RowFormat } from '../sql/row-format.ts';
 import type { SqlValue } from '../sql/sql.ts';
-import { ANSWERS, BODIES, DELIVERIES, ENTRIES, JOBS, REQUESTS, RESERVES, SOURCES } from '../sql/tables.ts';
+import {
+  ACCOUNTS,
+  ANSWERS,
+  BODIES,
+  DELIVERIES,
+  ENTRIES,
+  GRANTS,
+  JOBS,
+  REQUESTS,
+  RESERVES,
+  SOURCES,
+} from '../sql/tables.ts';
 import type { Connection } from './connection.ts';
 
 /** A row that can't be saved: `key` in the table `table`. */
@@ -31,8 +42,8 @@ const TABLES: Table[] = [
   checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'),
   checked(SOURCES),
   checked(REQUESTS, 'idempotent_requests_by_time'),
-  { name: 'ledger_accounts', key: ['owner'], indexes: ['ledger_accounts_by_period'], check: () => {} },
-  { name: 'grants', key: ['owner', 'grant_id'], indexes: [], check: () => {} },
+  checked(ACCOUNTS, 'ledger_accounts_by_period'),
+  checked(GRANTS),
   checked(RESERVES, 'open_reserves'),
   checked(ENTRIES, 'ledger_entries_of_owner'),
   checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
@@ -82,9 +93,7 @@ function saveOwners(source: Connection, target: Connection): void {
   for (const name of ['grants', 'reserves', 'ledger_entries']) {
     try {
       for (const { owner } of source.all<{ owner: string }>(`SELECT DISTINCT owner FROM ${name}`, [])) {
-        target.run("INSERT INTO ledger_accounts (owner, period) VALUES (?, '') ON CONFLICT DO NOTHING", [
-          owner,
-        ]);
+        target.run(`${ACCOUNTS.insert} ON CONFLICT DO NOTHING`, ACCOUNTS.row({ owner, period: '' }));
       }
     } catch {
       // What can't be read is named when its own table is saved.

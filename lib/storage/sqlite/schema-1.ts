@@ -82,7 +82,8 @@ CREATE INDEX idempotent_requests_of_job ON idempotent_requests (job_id);
 
 CREATE TABLE ledger_accounts (
   owner TEXT PRIMARY KEY,
-  period TEXT NOT NULL
+  period TEXT NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_accounts_by_period ON ledger_accounts (period, owner);
 
@@ -92,6 +93,7 @@ CREATE TABLE grants (
   source TEXT NOT NULL CHECK (source IN ('free', 'paid')),
   period TEXT,
   remaining_credits INTEGER NOT NULL CHECK (remaining_credits >= 0),
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (owner, grant_id),
   CHECK ((source = 'free') = (period IS NOT NULL))
 ) STRICT, WITHOUT ROWID;

@@ -44,7 +44,12 @@ const WRITER = `
   PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 
+/** A transaction that read a damaged page can't be committed. */
+const END_OF_VIEW = 'ROLLBACK';
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
+
+/** Why a group isn't written: one of its transactions read what is damaged. */
+const SPOILED = new Error('another transaction read what is damaged');
 
 /** Transactions that reach the disk together. */
 interface Group {
@@ -159,9 +164,15 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    const { result, durable } = await this.#inLine(() => this.#run(work));
-    await durable;
-    return result;
+    for (;;) {
+      const { result, durable } = await this.#inLine(() => this.#run(work));
+      try {
+        await durable;
+        return result;
+      } catch (error) {
+        if (error !== SPOILED) throw error;
+      }
+    }
   }
 
   inside(tx: Transaction): SqlTransaction {
@@ -200,7 +211,8 @@ export class SqliteDatabase implements SqlDatabase {
       group.listeners.push(...tx.listeners);
       return { result, durable: group.durable };
     } catch (error) {
-      if (writer.isInTransaction) writer.exec('ROLLBACK TO work; RELEASE work');
+      if (isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
+      else if (writer.isInTransaction) writer.exec('ROLLBACK TO work; RELEASE work');
       else await this.#abandon(group, error); // SQLite had to undo all of the group.
       throw error;
     } finally {
@@ -260,13 +272,9 @@ export class SqliteDatabase implements SqlDatabase {
     } catch (error) {
       return group.reject(error);
     }
-    try {
-      this.#moveReaderOn();
-      for (const listener of group.listeners) listener();
-      group.resolve();
-    } catch (error) {
-      group.reject(error);
-    }
+    this.#showCommits();
+    for (const listener of group.listeners) listener();
+    group.resolve();
     process.nextTick(this.#onFlush, { commits: group.commits, tookMs: performance.now() - startedMs });
   }
 
@@ -282,6 +290,13 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
+  /** SQLite commits nothing of a transaction that has read a damaged page: the others of the group are run again. */
+  #spoil(group: Group, writer: Connection): void {
+    if (writer.isInTransaction) writer.run('ROLLBACK');
+    this.#group = undefined;
+    group.reject(SPOILED);
+  }
+
   /** Nothing of a group is written. */
   async #abandon(group: Group, error: unknown): Promise<void> {
     this.#group = undefined;
@@ -289,12 +304,20 @@ export class SqliteDatabase implements SqlDatabase {
     group.reject(error);
   }
 
+  #showCommits(): void {
+    try {
+      this.#moveReaderOn();
+    } catch (error) {
+      this.#onFatal(error as Error); // Readers would see nothing new, or what isn't durable.
+    }
+  }
+
   /** Shows readers what is committed now. */
   #moveReaderOn(): void {
     const { reader } = this.#opened;
-    if (reader.isInTransaction) reader.run('COMMIT');
+    if (reader.isInTransaction) reader.run(END_OF_VIEW);
     reader.run('BEGIN');
-    reader.get('SELECT 1 FROM sqlite_schema LIMIT 1', []); // A transaction sees what is there when it first reads.
+    reader.get('PRAGMA user_version', []); // A transaction sees what is there when it first reads.
   }
 
   #checkpointIfDue(): void {
@@ -333,12 +356,12 @@ export class SqliteDatabase implements SqlDatabase {
     await this.#commit();
     await this.#flushing;
     // A reader keeps what it reads in the log. Nothing is committed meanwhile that isn't durable.
-    this.#opened.reader.run('COMMIT');
+    this.#opened.reader.run(END_OF_VIEW);
     try {
       await this.#copyLog({ truncate: true });
       await this.#flushLog(); // SQLite doesn't: a power cut could bring back what was in it.
     } finally {
-      this.#moveReaderOn();
+      this.#showCommits();
     }
   }
 }

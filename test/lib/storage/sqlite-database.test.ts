@@ -221,6 +221,41 @@ t.test('a row that is not as it was written is named, and the others can be read
   t.match(await storage.getJob('2'), { jobId: '2' });
 });
 
+t.test('a damaged page fails nobody who does not read it', async (t) => {
+  const { database, insert, storage, path } = await open(t);
+  const ids = Array.from({ length: 50 }, (_, index) => `${100 + index}`);
+  for (const id of ids) await insert(jobRecord(id), `source of ${id}`.repeat(20));
+  await storage.stop();
+  damageLeafOf('sources', path);
+  await storage.start();
+  const sources = await Promise.allSettled(ids.map((id) => storage.readSource(id)));
+  const lost = ids.filter((_, index) => sources[index]?.status === 'rejected');
+  t.ok(lost.length > 0 && lost.length < ids.length, `${lost.length} of ${ids.length} can't be read`);
+  const results = await Promise.allSettled([
+    insert(jobRecord('before')),
+    database.transaction((tx) => tx.get('SELECT code FROM sources WHERE job_id = ?', lost[0] as string)),
+    insert(jobRecord('after')),
+  ]);
+  t.match(results, [
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'storage_damaged' } },
+    { status: 'fulfilled' },
+  ]);
+  t.match(await storage.getJob('before'), { jobId: 'before' });
+  t.match(await storage.getJob('after'), { jobId: 'after' });
+});
+
+function damageLeafOf(table: string, path: string): void {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const { pageno } = database
+    .prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path LIMIT 1 OFFSET 1")
+    .get(table) as { pageno: number };
+  database.close();
+  const bytes = readFileSync(path);
+  bytes[(pageno - 1) * 4096] = 0xff;
+  writeFileSync(path, bytes);
+}
+
 t.test('no statement breaks what must hold', async (t) => {
   const { database, storage, insert } = await open(t);
   const store = new SqlLedgerStore(database, storage);
