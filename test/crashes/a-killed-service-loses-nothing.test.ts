@@ -118,8 +118,9 @@ function disturbJournal(folder: string): void {
     .sort()
     .at(-1) as string;
   const path = join(folder, name);
-  const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
-  if (last === '') return;
+  const text = readFileSync(path, 'utf8');
+  if (!text.endsWith('\n')) return; // The kill itself cut off a record: nothing is written behind one of those.
+  const last = text.trimEnd().split('\n').at(-1) ?? '';
   const dice = random();
   if (dice < 0.2)
     appendFileSync(path, last.slice(0, Math.floor(random() * last.length)).replace(/^\d+/, '999999'));
