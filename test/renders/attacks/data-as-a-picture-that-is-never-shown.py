@@ -1,6 +1,6 @@
 """Success: a picture far larger than one can be is published with the video.
 
-Outcome: failed: more to it than
+Outcome: failed: (more to it than|can't be decoded)
 """
 
 
