@@ -39,5 +39,5 @@ function schemaOf(connection: Connection): string {
     'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name',
     [],
   );
-  return JSON.stringify(rows.filter(({ name }) => !name.startsWith('sqlite_')));
+  return JSON.stringify(rows.filter(({ name }) => !String(name).startsWith('sqlite_')));
 }
