@@ -3,17 +3,17 @@ import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql/sql.ts';
 
 /** What SQLite answers with, but for the details in its upper bits. */
-const CODES = { ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
+const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
 const BUSY_MS = 10_000;
 
 /** A connection to a database file, with its prepared statements. Every call holds the thread until it is done. */
 export class Connection {
-  readonly #path: string;
+  readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(path: string, options: { readOnly?: boolean } = {}) {
-    this.#path = path;
+    this.path = path;
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS, ...options });
   }
 
@@ -58,14 +58,15 @@ export class Connection {
     try {
       return work();
     } catch (error) {
-      throw explained(error, this.#path);
+      throw explained(error, this.path);
     }
   }
 }
 
 /** What a fault of the disk or the file means; other errors, as of a constraint, stay as they are. */
 export function explained(error: unknown, path: string): unknown {
-  const { errcode, message } = error as { errcode?: number; message: string };
+  const { errcode, code, message } = error as { errcode?: number; code?: string; message: string };
+  if (code === 'ERR_OUT_OF_RANGE') return damaged(path, message, error); // No number of ours is that large.
   if (errcode === undefined) return error;
   const cause = { cause: error };
   switch (errcode & 0xff) {
@@ -77,11 +78,7 @@ export function explained(error: unknown, path: string): unknown {
       );
     case CODES.damaged:
     case CODES.noDatabase:
-      return new ScenepressError(
-        'storage_damaged',
-        `The database ${path} is damaged (${message}). Restore a backup, or run \`scenepress recover\`.`,
-        cause,
-      );
+      return damaged(path, message, error);
     case CODES.ioError:
       return new ScenepressError(
         'storage_failed',
@@ -91,4 +88,18 @@ export function explained(error: unknown, path: string): unknown {
     default:
       return error;
   }
+}
+
+/** What it means that a file can't be opened by statements that are right: its header names a format that isn't ours. */
+export function explainedAtOpening(error: unknown, path: string): unknown {
+  const { errcode, message } = error as { errcode?: number; message: string };
+  return errcode === CODES.error || errcode === CODES.readOnly ? damaged(path, message, error) : error;
+}
+
+export function damaged(path: string, why: string, cause?: unknown): ScenepressError {
+  return new ScenepressError(
+    'storage_damaged',
+    `The database ${path} is damaged (${why}). Restore a backup, or run \`scenepress recover\`.`,
+    { cause },
+  );
 }

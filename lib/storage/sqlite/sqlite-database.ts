@@ -8,7 +8,7 @@ import { realDisk } from '../disk.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
-import { Connection } from './connection.ts';
+import { Connection, explainedAtOpening } from './connection.ts';
 import { migrate } from './migrations.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -377,7 +377,7 @@ export async function makeDatabase(path: string): Promise<Connection> {
     return connection;
   } catch (error) {
     connection.close();
-    throw error;
+    throw explainedAtOpening(error, path);
   }
 }
 

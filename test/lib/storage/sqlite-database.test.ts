@@ -205,6 +205,16 @@ t.test('data of a newer version is refused', async (t) => {
   await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version/ });
 });
 
+t.test('a schema that is not as it was made is refused', async (t) => {
+  const { storage, path } = await open(t);
+  await storage.stop();
+  const bytes = readFileSync(path, 'latin1');
+  writeFileSync(path, bytes.replace('remaining_credits >= 0', 'remaining_credits >= 9'), 'latin1');
+  await t.rejects(storage.start(), { code: 'storage_damaged', message: /its schema is not as it was made/ });
+  writeFileSync(path, bytes, 'latin1');
+  await storage.start();
+});
+
 t.test('a row that is not as it was written is named, and the others can be read', async (t) => {
   const { insert, storage, path } = await open(t);
   for (const id of ['1', '2', '3'])
