@@ -29,16 +29,26 @@ interface Table {
   key: string[];
   /** Indexes that tell the keys of rows which can't be read. */
   indexes: string[];
+  /** What to select. */
+  columns: string;
   /** Throws when a row isn't as it was written. */
   check: (row: Row) => void;
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
-  return { name: format.table, key: format.key, indexes, check: (row) => void format.record(row) };
+  return {
+    name: format.table,
+    key: format.key,
+    indexes,
+    columns: format.hasTexts ? `*, ${format.textKey}` : '*',
+    check: (row) => void format.record(row),
+  };
 }
 
 /** In an order in which each refers only to those before. */
 const TABLES: Table[] = [
+  // A key that was altered is found with the texts that it opens.
+  { name: 'text_keys', key: ['text_key_id'], indexes: [], columns: '*', check: () => {} },
   checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'),
   checked(SOURCES),
   checked(REQUESTS, 'idempotent_requests_by_time'),
@@ -115,7 +125,7 @@ function* rowsOf(source: Connection, table: Table): Generator<Found> {
 /** Ends early, with the last key that was read, where the file is damaged. */
 function* walk(
   source: Connection,
-  { name, key }: Table,
+  { name, key, columns: selected }: Table,
   order: 'ASC' | 'DESC',
   until: Key | undefined,
 ): Generator<Found, { after: Key; reason: string } | undefined> {
@@ -131,7 +141,7 @@ function* walk(
     const ordered = key.map((column) => `${column} ${order}`).join(', ');
     let rows: Row[];
     try {
-      rows = source.all<Row>(`SELECT * FROM ${name} ${where} ORDER BY ${ordered} LIMIT ${limit}`, [
+      rows = source.all<Row>(`SELECT ${selected} FROM ${name} ${where} ORDER BY ${ordered} LIMIT ${limit}`, [
         ...after,
         ...(until ?? []),
       ]);
@@ -163,7 +173,7 @@ function* keysIn(source: Connection, { name, key, indexes }: Table): Generator<K
 function saveOne(source: Connection, target: Connection, table: Table, key: Key): string | undefined {
   const where = table.key.map((column) => `${column} = ?`).join(' AND ');
   try {
-    const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
+    const row = source.get<Row>(`SELECT ${table.columns} FROM ${table.name} WHERE ${where}`, key);
     return row ? saveInto(target, table, row) : 'an index knows it, but the table has no such row';
   } catch (error) {
     return reasonOf(error);
@@ -172,12 +182,13 @@ function saveOne(source: Connection, target: Connection, table: Table, key: Key)
 
 /** Undefined when it is saved, or else why it isn't. */
 function saveInto(target: Connection, { name, check }: Table, row: Row): string | undefined {
-  const columns = Object.keys(row);
+  const { text_key: _, ...columns } = row;
+  const names = Object.keys(columns);
   try {
     check(row);
     target.run(
-      `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-      Object.values(row),
+      `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+      Object.values(columns),
     );
     return undefined;
   } catch (error) {
