@@ -40,6 +40,8 @@ export class RowFormat<Rec extends object> {
   readonly #columns: Column[];
   readonly #sealed: Column[];
   readonly #derived: { name: string; derive: (record: Rec) => SqlValue }[];
+  /** All columns that are written with a new row. */
+  readonly #written: string[];
   /** The columns of the primary key. */
   readonly key: string[];
   /** What to select, so that {@link record} can make a record of it. */
@@ -69,11 +71,11 @@ export class RowFormat<Rec extends object> {
     this.#sealed = columns.filter(({ kind }) => kind === 'sealed');
     this.#derived = Object.entries(derived).map(([name, derive]) => ({ name, derive }));
     const names = [...this.#columns.map(({ name }) => name), 'checksum', ...Object.keys(derived)];
-    const inserted = this.#sealed.length > 0 ? [...names, 'text_key_id', 'texts'] : names;
+    this.#written = this.#sealed.length > 0 ? [...names, 'text_key_id', 'texts'] : names;
     this.key = names.slice(0, keyColumns);
     const where = this.key.map((name) => `${name} = ?`).join(' AND ');
-    this.names = [...inserted, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
-    this.insert = `INSERT INTO ${table} (${inserted.join(', ')}) VALUES (${inserted.map(() => '?').join(', ')})`;
+    this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
+    this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
     const update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}`;
     this.update = `${update} WHERE ${where}`;
     this.updateWithTexts = `${update}, texts = ? WHERE ${where}`;
@@ -108,6 +110,12 @@ export class RowFormat<Rec extends object> {
     return [textKey.id, this.sealTexts(record, textKey)];
   }
 
+  /** All columns of a record with texts, by name. */
+  cells(record: Rec, textKey: TextKey): Record<string, SqlValue> {
+    const values = [...this.row(record), ...this.texts(record, textKey)];
+    return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
+  }
+
   /** What {@link updateWithTexts} takes behind the values of the {@link row}. */
   sealTexts(record: Rec, textKey: TextKey): Uint8Array {
     const key = this.row(record).slice(0, this.key.length);
@@ -121,8 +129,15 @@ export class RowFormat<Rec extends object> {
 
   /** The record of a row that was read. Error: `storage_damaged` when it isn't as it was written. */
   record(row: object): Rec {
-    const cells = row as Cells;
-    const record: Record<string, unknown> = this.hasTexts ? this.#openTexts(cells) : {};
+    return this.#record(row as Cells, this.hasTexts ? this.#openTexts(row as Cells) : {});
+  }
+
+  /** The same with other texts than the row's, for one whose own are damaged. */
+  recordWith(texts: Partial<Rec>, row: object): Rec {
+    return this.#record(row as Cells, { ...texts });
+  }
+
+  #record(cells: Cells, record: Record<string, unknown>): Rec {
     const values: SqlValue[] = [];
     for (const { name, field, kind } of this.#columns) {
       const value = cells[name] ?? null;
