@@ -205,14 +205,11 @@ async function checkAndCopyAssets(
         if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
       }
     }
+    const unsourced = await copy.jobWithoutSource();
+    if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
     for (let before: string | undefined; ; ) {
       const page = await copy.storage.listJobs({ limit: 1000, ...(before !== undefined && { before }) });
-      for (const job of page) {
-        const { jobId, forgottenAtMs } = job;
-        secrets.addJob(job);
-        if (forgottenAtMs === undefined && (await copy.storage.readSource(jobId)) === undefined)
-          throw damaged(path, `${jobId} has no source`);
-      }
+      for (const job of page) secrets.addJob(job);
       jobs += page.length;
       before = page.at(-1)?.jobId;
       if (before === undefined) break;
