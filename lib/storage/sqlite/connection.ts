@@ -12,7 +12,8 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(path: string, options: { readOnly?: boolean } = {}) {
+  /** `defensive: false`: its statements may change the schema's own table. */
+  constructor(path: string, options: { readOnly?: boolean; defensive?: boolean } = {}) {
     this.path = path;
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS, ...options });
   }
