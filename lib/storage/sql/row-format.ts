@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../../errors.ts';
+import { open, seal } from '../../sealing.ts';
 import type { SqlValue } from './sql.ts';
-import { openText, sealText, type TextKey } from './text-keys.ts';
+import type { TextKey } from './text-keys.ts';
 
 /**
  * How a field is kept in its column.
@@ -119,7 +120,7 @@ export class RowFormat<Rec extends object> {
   /** What {@link updateWithTexts} takes behind the values of the {@link row}. */
   sealTexts(record: Rec, textKey: TextKey): Uint8Array {
     const key = this.row(record).slice(0, this.key.length);
-    return sealText(this.#textsOf(record), textKey, this.#placeOf(key));
+    return seal(this.#textsOf(record), textKey.key, this.#placeOf(key));
   }
 
   /** Whether two records have the same texts. */
@@ -162,7 +163,7 @@ export class RowFormat<Rec extends object> {
     const key = this.key.map((name) => cells[name] ?? null);
     try {
       const values = JSON.parse(
-        openText(cells['texts'] as Uint8Array, textKeyOf(cells), this.#placeOf(key)),
+        open(cells['texts'] as Uint8Array, textKeyOf(cells).key, this.#placeOf(key)),
       ) as unknown[];
       return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
     } catch (error) {
@@ -170,6 +171,7 @@ export class RowFormat<Rec extends object> {
     }
   }
 
+  /** In another row its texts can't be opened. */
   #placeOf(key: SqlValue[]): string {
     return JSON.stringify([this.table, ...key]);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { isTerminal, type JobPhase, type JobRecord, type JobStatus } from '../../jobs/job.ts';
+import type { JobPhase, JobRecord, JobStatus } from '../../jobs/job.ts';
 import type {
   IdempotentRequest,
   JobQuery,
@@ -22,6 +22,7 @@ const PAGE = 500;
 /** Each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: JobPhase[] = ['reserving', 'queued', 'running', 'settling'];
+const TERMINAL: JobPhase[] = ['completed', 'failed'];
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   queued: ['queued'],
@@ -65,7 +66,7 @@ export class SqlStorage implements Storage {
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job: before, textKey } = await this.#stored(inside, job.jobId);
-    assert(!isTerminal(before.phase), 'a terminal job never changes');
+    assert(!TERMINAL.includes(before.phase), 'a terminal job never changes');
     await this.#update(inside, job, JOBS.sameTexts(job, before) ? undefined : textKey);
   }
 
@@ -80,7 +81,7 @@ export class SqlStorage implements Storage {
   async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job: before, textKey } = await this.#stored(inside, job.jobId);
-    assert(isTerminal(before.phase), 'only a job that is over is forgotten');
+    assert(TERMINAL.includes(before.phase), 'only a job that is over is forgotten');
     const blank = await blankTextKey(inside, textKey);
     await this.#update(inside, job, blank);
     await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);

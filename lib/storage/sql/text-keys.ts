@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { KEY_BYTES } from '../../sealing.ts';
 import type { SqlTransaction } from './sql.ts';
 
 /**
@@ -11,10 +12,6 @@ export interface TextKey {
   key: Uint8Array;
 }
 
-const CIPHER = 'aes-256-gcm';
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const BLANK = new Uint8Array(KEY_BYTES);
 
 /** Makes a key and keeps it. */
@@ -31,27 +28,4 @@ export async function addTextKey(tx: SqlTransaction): Promise<TextKey> {
 export async function blankTextKey(tx: SqlTransaction, { id }: TextKey): Promise<TextKey> {
   await tx.run('UPDATE text_keys SET content = ? WHERE text_key_id = ?', BLANK, id);
   return { id, key: BLANK };
-}
-
-/**
- * `place`: the table and the key of the row; in another one the text can't be opened.
- *
- * Keys are passed to Node as key objects: with plain bytes the same takes four times as long.
- */
-export function sealText(text: string, { key }: TextKey, place: string): Uint8Array {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, createSecretKey(key), nonce).setAAD(Buffer.from(place));
-  const sealed = cipher.update(text, 'utf8');
-  cipher.final();
-  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
-}
-
-/** Throws when the text isn't as it was sealed, with this key and in this place. */
-export function openText(sealed: Uint8Array, { key }: TextKey, place: string): string {
-  const nonce = sealed.subarray(0, NONCE_BYTES);
-  const decipher = createDecipheriv(CIPHER, createSecretKey(key), nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-TAG_BYTES));
-  const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-  decipher.final();
-  return text.toString('utf8');
 }

@@ -144,7 +144,6 @@ CREATE TABLE ledger_entries (
   CHECK (charged_credits = 0 OR kind = 'settle')
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_entries_of_owner ON ledger_entries (owner, entry_id);
-CREATE INDEX ledger_entries_of_job ON ledger_entries (job_id) WHERE job_id IS NOT NULL;
 CREATE UNIQUE INDEX one_entry_of_grant ON ledger_entries (owner, grant_id) WHERE grant_id IS NOT NULL;
 CREATE UNIQUE INDEX one_reserve_of_job ON ledger_entries (job_id) WHERE kind = 'reserve';
 CREATE UNIQUE INDEX one_end_of_job ON ledger_entries (job_id) WHERE kind IN ('settle', 'void');
