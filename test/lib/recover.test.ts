@@ -137,7 +137,7 @@ t.test('what is lost of the books shows in the audit', async (t) => {
   t.ok((audit?.problems.length ?? 0) > 0);
 });
 
-t.test('a recovery that was cut off stops the start, and is begun anew', async (t) => {
+t.test('a recovery that was cut off stops the start, and is begun again', async (t) => {
   const path = await usedFolder(t);
   wipePage(path, pagesOf(path, 'sources').at(-1) as number);
   const { keptAside } = await recover(path, { apply: true });

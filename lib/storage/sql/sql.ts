@@ -20,7 +20,7 @@ export interface SqlTransaction extends SqlReader, Transaction {
 
 /**
  * A database that speaks SQL. Read outside of a transaction, it shows what is durable and nothing else: what a power cut
- * could still take back, nobody has seen.
+ * could still take back, no one has seen.
  */
 export interface SqlDatabase extends SqlReader {
   start(): Promise<void>;

@@ -7,7 +7,7 @@ import { realDisk } from '../disk.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
-import { Connection, explainedAtOpening } from './connection.ts';
+import { Connection, explainedAtOpening, isFailedFlush } from './connection.ts';
 import { migrate } from './migrations.ts';
 import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
@@ -21,7 +21,7 @@ export interface Flush {
 
 export interface SqliteDatabaseOptions {
   logger?: Logger;
-  /** The disk failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
+  /** Disk I/O failed: the state of the medium is unknown. Ends the process unless replaced, for tests. */
   onFatal?: (error: Error) => void;
   /** The disk was full; called before what waited for the write is told. */
   onNoRoom?: () => Promise<void>;
@@ -248,6 +248,7 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       writer.run('COMMIT');
     } catch (error) {
+      if (isFailedFlush(error)) this.#onFatal(error as Error); // SQLite flushes the header of a new log itself.
       if (writer.isInTransaction) writer.run('ROLLBACK');
       return this.#abandon(group, error);
     }
@@ -276,7 +277,7 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#log.flush();
     } catch (cause) {
       // The system forgets what it could not write: a second flush would succeed and mean nothing.
-      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
+      const message = `Writing ${this.#path} failed: what is on the disk is unknown.`;
       const error = new ScenepressError('storage_failed', message, { cause });
       this.#onFatal(error);
       throw error;

@@ -42,7 +42,7 @@ t.test('transactions that gather reach the disk together', async (t) => {
   );
 });
 
-t.test('what is not durable is seen by later transactions, and by nobody else', async (t) => {
+t.test('what is not durable is seen by later transactions, and by no one else', async (t) => {
   let hold = Promise.resolve();
   const { insert, storage } = await open(t, { flushFile: () => hold });
   await insert(jobRecord('1'));
@@ -80,12 +80,12 @@ t.test('when a flush fails, nothing that waited for it counts as written', async
   await insert(jobRecord('1'));
   fails = true;
   await t.rejects(insert(jobRecord('2')), { code: 'storage_failed', cause: { code: 'EIO' } });
-  t.match(fatal, [{ message: /nobody can say what is on the disk/ }]);
+  t.match(fatal, [{ message: /what is on the disk is unknown/ }]);
   t.equal(await storage.getJob('2'), undefined);
   fails = false;
 });
 
-t.test('a log that was left behind is written anew before it is believed', async (t) => {
+t.test('a log that was left behind is written again before it is believed', async (t) => {
   const path = join(t.testdir({ 'database.sqlite-wal': 'commits' }), 'database.sqlite');
   const before = statSync(`${path}-wal`);
   await new WriteAheadLog(path).rewrite();
@@ -264,7 +264,7 @@ t.test('a row that is not as it was written is named, and the others can be read
   t.match(await storage.getJob('2'), { jobId: '2' });
 });
 
-t.test('a damaged page fails nobody who does not read it', async (t) => {
+t.test('a damaged page fails only what reads it', async (t) => {
   const { database, insert, storage, path } = await open(t);
   const ids = Array.from({ length: 50 }, (_, index) => `${100 + index}`);
   for (const id of ids) await insert(jobRecord(id), `source of ${id}`.repeat(20));
