@@ -237,15 +237,18 @@ function unlessGone(error: NodeJS.ErrnoException): void {
 
 /** How many deliveries wait for an attempt; with `drop`, they are noted as failed, and none is left. */
 async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
-  const due = await storage.deliveries.due({
-    dueByMs: Number.MAX_SAFE_INTEGER,
-    limit: Number.MAX_SAFE_INTEGER,
-  });
-  if (!drop) return due.length;
-  await storage.transaction(async (tx) => {
-    for (const delivery of due) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
-  });
-  return 0;
+  let count = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await storage.deliveries.listOpen({ limit: PAGE, ...(after !== undefined && { after }) });
+    const last = page.at(-1);
+    if (!last) return count;
+    after = last.deliveryId;
+    if (!drop) count += page.length;
+    else
+      await storage.transaction(async (tx) => {
+        for (const delivery of page) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
+      });
+  }
 }
 
 async function readManifest(backup: string): Promise<Manifest> {

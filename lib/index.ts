@@ -109,7 +109,9 @@ export type {
   DeliveryQuery,
   DeliveryStore,
   DueLanes,
+  DuePeriod,
   DueQuery,
+  DueRequest,
   HostPace,
 } from './webhooks/delivery-store.ts';
 export type { Resolve } from './webhooks/resolver.ts';

@@ -1,6 +1,7 @@
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DueLanes } from '../webhooks/delivery-store.ts';
 
-/** A delivery that is due, but for what is said otherwise. */
+/** A delivery that is due, except for `change`. */
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
     deliveryId,
@@ -13,9 +14,13 @@ export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecor
     createdAtMs: 0,
     repeats: null,
     mostAttempts: 4,
+    token: 0,
     attempts: [],
     dueAtMs: 0,
     deliveredAtMs: null,
     ...change,
   };
 }
+
+/** Lanes where every host may be called, as often as one likes. */
+export const EVERY_LANE: DueLanes = { paceOf: () => 'new', mayCall: () => true, enter: () => true };

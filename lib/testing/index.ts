@@ -2,6 +2,7 @@
 export { accountStoreSuite } from './accounts.ts';
 export { assetStoreSuite } from './asset-store.ts';
 export { deliveriesSuite } from './deliveries.ts';
+export { deliveryClaimsSuite } from './delivery-claims.ts';
 export { keyStoreSuite } from './keys.ts';
 export { ledgerSuite } from './ledger.ts';
 export { settingsStoreSuite } from './settings.ts';

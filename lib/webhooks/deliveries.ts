@@ -2,7 +2,7 @@ import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
-import { DeliveryBook } from './delivery-book.ts';
+import { DeliveryBook, dueAt } from './delivery-book.ts';
 import type { DeliveryQuery } from './delivery-store.ts';
 
 /** Shows what was sent to webhooks and how it went, and has things sent again. */
@@ -32,7 +32,7 @@ export class Deliveries {
 
   /** How many are due now and wait for their turn, counted up to `limit`. */
   async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
-    return (await this.#storage.deliveries.due({ dueByMs: this.#clock.now(), limit })).length;
+    return this.#storage.deliveries.countDue({ ...dueAt(this.#clock.now()), limit });
   }
 
   /**

@@ -6,6 +6,7 @@ import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { jobJson } from '../jobs/job-json.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord } from './delivery.ts';
+import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
 import { EXCHANGE_TIMEOUT_MS, type ExchangeResult } from './outbound.ts';
 
 /** How long after the end of the first, second and third attempt the next one is made (contract §6.4). */
@@ -13,6 +14,24 @@ export const RETRY_DELAYS_MS: readonly number[] = [30_000, 5 * 60_000, 30 * 60_0
 
 /** When a last attempt that never ended is given up. */
 const ABANDONED_AFTER_MS = 30_000;
+/**
+ * A request that can't be made sooner after its delivery was claimed isn't made: one takes at most
+ * {@link EXCHANGE_TIMEOUT_MS}, and no claim lapses within 30 s, so that it is over by then.
+ */
+export const BEGIN_WITHIN_MS = 15_000;
+/** Between the beginning of an attempt and the next one, if the first takes all its time. */
+const LONGEST_DELAY_MS = EXCHANGE_TIMEOUT_MS + Math.max(...RETRY_DELAYS_MS);
+
+/** What is due at a moment. */
+export function dueAt(nowMs: number): DuePeriod {
+  return { nowMs, latestDueMs: nowMs + LONGEST_DELAY_MS };
+}
+
+/** What a sender asks the book for. */
+export interface Claiming extends Pick<DueRequest, 'most' | 'changed' | 'underWay' | 'onUnreadable'> {
+  /** Called again where the work has to be done again: then no place was taken before. */
+  lanes: () => DueLanes;
+}
 
 /** Writes the life of deliveries down: every transition of {@link DeliveryStatus}. */
 export class DeliveryBook {
@@ -49,6 +68,7 @@ export class DeliveryBook {
       createdAtMs: this.#clock.now(),
       repeats: null,
       mostAttempts: 1 + RETRY_DELAYS_MS.length,
+      token: 0,
       attempts: [],
       dueAtMs: this.#clock.now(),
       deliveredAtMs: null,
@@ -66,6 +86,7 @@ export class DeliveryBook {
       createdAtMs: this.#clock.now(),
       repeats: delivery.repeats ?? delivery.deliveryId,
       mostAttempts: 1,
+      token: 0,
       attempts: [],
       dueAtMs: this.#clock.now(),
       deliveredAtMs: null,
@@ -85,42 +106,30 @@ export class DeliveryBook {
     return again;
   }
 
+  /** Whether something may be claimed. */
+  async isAnyDue(): Promise<boolean> {
+    const period = dueAt(this.#clock.now());
+    return (await this.#storage.deliveries.countDue({ ...period, limit: 1 })) > 0;
+  }
+
   /**
-   * Writes down that attempts are about to be made, so that a crash can't lead to one too many. Answers with the
-   * deliveries to make them for: without those that are not due any more, or have used up their attempts.
+   * Claims what is due, and writes down that attempts are about to be made, so that a crash can't lead to one too many.
+   * Answers with the deliveries to make them for, and those that are over (not due any more): they have used up their
+   * attempts.
    */
-  async begin(deliveryIds: string[]): Promise<DeliveryRecord[]> {
-    const { deliveries } = this.#storage;
-    return this.#storage.transaction(async (tx) => {
-      const begun: DeliveryRecord[] = [];
-      for (const deliveryId of deliveryIds) {
-        const found = await deliveries.get(deliveryId, tx);
-        const now = this.#clock.now();
-        if (!found || found.dueAtMs === null || found.dueAtMs > now) continue;
-        const delivery = withoutOpenAttempt(found);
-        if (delivery.attempts.length >= delivery.mostAttempts) {
-          await deliveries.update(tx, { ...delivery, dueAtMs: null });
-          continue;
-        }
-        const attempt: DeliveryAttempt = {
-          startedAtMs: now,
-          endedAtMs: null,
-          status: 0,
-          reason: null,
-          detail: null,
-        };
-        const attempts = [...delivery.attempts, attempt];
-        // If it never ends, it has taken all its time.
-        const again = nextAttemptMs({ ...delivery, attempts }, now + EXCHANGE_TIMEOUT_MS);
-        const sending = { ...delivery, attempts, dueAtMs: again ?? now + ABANDONED_AFTER_MS };
-        await deliveries.update(tx, sending);
-        begun.push(sending);
-      }
-      return begun;
+  claim({ lanes, ...claiming }: Claiming): Promise<DeliveryRecord[]> {
+    return this.#storage.transaction((tx) => {
+      const nowMs = this.#clock.now();
+      return this.#storage.deliveries.claimDue(tx, {
+        ...claiming,
+        ...dueAt(nowMs),
+        lanes: lanes(),
+        begin: (delivery) => withNewAttempt(withoutOpenAttempt(delivery), nowMs),
+      });
     });
   }
 
-  /** Writes down how an attempt ended. */
+  /** Writes down how an attempt ended; nothing where its claim has lapsed and another was made. */
   conclude(begun: DeliveryRecord, result: ExchangeResult): Promise<DeliveryRecord | undefined> {
     return this.#change(
       begun,
@@ -143,7 +152,7 @@ export class DeliveryBook {
     );
   }
 
-  /** Changes a delivery if the attempt that was begun is still open. */
+  /** Changes a delivery while the claim under which the attempt was begun holds, and the attempt is still open. */
   #change(
     begun: DeliveryRecord,
     change: (delivery: DeliveryRecord) => DeliveryRecord,
@@ -153,13 +162,28 @@ export class DeliveryBook {
     return this.#storage.transaction(async (tx) => {
       const delivery = await deliveries.get(begun.deliveryId, tx);
       const last = delivery?.attempts.at(-1);
-      if (!delivery || last?.endedAtMs !== null || delivery.attempts.length !== begun.attempts.length)
-        return undefined;
+      if (!delivery || delivery.token !== begun.token || last?.endedAtMs !== null) return undefined;
       const changed = change(delivery);
       await deliveries.update(tx, changed, answer);
       return changed;
     });
   }
+}
+
+/** With an attempt that is about to be made; over when it has used up all of them. */
+function withNewAttempt(delivery: DeliveryRecord, nowMs: number): DeliveryRecord {
+  if (delivery.attempts.length >= delivery.mostAttempts) return { ...delivery, dueAtMs: null };
+  const attempt: DeliveryAttempt = {
+    startedAtMs: nowMs,
+    endedAtMs: null,
+    status: 0,
+    reason: null,
+    detail: null,
+  };
+  const attempts = [...delivery.attempts, attempt];
+  // If it never ends, it has taken all its time.
+  const again = nextAttemptMs({ ...delivery, attempts }, nowMs + EXCHANGE_TIMEOUT_MS);
+  return { ...delivery, attempts, dueAtMs: again ?? nowMs + ABANDONED_AFTER_MS };
 }
 
 function nextAttemptMs({ attempts, mostAttempts }: DeliveryRecord, endedAtMs: number): number | null {

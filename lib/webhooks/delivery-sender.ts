@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { DeliveryRecord } from './delivery.ts';
-import type { DeliveryBook } from './delivery-book.ts';
+import { BEGIN_WITHIN_MS, type DeliveryBook } from './delivery-book.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { HostLanes, type LaneOptions, type Place } from './host-lanes.ts';
+import { HostLanes, type LaneOptions, type Place, Places } from './host-lanes.ts';
 import type { ExchangeResult, OutboundRequest, Sends } from './outbound.ts';
 import { signWebhook } from './signature.ts';
 
@@ -13,11 +13,13 @@ export type SecretOf = (delivery: DeliveryRecord) => Promise<string | null>;
 
 /** How often the store is asked what is due. */
 const POLL_MS = 1_000;
+/** So many are claimed in one transaction: it takes a few milliseconds. */
+const CLAIMED_AT_ONCE = 32;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
 
 export interface DeliverySenderOptions extends LaneOptions {
-  store: DeliveryStore;
+  store: Pick<DeliveryStore, 'readBody'>;
   book: DeliveryBook;
   outbound: Sends;
   secretOf: SecretOf;
@@ -37,17 +39,32 @@ const UNSIGNED: ExchangeResult = {
   sent: false,
 };
 
+const TOO_LATE: ExchangeResult = {
+  status: 0,
+  reason: 'stopped',
+  detail: 'the service stood still before it could be sent',
+  answer: null,
+  sent: false,
+};
+
 interface Sending {
   cutOff: AbortController;
   ended: Promise<void>;
 }
 
+/** A delivery that was claimed at a moment of `performance.now()`, or a little later. */
+interface Claimed {
+  delivery: DeliveryRecord;
+  sinceMs: number;
+}
+
 /**
  * Makes the attempts that are due. It holds no more of them in memory than are under way: all others are in the
- * store, and survive there whatever happens to the process.
+ * store, and survive there whatever happens to the process. Several processes may do so on one store: a delivery is
+ * claimed by one of them at a time. The bounds for owners and hosts are those of each process.
  */
 export class DeliverySender {
-  readonly #store: DeliveryStore;
+  readonly #store: Pick<DeliveryStore, 'readBody'>;
   readonly #book: DeliveryBook;
   readonly #outbound: Sends;
   readonly #secretOf: SecretOf;
@@ -57,6 +74,8 @@ export class DeliverySender {
   readonly #onAttempt: (delivery: DeliveryRecord) => void;
   readonly #lanes: HostLanes;
   readonly #sending = new Map<string, Sending>();
+  /** Hosts whose pace has changed, until the store knows. */
+  #changedPaces: { owner: string; host: string }[] = [];
   #poll: NodeJS.Timeout | undefined;
   #filling: Promise<void> | undefined;
   #fillAgain = false;
@@ -116,42 +135,35 @@ export class DeliverySender {
   }
 
   async #beginSome(): Promise<boolean> {
-    const limit = this.#lanes.free;
-    if (limit <= 0 || !this.#mayBegin()) return false;
-    const places = new Map<string, Place>();
+    const most = Math.min(this.#lanes.free, CLAIMED_AT_ONCE);
+    if (most <= 0 || !this.#mayBegin() || !(await this.#book.isAnyDue())) return false;
+    const sinceMs = performance.now();
+    this.#changedPaces.push(...this.#lanes.changed());
+    const changed = this.#changedPaces.slice();
+    const places = new Places(this.#lanes);
     try {
-      const due = await this.#store.due({
-        dueByMs: this.#clock.now(),
-        limit,
-        lanes: {
-          paceOf: (owner, host) => this.#lanes.paceOf(owner, host),
-          changed: () => this.#lanes.changed(),
-          mayCall: (owner, pace) => this.#lanes.mayCall(owner, pace),
-          enter: ({ deliveryId, owner, host }) => {
-            if (this.#sending.has(deliveryId)) return false;
-            const place = this.#lanes.enter(owner, host);
-            if (place) places.set(deliveryId, place);
-            return place !== undefined;
-          },
-        },
-      });
-      if (due.length === 0) return false;
-      const begun = await this.#book.begin(due.map(({ deliveryId }) => deliveryId));
-      for (const delivery of begun) {
-        const place = places.get(delivery.deliveryId) as Place;
-        places.delete(delivery.deliveryId);
-        this.#send(delivery, place);
+      const lanes = () => {
+        places.leave();
+        return places;
+      };
+      const onUnreadable = (deliveryId: string, error: unknown) =>
+        this.#logger.error({ err: error, deliveryId }, 'A delivery can’t be read; it is tried again later.');
+      const underWay = new Set(this.#sending.keys());
+      const given = await this.#book.claim({ most, changed, underWay, lanes, onUnreadable });
+      this.#changedPaces.splice(0, changed.length);
+      for (const delivery of given) {
+        if (delivery.dueAtMs !== null) this.#send({ delivery, sinceMs }, places.take(delivery));
       }
-      return begun.length > 0;
+      return given.length > 0;
     } finally {
-      for (const place of places.values()) place.leave(undefined);
+      places.leave();
     }
   }
 
-  #send(delivery: DeliveryRecord, place: Place): void {
-    const { deliveryId } = delivery;
+  #send(claimed: Claimed, place: Place): void {
+    const { deliveryId } = claimed.delivery;
     const cutOff = new AbortController();
-    const ended = this.#attempt(delivery, cutOff.signal, place)
+    const ended = this.#attempt(claimed, cutOff.signal, place)
       .catch((error: unknown) =>
         this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
       )
@@ -162,14 +174,17 @@ export class DeliverySender {
     this.#sending.set(deliveryId, { cutOff, ended });
   }
 
-  async #attempt(delivery: DeliveryRecord, cutOff: AbortSignal, place: Place): Promise<void> {
+  async #attempt({ delivery, sinceMs }: Claimed, cutOff: AbortSignal, place: Place): Promise<void> {
     const startedAt = performance.now();
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
     try {
       const request = await this.#requestOf(delivery);
       const askedAt = performance.now();
-      result = request ? await this.#outbound.post(request, cutOff) : UNSIGNED;
+      // Its claim may have lapsed while the process, or the disk, stood still.
+      const inTime = askedAt - sinceMs < BEGIN_WITHIN_MS;
+      if (request) result = inTime ? await this.#outbound.post(request, cutOff) : TOO_LATE;
+      else result = UNSIGNED;
       const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
       if (isReceivers) exchange = { tookMs: performance.now() - askedAt, answered: result.reason === null };
     } finally {

@@ -1,3 +1,4 @@
+import type { Page } from '../pages.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
 
@@ -17,23 +18,40 @@ export type HostPace = 'quick' | 'new' | 'slow';
 /** Who may be called now. The attempts of one owner, and of these the ones to one host, have bounds of their own. */
 export interface DueLanes {
   paceOf(owner: string, host: string): HostPace;
-  /** The hosts whose pace has changed since this was asked last. */
-  changed(): Iterable<{ owner: string; host: string }>;
   /** False when no more of the owner's attempts to hosts of this pace may begin now, whatever the host. */
   mayCall(owner: string, pace: HostPace): boolean;
-  /** Takes a place for an attempt at this delivery; false when there is none. */
-  enter(delivery: Pick<DeliveryRecord, 'deliveryId' | 'owner' | 'host'>): boolean;
+  /** Takes a place for an attempt; false when there is none. It is not used where the host has nothing to be sent. */
+  enter(owner: string, host: string): boolean;
 }
 
-/** Which deliveries are to be sent. */
-export interface DueQuery {
-  dueByMs: number;
-  limit: number;
+/** What is due now. */
+export interface DuePeriod {
+  nowMs: number;
+  /** Nothing is due later: what is, was written by a clock that was wrong, and is due now. */
+  latestDueMs: number;
+}
+
+/** What a sender asks for. */
+export interface DueRequest extends DuePeriod {
+  /** At most so many deliveries are changed. */
+  most: number;
+  lanes: DueLanes;
+  /** Hosts whose pace has changed since it was asked last, and all that it had claimed was committed. */
+  changed?: Iterable<{ owner: string; host: string }>;
   /**
-   * Only deliveries that got a place here, which each of them takes as it is found: owners in turns, and of each owner
-   * the hosts in turns. Default: whatever is due, in no order that means something.
+   * What a delivery becomes while it is claimed: with the attempt that is about to be made, and due again when the claim
+   * lapses. Not due any more: it is over, and not claimed.
    */
-  lanes?: DueLanes;
+  begin: (delivery: DeliveryRecord) => DeliveryRecord;
+  /** Ids of deliveries at which the sender still makes an attempt, though its claim may have lapsed: they can wait. */
+  underWay?: ReadonlySet<string>;
+  /** Told of a delivery that can't be read. It is tried again in some minutes, so that others don't wait for it. */
+  onUnreadable: (deliveryId: string, error: unknown) => void;
+}
+
+export interface DueQuery extends DuePeriod {
+  /** Counts no further. */
+  limit: number;
 }
 
 /** Where deliveries live, in the same database as the jobs. The rules of {@link Storage} hold here too. */
@@ -49,10 +67,17 @@ export interface DeliveryStore {
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
   list(query: DeliveryQuery): Promise<DeliveryRecord[]>;
   /**
-   * Deliveries whose time has come, the longest due of each host first. With `lanes` it takes no longer when more are
-   * due. What was taken and is not begun (by an `update`) is due still.
+   * Claims deliveries that are due: each gets a greater `token`, and what its sender writes about it later is fenced by
+   * that: it compares the token in the transaction. Answers with those that `begin` changed, as they now are.
+   *
+   * Owners take turns, and of each owner the hosts; of a host, the longest due goes first. A host that may not be called
+   * is passed over. It costs the same however many deliveries, hosts and owners are due.
    */
-  due(query: DueQuery): Promise<DeliveryRecord[]>;
+  claimDue(tx: Transaction, request: DueRequest): Promise<DeliveryRecord[]>;
+  /** How many are due and not claimed, those that lapsed included. */
+  countDue(query: DueQuery): Promise<number>;
+  /** Deliveries that are not over, oldest first. */
+  listOpen(page?: Page): Promise<DeliveryRecord[]>;
   /** The body exactly as it was inserted. */
   readBody(deliveryId: string): Promise<string | undefined>;
   readAnswer(deliveryId: string): Promise<string | undefined>;

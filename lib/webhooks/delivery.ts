@@ -21,8 +21,10 @@
  * | sending | failed | any other end of the last attempt | |
  * | sending | waiting | the service stopped before a byte of the request left | the attempt doesn't count |
  *
- * An attempt whose sending thread dies or hangs ends then, `interrupted`. A process that is killed leaves an attempt without an end. It counts as one that took all its time and got no
- * answer, `interrupted`: the receiver may have seen it, and there are never more than four.
+ * An attempt whose sending thread dies or hangs ends then, `interrupted`. A process that is killed, or cut off from the
+ * store, leaves an attempt without an end. When its claim lapses it counts as one that took all its time and got no
+ * answer, `interrupted`: the receiver may have seen it, and there are never more than four. What that process writes
+ * after all changes nothing.
  */
 export type DeliveryStatus = 'waiting' | 'sending' | 'delivered' | 'failed';
 
@@ -81,10 +83,12 @@ export interface DeliveryRecord {
   /** The delivery that this one repeats, because somebody asked; null for the automatic one. */
   repeats: string | null;
   mostAttempts: number;
+  /** Grows with each claim: a sender that holds an earlier one can't change the delivery any more. */
+  token: number;
   attempts: DeliveryAttempt[];
   /**
-   * When the next attempt is due; while one is being made, when another would be if this one never ended. Null when
-   * it is delivered or failed.
+   * When the next attempt is due; while one is being made, when the claim of its sender lapses: another is due then, if
+   * this one never ended. Null when it is delivered or failed.
    */
   dueAtMs: number | null;
   deliveredAtMs: number | null;

@@ -1,4 +1,5 @@
-import type { HostPace } from './delivery-store.ts';
+import assert from 'node:assert/strict';
+import type { DueLanes, HostPace } from './delivery-store.ts';
 import { HostPaces } from './host-paces.ts';
 
 /** How many exchanges are under way at the same time. */
@@ -101,5 +102,44 @@ export class HostLanes {
         if (exchange) this.#paces.remember(owner, host, exchange);
       },
     };
+  }
+}
+
+/** Places that were taken for deliveries which are about to be claimed. */
+export class Places implements DueLanes {
+  readonly #lanes: HostLanes;
+  readonly #taken = new Map<string, Place[]>();
+
+  constructor(lanes: HostLanes) {
+    this.#lanes = lanes;
+  }
+
+  paceOf(owner: string, host: string): HostPace {
+    return this.#lanes.paceOf(owner, host);
+  }
+
+  mayCall(owner: string, pace: HostPace): boolean {
+    return this.#lanes.mayCall(owner, pace);
+  }
+
+  enter(owner: string, host: string): boolean {
+    const place = this.#lanes.enter(owner, host);
+    if (!place) return false;
+    const line = JSON.stringify([owner, host]);
+    this.#taken.set(line, [...(this.#taken.get(line) ?? []), place]);
+    return true;
+  }
+
+  /** One of the places that were taken at this host, to be used. */
+  take({ owner, host }: { owner: string; host: string }): Place {
+    const place = this.#taken.get(JSON.stringify([owner, host]))?.pop();
+    assert(place, 'a delivery is claimed where a place was taken');
+    return place;
+  }
+
+  /** Gives the others back. */
+  leave(): void {
+    for (const places of this.#taken.values()) for (const place of places) place.leave(undefined);
+    this.#taken.clear();
   }
 }

@@ -11,6 +11,7 @@ import {
   systemClock,
 } from '../../lib/index.ts';
 import { JobBook } from '../../lib/jobs/job-book.ts';
+import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 
 /** A request of about half a kilobyte. No two are alike, so that none is compressed better than those of real life. */
@@ -75,8 +76,7 @@ export async function fill(
       sizeBytes: 12345,
     }));
     await book.finish(jobId, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
-    const [delivery] = await storage.deliveries.list({ jobId });
-    const [begun] = await deliveries.begin([delivery?.deliveryId as string]);
+    const [begun] = await deliveries.claim({ most: 1, lanes: () => EVERY_LANE, onUnreadable: () => {} });
     const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
     if (begun) await deliveries.conclude(begun, answer);
     await storage.transaction((tx) => storage.noteArtifactsRemoved(tx, jobId, Date.now()));

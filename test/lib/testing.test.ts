@@ -6,6 +6,7 @@ import {
   assetStoreSuite,
   type Behaviour,
   deliveriesSuite,
+  deliveryClaimsSuite,
   keyStoreSuite,
   ledgerSuite,
   settingsStoreSuite,
@@ -36,6 +37,14 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
     'the SQLite storage, for deliveries',
     (t) =>
       deliveriesSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the SQLite storage, for claims on deliveries',
+    (t) =>
+      deliveryClaimsSuite(async () => {
         const folder = await openFolder(t);
         return { subject: folder.storage, close: () => folder.stop() };
       }),

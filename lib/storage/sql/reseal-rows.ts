@@ -1,6 +1,6 @@
 import type { ResealedStep, ResealStep } from '../storage.ts';
 import type { RowFormat } from './row-format.ts';
-import type { SqlDatabase, SqlTransaction } from './sql.ts';
+import type { SqlDatabase } from './sql.ts';
 
 /** Seals secrets in the rows of a table again, in the order of its key: those of at most `limit` rows. */
 export function resealRows<Rec extends object>(
@@ -8,7 +8,6 @@ export function resealRows<Rec extends object>(
   format: RowFormat<Rec>,
   secret: keyof Rec & string,
   { reseal, from = '', limit }: ResealStep,
-  onChange: (tx: SqlTransaction, record: Rec) => void = () => {},
 ): Promise<ResealedStep> {
   const { table, names } = format;
   const [key = ''] = format.key;
@@ -27,7 +26,6 @@ export function resealRows<Rec extends object>(
       if (resealed === sealed) continue;
       const changed = { ...record, [secret]: resealed };
       await tx.run(format.update, ...format.row(changed), row[key] as string);
-      onChange(tx, changed);
       replaced += 1;
     }
     return { replaced, next: rows.length < limit ? undefined : rows.at(-1)?.[key] };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import type { Page } from '../../pages.ts';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
-import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/delivery-store.ts';
-import { DueQueue } from '../../webhooks/due-queue.ts';
+import type { DeliveryQuery, DeliveryStore, DueQuery, DueRequest } from '../../webhooks/delivery-store.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage.ts';
+import { DueRound } from './due-round.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
@@ -11,24 +12,14 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** Deliveries in a database that speaks SQL. Who is due when is kept in memory too, for turns between hosts. */
+/** Deliveries in a database that speaks SQL. Triggers keep who is due when, by owner and host. */
 export class SqlDeliveryStore implements DeliveryStore {
   readonly #database: SqlDatabase;
-  #due = new DueQueue((id) => this.#waiting.get(id));
-  readonly #waiting = new Map<string, DeliveryRecord>();
+  readonly #unreadable = new Set<string>();
+  #lastNumber = 0;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
-  }
-
-  /** Finds what is due. */
-  async start(): Promise<void> {
-    this.#waiting.clear();
-    this.#due = new DueQueue((id) => this.#waiting.get(id));
-    const rows = await this.#database.all(
-      `SELECT ${DELIVERIES.names} FROM deliveries WHERE due_at_ms IS NOT NULL`,
-    );
-    for (const row of rows) this.#note(DELIVERIES.record(row));
   }
 
   async insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void> {
@@ -38,7 +29,6 @@ export class SqlDeliveryStore implements DeliveryStore {
     const sent = { deliveryId, body };
     await inside.run(DELIVERIES.insert, ...DELIVERIES.row(delivery), ...DELIVERIES.texts(delivery, textKey));
     await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey));
-    this.#noteAfter(inside, delivery);
   }
 
   async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
@@ -46,7 +36,6 @@ export class SqlDeliveryStore implements DeliveryStore {
     const inside = this.#database.inside(tx);
     const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.row(delivery), deliveryId);
     assert.equal(updated, 1, 'the delivery exists');
-    this.#noteAfter(inside, delivery);
     if (answer === undefined) return;
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
     const kept = { deliveryId, answer };
@@ -60,14 +49,12 @@ export class SqlDeliveryStore implements DeliveryStore {
     const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
     const texts = DELIVERIES.sealTexts(delivery, blank);
     await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.row(delivery), texts, deliveryId);
-    this.#noteAfter(inside, delivery);
     await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
   }
 
   resealSecrets(step: ResealStep): Promise<ResealedStep> {
-    const noteAfter = (tx: SqlTransaction, delivery: DeliveryRecord) => this.#noteAfter(tx, delivery);
-    return resealRows(this.#database, DELIVERIES, 'secretSealed', step, noteAfter);
+    return resealRows(this.#database, DELIVERIES, 'secretSealed', step);
   }
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
@@ -94,9 +81,39 @@ export class SqlDeliveryStore implements DeliveryStore {
     return rows.map((row) => DELIVERIES.record(row));
   }
 
-  async due({ lanes, ...query }: DueQuery): Promise<DeliveryRecord[]> {
-    const ids = lanes ? this.#due.take({ ...query, lanes }) : this.#due.all(query);
-    return ids.map((id) => this.#waiting.get(id) as DeliveryRecord);
+  async claimDue(tx: Transaction, request: DueRequest): Promise<DeliveryRecord[]> {
+    const inside = this.#database.inside(tx);
+    const unreadable = this.#unreadable;
+    const postponed = [...unreadable];
+    inside.afterCommit(() => {
+      for (const deliveryId of postponed) unreadable.delete(deliveryId);
+    });
+    const nextNumber = () => ++this.#lastNumber;
+    return new DueRound(inside, request, { unreadable, nextNumber }).take();
+  }
+
+  async countDue({ nowMs, latestDueMs, limit }: DueQuery): Promise<number> {
+    const upTo = (condition: string) =>
+      `(SELECT count(*) FROM (SELECT 1 FROM due_deliveries WHERE ${condition} LIMIT ?) AS due)`;
+    const counted = await this.#database.get<{ due: number }>(
+      `SELECT ${upTo('due_at_ms <= ?')} + ${upTo('due_at_ms > ?')} AS due`,
+      Math.floor(nowMs),
+      limit,
+      Math.floor(latestDueMs),
+      limit,
+    );
+    return Math.min(counted?.due ?? 0, limit);
+  }
+
+  async listOpen({ after = '', limit = DEFAULT_LIMIT }: Page = {}): Promise<DeliveryRecord[]> {
+    const rows = await this.#database.all(
+      `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id IN
+         (SELECT delivery_id FROM due_deliveries WHERE delivery_id > ? ORDER BY delivery_id LIMIT ?)
+       ORDER BY delivery_id`,
+      after,
+      limit,
+    );
+    return rows.map((row) => DELIVERIES.record(row));
   }
 
   async readBody(deliveryId: string): Promise<string | undefined> {
@@ -122,18 +139,5 @@ export class SqlDeliveryStore implements DeliveryStore {
     );
     assert(row, 'the delivery exists');
     return textKeyOf(row);
-  }
-
-  #noteAfter(tx: SqlTransaction, delivery: DeliveryRecord): void {
-    const noted = structuredClone(delivery);
-    tx.afterCommit(() => this.#note(noted));
-  }
-
-  #note(delivery: DeliveryRecord): void {
-    const { deliveryId, dueAtMs } = delivery;
-    const wasWaiting = this.#waiting.has(deliveryId);
-    if (dueAtMs !== null) this.#waiting.set(deliveryId, delivery);
-    else this.#waiting.delete(deliveryId);
-    if (dueAtMs !== null || wasWaiting) this.#due.set(deliveryId, dueAtMs);
   }
 }

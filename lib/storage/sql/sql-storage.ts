@@ -43,7 +43,6 @@ export class SqlStorage implements Storage {
 
   async start(): Promise<void> {
     await this.#database.start();
-    await this.deliveries.start();
   }
 
   async stop(): Promise<void> {

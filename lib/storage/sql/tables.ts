@@ -70,6 +70,7 @@ export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecor
   createdAtMs: 'whole',
   repeats: 'plain',
   mostAttempts: 'plain',
+  token: 'plain',
   attempts: 'json',
   dueAtMs: 'whole',
   deliveredAtMs: 'whole',

@@ -1,6 +1,6 @@
 /**
  * Tables, indexes for every listing, and what must hold whatever a program does: no balance below nothing, one end for
- * each reserve, a history that nothing changes, jobs that don't change once they are over but for what their owner wrote.
+ * each reserve, a history that nothing changes, jobs that don't change once they are over, except what their owner wrote.
  *
  * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever the
  * row is read: SQLite’s pages have none. `texts` is what the owner of a row wrote, encrypted with the key that its
@@ -68,7 +68,7 @@ WHEN OLD.phase IN ('completed', 'failed') AND (
 )
 BEGIN SELECT RAISE(ABORT, 'a job that is over does not change'); END;
 CREATE TRIGGER jobs_stay BEFORE DELETE ON jobs WHEN OLD.phase <> 'reserving'
-BEGIN SELECT RAISE(ABORT, 'only a job that nobody saw is removed'); END;
+BEGIN SELECT RAISE(ABORT, 'only a job that was never visible is removed'); END;
 
 CREATE TABLE sources (
   job_id TEXT PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
@@ -163,7 +163,8 @@ CREATE TABLE deliveries (
   created_at_ms INTEGER NOT NULL,
   repeats TEXT,
   most_attempts INTEGER NOT NULL CHECK (most_attempts BETWEEN 1 AND 4),
-  attempts TEXT NOT NULL,
+  token INTEGER NOT NULL CHECK (token >= 0),
+  attempts TEXT NOT NULL CHECK (json_array_length(attempts) <= most_attempts),
   due_at_ms INTEGER,
   delivered_at_ms INTEGER,
   checksum INTEGER NOT NULL,
@@ -172,11 +173,13 @@ CREATE TABLE deliveries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_of_owner ON deliveries (owner, delivery_id);
 CREATE INDEX deliveries_of_job ON deliveries (job_id, delivery_id);
-CREATE INDEX due_deliveries ON deliveries (due_at_ms, delivery_id) WHERE due_at_ms IS NOT NULL;
 CREATE INDEX deliveries_with_secrets ON deliveries (delivery_id) WHERE secret_sealed IS NOT NULL;
 CREATE UNIQUE INDEX one_automatic_delivery_of_job ON deliveries (job_id) WHERE repeats IS NULL;
 CREATE TRIGGER deliveries_stay BEFORE DELETE ON deliveries
 BEGIN SELECT RAISE(ABORT, 'a delivery stays'); END;
+CREATE TRIGGER delivery_tokens_grow BEFORE UPDATE ON deliveries
+WHEN NEW.token < OLD.token OR (OLD.due_at_ms IS NULL AND (NEW.due_at_ms IS NOT NULL OR NEW.token <> OLD.token))
+BEGIN SELECT RAISE(ABORT, 'a claim on a delivery has a greater token, and one that is over is not claimed'); END;
 
 CREATE TABLE delivery_bodies (
   delivery_id TEXT PRIMARY KEY REFERENCES deliveries,

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import {
   DataFolder,
+  type DeliveryRecord,
   type JobOutcome,
   type JobRecord,
   type Ledger,
@@ -12,7 +13,9 @@ import {
   type Transaction,
 } from '../../../lib/index.ts';
 import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
+import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
+import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { seededRandom } from '../../fixtures/simulated-disk.ts';
@@ -41,6 +44,7 @@ const action = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('giveBack' as const), pick, counted: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('comeBack' as const), pick }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -78,6 +82,8 @@ interface Model {
   grantedCredits: Map<string, number>;
   /** Requests to the webhook of a job. */
   requests: Map<string, number>;
+  /** Deliveries whose senders were cut off, as they were claimed. */
+  cutOff: DeliveryRecord[];
 }
 
 interface World {
@@ -87,6 +93,10 @@ interface World {
   book: JobBook;
   deliveries: DeliveryBook;
   model: Model;
+}
+
+function resultOf(status: number): ExchangeResult {
+  return { status, reason: null, detail: null, answer: 'an answer', sent: true };
 }
 
 async function carryOut(world: World, action: Action): Promise<void> {
@@ -126,14 +136,24 @@ async function carryOut(world: World, action: Action): Promise<void> {
       return;
     }
     case 'deliver': {
-      const query = { dueByMs: clock.now(), limit: 2 };
-      const due = await world.folder.storage.deliveries.due(query);
-      for (const begun of await world.deliveries.begin(due.map(({ deliveryId }) => deliveryId))) {
+      const onUnreadable = (deliveryId: string) => {
+        throw new Error(`delivery ${deliveryId} can't be read`);
+      };
+      const claimed = await world.deliveries.claim({ most: 2, lanes: () => EVERY_LANE, onUnreadable });
+      for (const begun of claimed.filter(({ dueAtMs }) => dueAtMs !== null)) {
         model.requests.set(begun.jobId, (model.requests.get(begun.jobId) ?? 0) + 1);
-        if (action.answer === 'never written down') continue;
-        const result = { status: action.answer, reason: null, detail: null, answer: 'an answer', sent: true };
-        await world.deliveries.conclude(begun, result);
+        if (action.answer === 'never written down') model.cutOff.push(begun);
+        else await world.deliveries.conclude(begun, resultOf(action.answer));
       }
+      return;
+    }
+    case 'comeBack': {
+      const [late] = model.cutOff.splice(action.pick % Math.max(1, model.cutOff.length), 1);
+      if (!late) return;
+      const before = await world.folder.storage.deliveries.get(late.deliveryId);
+      const concluded = await world.deliveries.conclude(late, resultOf(200));
+      if (concluded && before?.token !== late.token)
+        throw new Error(`a claim of delivery ${late.deliveryId} was written to that had lapsed`);
       return;
     }
     case 'grant': {
@@ -183,7 +203,7 @@ async function live(
 ) {
   const random = seededRandom(seed);
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const model: Model = { jobs: new Map(), grantedCredits: new Map(), requests: new Map() };
+  const model: Model = { jobs: new Map(), grantedCredits: new Map(), requests: new Map(), cutOff: [] };
   const root = t.testdir();
   let path = join(root, 'life-0');
   const last = { actions: [], flushesLeft: Number.POSITIVE_INFINITY };

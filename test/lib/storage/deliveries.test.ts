@@ -1,117 +1,205 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { DataFolder, type DueLanes, type HostPace } from '../../../lib/index.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import {
+  DataFolder,
+  type DeliveryRecord,
+  type DueLanes,
+  type DueRequest,
+  type HostPace,
+  type Storage,
+} from '../../../lib/index.ts';
+import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 
-const HOSTS = 100_000;
+const NOW_MS = 1_000_000;
+const MANY = 10_000;
+const STEPS = 60;
 
-async function open(t: Test) {
-  const folder = new DataFolder(t.testdir());
+let folders = 0;
+
+async function openStorage(t: Test): Promise<{ storage: Storage; folder: DataFolder }> {
+  const folder = new DataFolder(join(t.testdirName, String(folders++)));
   await folder.start();
   t.teardown(() => folder.stop());
-  return folder.storage;
+  return { storage: folder.storage, folder };
+}
+
+async function insert(storage: Storage, records: DeliveryRecord[]): Promise<void> {
+  for (let from = 0; from < records.length; from += 1000) {
+    await storage.transaction(async (tx) => {
+      for (const record of records.slice(from, from + 1000)) {
+        await storage.deliveries.insert(tx, record, 'body');
+      }
+    });
+  }
+}
+
+function claim(storage: Storage, request: Partial<DueRequest> = {}): Promise<DeliveryRecord[]> {
+  const { nowMs = NOW_MS } = request;
+  const all: DueRequest = {
+    nowMs,
+    latestDueMs: nowMs + 30 * 60_000,
+    most: 16,
+    lanes: EVERY_LANE,
+    begin: (delivery) => ({ ...delivery, dueAtMs: nowMs + 40_000 }),
+    onUnreadable: () => {},
+    ...request,
+  };
+  return storage.transaction((tx) => storage.deliveries.claimDue(tx, all));
+}
+
+/** The shortest of the times that a step takes, in milliseconds: of those the machine was least busy with other things. */
+async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < steps; index++) {
+    const begunMs = performance.now();
+    await step(index);
+    times.push(performance.now() - begunMs);
+  }
+  return Math.min(...times);
 }
 
 /** Lanes that count how often they are asked anything. */
-function countedLanes(may: { call: (pace: HostPace) => boolean; enter: () => boolean }) {
-  const paces = new Map<string, HostPace>();
-  let changed: { owner: string; host: string }[] = [];
+function countedLanes(lanes: Partial<DueLanes>): { lanes: DueLanes; asked: { times: number } } {
   const asked = { times: 0 };
-  const lanes: DueLanes = {
-    paceOf: (owner, host) => {
+  const counted = <Args extends unknown[], Answer>(ask: (...args: Args) => Answer) => {
+    return (...args: Args) => {
       asked.times += 1;
-      return paces.get(`${owner} ${host}`) ?? 'new';
-    },
-    changed: () => {
-      const taken = changed;
-      changed = [];
-      return taken;
-    },
-    mayCall: (_owner, pace) => {
-      asked.times += 1;
-      return may.call(pace);
-    },
-    enter: () => {
-      asked.times += 1;
-      return may.enter();
-    },
+      return ask(...args);
+    };
   };
-  const become = (owner: string, host: string, pace: HostPace) => {
-    paces.set(`${owner} ${host}`, pace);
-    changed.push({ owner, host });
-  };
-  return { lanes, asked, become };
+  const { paceOf, mayCall, enter } = { ...EVERY_LANE, ...lanes };
+  return { lanes: { paceOf: counted(paceOf), mayCall: counted(mayCall), enter: counted(enter) }, asked };
 }
 
-t.test('with 100,000 hosts due, finding some to call takes no longer than with few', async (t) => {
-  const storage = await open(t);
-  for (let from = 0; from < HOSTS; from += 5_000) {
-    await storage.transaction(async (tx) => {
-      for (let i = from; i < from + 5_000; i += 1) {
-        const record = deliveryRecord(String(i), { owner: 'eve', host: `host-${i}`, dueAtMs: i });
-        await storage.deliveries.insert(tx, record, 'body');
-      }
-      await storage.deliveries.insert(
-        tx,
-        deliveryRecord(`q${from}`, { owner: 'eve', host: 'quick' }),
-        'body',
-      );
-    });
-  }
-  const may = { call: (_pace: HostPace) => true, enter: () => true };
-  const { lanes, asked, become } = countedLanes(may);
-  const query = { dueByMs: 1_000_000, lanes };
-  await storage.deliveries.due({ ...query, limit: 1 });
-  asked.times = 0;
-  for (let i = 0; i < 100; i += 1) await storage.deliveries.due({ ...query, limit: 16 });
-  t.ok(asked.times < 100 * 16 * 8, `16 of them, a hundred times: asked ${asked.times} times`);
+const dead: [what: string, of: (index: number) => Partial<DeliveryRecord>][] = [
+  ['deliveries to a host', () => ({ owner: 'eve', host: 'dead' })],
+  ['hosts of an owner', (index) => ({ owner: 'eve', host: `dead-${index}` })],
+  ['owners', (index) => ({ owner: `eve-${index}`, host: 'dead' })],
+];
 
-  may.call = (pace) => pace === 'quick';
-  asked.times = 0;
-  for (let i = 0; i < 100; i += 1) t.same(await storage.deliveries.due({ ...query, limit: 16 }), []);
-  t.ok(asked.times < 100 * 8, `none that may be called, a hundred times: asked ${asked.times} times`);
-
-  become('eve', 'quick', 'quick');
-  asked.times = 0;
-  t.equal(
-    (await storage.deliveries.due({ ...query, limit: 16 })).length,
-    16,
-    'those to a host that became quick',
+/** How long things take where so many deliveries are due that may not be sent now, or are about to be due again. */
+async function timesWith(t: Test, count: number, of: (index: number) => Partial<DeliveryRecord>) {
+  const { storage, folder } = await openStorage(t);
+  const waiting = Array.from({ length: count }, (_, index) =>
+    deliveryRecord(`w${index}`, { ...of(index), dueAtMs: index % 2 === 0 ? index : NOW_MS + index }),
   );
-  t.ok(asked.times < 16 * 8, `asked ${asked.times} times`);
-  become('eve', 'quick', 'slow');
-  t.same(await storage.deliveries.due({ ...query, limit: 16 }), []);
-});
+  await insert(storage, waiting);
+  // As a sender has it that begins an attempt for each owner, if there is one; of an owner's only some at a time.
+  const { lanes, asked } = countedLanes({
+    paceOf: (owner) => (owner === 'ada' ? 'quick' : 'new'),
+    mayCall: (owner, pace) => owner === 'ada' || pace === 'quick',
+    enter: (owner) => owner === 'ada',
+  });
+  const insertMs = await shortestMs(STEPS, (index) =>
+    insert(storage, [deliveryRecord(`a${index}`, { owner: 'ada', host: 'alive', dueAtMs: NOW_MS })]),
+  );
+  let found = 0;
+  asked.times = 0;
+  const claimMs = await shortestMs(STEPS, async () => {
+    found += (await claim(storage, { lanes, most: 1 })).length;
+  });
+  t.equal(found, STEPS);
+  const anyMs = await shortestMs(STEPS, () =>
+    storage.deliveries.countDue({ nowMs: NOW_MS, latestDueMs: NOW_MS * 10, limit: 1 }),
+  );
+  await folder.stop();
+  const startMs = await shortestMs(5, async () => {
+    await folder.start();
+    await folder.stop();
+  });
+  return { asked: asked.times, times: { insertMs, claimMs, anyMs, startMs } };
+}
 
-t.test('a delivery to a quick host is found when it comes behind many that may not be called', async (t) => {
-  const storage = await open(t);
-  const { lanes, become } = countedLanes({ call: (pace) => pace === 'quick', enter: () => true });
-  become('a', 'quick', 'quick');
-  const insert = (deliveryId: string, host: string) =>
-    storage.transaction((tx) => storage.deliveries.insert(tx, deliveryRecord(deliveryId, { host }), 'body'));
-  for (let i = 0; i < 50; i += 1) await insert(String(i), `host-${i}`);
-  const query = { dueByMs: 0, limit: 16, lanes };
-  t.same(await storage.deliveries.due(query), []);
-  await storage.deliveries.due({ dueByMs: 0, limit: 1 });
-  await insert('q', 'quick');
-  t.equal(await storage.deliveries.due({ dueByMs: 0, limit: 100 }).then(({ length }) => length), 51);
-  t.match(await storage.deliveries.due(query), [{ deliveryId: 'q' }]);
-});
-
-t.test('owners take turns, and the hosts of each', async (t) => {
-  const storage = await open(t);
-  await storage.transaction(async (tx) => {
-    for (const id of ['ax1', 'ax2', 'ax3', 'ay1', 'bx1', 'cx1']) {
-      const record = deliveryRecord(id, { owner: id.charAt(0), host: id.charAt(1) });
-      await storage.deliveries.insert(tx, record, 'body');
+for (const [what, of] of dead.slice(0, 2)) {
+  t.test(`${MANY} ${what} that may not be called cost no more than ten`, async (t) => {
+    t.testdir();
+    const few = await timesWith(t, 10, of);
+    const many = await timesWith(t, MANY, of);
+    t.comment(JSON.stringify({ few, many }));
+    t.ok(many.asked < STEPS * 100, `asked ${many.asked} times`);
+    // Walking along all of them takes hundreds of times as long.
+    for (const [name, ms] of Object.entries(few.times)) {
+      const factor = many.times[name as keyof typeof many.times] / Math.max(ms, 0.1);
+      t.ok(factor < 10, `${name}: ${factor.toFixed(1)} times`);
     }
   });
-  const { lanes } = countedLanes({ call: () => true, enter: () => true });
-  const turns: string[] = [];
-  for (let i = 0; i < 6; i += 1) {
-    for (const due of await storage.deliveries.due({ dueByMs: 0, limit: 1, lanes })) {
-      turns.push(due.deliveryId);
-      await storage.transaction((tx) => storage.deliveries.update(tx, { ...due, dueAtMs: null }));
-    }
+}
+
+t.test(`one that comes after ${MANY} owners waits for one turn of each`, async (t) => {
+  t.testdir();
+  const { storage } = await openStorage(t);
+  const [, of] = dead[2] as (typeof dead)[0];
+  const records = Array.from({ length: MANY }, (_, index) => deliveryRecord(`w${index}`, of(index)));
+  await insert(
+    storage,
+    records.concat(
+      records.map((record) => ({
+        ...record,
+        deliveryId: `${record.deliveryId}b`,
+        jobId: `${record.jobId} b`,
+      })),
+    ),
+  );
+  const times: number[] = [];
+  let found = -1;
+  await claim(storage, { most: 64 });
+  await insert(storage, [deliveryRecord('late', { owner: 'ada', dueAtMs: NOW_MS })]);
+  for (let count = 0; found < 0; count += 64) {
+    const begunMs = performance.now();
+    const ids = (await claim(storage, { most: 64 })).map(({ deliveryId }) => deliveryId);
+    times.push(performance.now() - begunMs);
+    if (ids.includes('late')) found = count + ids.indexOf('late');
+    t.ok(count <= MANY, 'not after their second ones');
+    if (count > MANY) break;
   }
-  t.same(turns, ['ax1', 'bx1', 'cx1', 'ay1', 'ax2', 'ax3']);
+  t.ok(found >= MANY - 64 - 1, `after ${found}`);
+  const half = Math.floor(times.length / 2);
+  const [first, last] = [Math.min(...times.slice(0, half)), Math.min(...times.slice(half))];
+  t.comment(JSON.stringify({ first, last }));
+  t.ok(last < 3 * first, 'each claim takes as long as the one before');
+});
+
+t.test('paces are learnt: a quick host is served although the new ones have no places left', async (t) => {
+  t.testdir();
+  const { storage } = await openStorage(t);
+  const records = Array.from({ length: 1000 }, (_, i) =>
+    deliveryRecord(`n${i}`, { owner: 'eve', host: `n-${i}` }),
+  );
+  await insert(storage, [...records, deliveryRecord('q', { owner: 'eve', host: 'q', dueAtMs: 5 })]);
+  const known: Record<string, HostPace> = {};
+  const lanes: DueLanes = {
+    paceOf: (_owner, host) => known[host] ?? 'new',
+    mayCall: (_owner, pace) => pace === 'quick',
+    enter: () => true,
+  };
+  t.same(await claim(storage, { lanes }), []);
+  known['q'] = 'quick';
+  const changed = [{ owner: 'eve', host: 'q' }];
+  t.match(await claim(storage, { lanes, changed }), [{ deliveryId: 'q' }]);
+});
+
+t.test('a delivery that was altered on the disk keeps no other from being sent', async (t) => {
+  t.testdir();
+  const { storage, folder } = await openStorage(t);
+  await insert(storage, [
+    deliveryRecord('1'),
+    deliveryRecord('2', { dueAtMs: 1 }),
+    deliveryRecord('3', { host: 'b' }),
+  ]);
+  await folder.stop();
+  const database = new DatabaseSync(join(folder.path, 'database.sqlite'));
+  database.exec("UPDATE deliveries SET key_id = 'altered' WHERE delivery_id = '1'");
+  database.close();
+  await folder.start();
+  const unreadable: [string, unknown][] = [];
+  const onUnreadable = (deliveryId: string, error: unknown) => void unreadable.push([deliveryId, error]);
+  const ids = async (nowMs: number) =>
+    (await claim(storage, { nowMs, onUnreadable })).map(({ deliveryId }) => deliveryId).sort();
+  t.same(await ids(NOW_MS), ['2', '3']);
+  t.match(unreadable, [['1', { code: 'storage_damaged', message: /row 1 of the table deliveries/ }]]);
+  await ids(NOW_MS);
+  t.equal(unreadable.length, 1, 'it is not tried at each claim');
+  await ids(NOW_MS + 10 * 60_000);
+  t.equal(unreadable.length, 2, 'but again');
 });
