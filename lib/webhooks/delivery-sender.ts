@@ -26,6 +26,8 @@ export interface DeliverySenderOptions extends LaneOptions {
   /** False while no attempts are to be begun; default: never. */
   mayBegin?: () => boolean;
   clock: Clock;
+  /** A time that is never set. Default: the machine's uptime. */
+  uptimeMs?: () => number;
   logger: Logger;
   /** Told of every attempt that was written down. */
   onAttempt?: (delivery: DeliveryRecord) => void;
@@ -52,7 +54,7 @@ interface Sending {
   ended: Promise<void>;
 }
 
-/** A delivery that was claimed at a moment of `performance.now()`, or a little later. */
+/** A delivery that was claimed at a moment of the uptime, or a little later. */
 interface Claimed {
   delivery: DeliveryRecord;
   sinceMs: number;
@@ -70,6 +72,7 @@ export class DeliverySender {
   readonly #secretOf: SecretOf;
   readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
+  readonly #uptimeMs: () => number;
   readonly #logger: Logger;
   readonly #onAttempt: (delivery: DeliveryRecord) => void;
   readonly #lanes: HostLanes;
@@ -88,6 +91,7 @@ export class DeliverySender {
     this.#secretOf = options.secretOf;
     this.#mayBegin = options.mayBegin ?? (() => true);
     this.#clock = options.clock;
+    this.#uptimeMs = options.uptimeMs ?? (() => performance.now());
     this.#logger = options.logger;
     this.#onAttempt = options.onAttempt ?? (() => {});
     this.#lanes = new HostLanes(options);
@@ -137,7 +141,7 @@ export class DeliverySender {
   async #beginSome(): Promise<boolean> {
     const most = Math.min(this.#lanes.free, CLAIMED_AT_ONCE);
     if (most <= 0 || !this.#mayBegin() || !(await this.#book.isAnyDue())) return false;
-    const sinceMs = performance.now();
+    const sinceMs = this.#uptimeMs();
     this.#changedPaces.push(...this.#lanes.changed());
     const changed = this.#changedPaces.slice();
     const places = new Places(this.#lanes);
@@ -182,7 +186,7 @@ export class DeliverySender {
       const request = await this.#requestOf(delivery);
       const askedAt = performance.now();
       // Its claim may have lapsed while the process, or the disk, stood still.
-      const inTime = askedAt - sinceMs < BEGIN_WITHIN_MS;
+      const inTime = this.#uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
       if (request) result = inTime ? await this.#outbound.post(request, cutOff) : TOO_LATE;
       else result = UNSIGNED;
       const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';

@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { DeliveryRecord } from '../../../lib/index.ts';
+import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import type { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
+import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
+import { TestAuthority } from '../../fixtures/certificates.ts';
+import { openPost, type PostOptions, senderOn } from '../../fixtures/deliveries.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
+
+const authority = new TestAuthority(t.testdir());
+const certificate = authority.issue(['127.0.0.1']);
+const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
+const START = '2026-11-21T10:00:00.000Z';
+const IN_TEN_YEARS = '2036-11-21T10:00:00.000Z';
+
+async function open(t: Test, answer?: Answer, options: Partial<PostOptions> = {}) {
+  const clock = new FakeClock(START);
+  const receiver = await webhookReceiver(t, certificate, answer);
+  const post = await openPost(t, { clock, outbound, ...options });
+  return { ...post, clock, receiver, url: `https://127.0.0.1:${receiver.port}/hook` };
+}
+
+async function claimOne(book: DeliveryBook): Promise<DeliveryRecord> {
+  const onUnreadable = (deliveryId: string) => t.fail(deliveryId);
+  const [claimed, ...more] = await book.claim({ most: 10, lanes: () => EVERY_LANE, onUnreadable });
+  t.same(more, []);
+  return claimed as DeliveryRecord;
+}
+
+const DELIVERED: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'late', sent: true };
+const UNSENT: ExchangeResult = { status: 0, reason: 'stopped', detail: null, answer: null, sent: false };
+
+t.test('a sender that comes back after its claim lapsed changes nothing', async (t) => {
+  const { endJob, url, book, clock, deliveries, folder } = await open(t);
+  await endJob(url);
+  const first = await claimOne(book);
+  clock.advance(10_000 + 30_000);
+  const second = await claimOne(book);
+  t.match(second, {
+    deliveryId: first.deliveryId,
+    token: 2,
+    attempts: [{ status: 0, reason: 'interrupted' }, { endedAtMs: null }],
+  });
+  t.equal(await book.conclude(first, DELIVERED), undefined);
+  t.same(await folder.storage.deliveries.get(first.deliveryId), second);
+  t.match(await deliveries.get(first.deliveryId), { status: 'sending', answer: null });
+  t.match(await book.conclude(second, { ...DELIVERED, status: 503 }), { deliveredAtMs: null });
+  t.equal(await book.conclude(second, DELIVERED), undefined, 'nor does one that was heard');
+});
+
+t.test('nor does one whose attempt was taken back meanwhile', async (t) => {
+  const { endJob, url, book, folder } = await open(t);
+  await endJob(url);
+  const first = await claimOne(book);
+  t.match(await book.conclude(first, UNSENT), { attempts: [] });
+  const second = await claimOne(book);
+  t.equal(second.attempts.length, first.attempts.length);
+  t.equal(await book.conclude(first, DELIVERED), undefined);
+  t.same(await folder.storage.deliveries.get(first.deliveryId), second);
+});
+
+t.test('several senders on one store send each outcome once', async (t) => {
+  const post = await open(t);
+  const { endJob, url, receiver, deliveries, clock } = post;
+  const senders = [
+    post.sender,
+    senderOn(t, post, { clock, outbound }),
+    senderOn(t, post, { clock, outbound }),
+  ];
+  for (let i = 0; i < 60; i += 1) await endJob(url, null, `owner-${i % 20}`);
+  for (const sender of senders) sender.start();
+  await receiver.got(60);
+  await Promise.all(senders.map((sender) => sender.stop({ graceMs: 5_000 })));
+  t.equal(receiver.received.length, 60);
+  t.equal(new Set(receiver.received.map(({ body }) => JSON.parse(String(body)).jobId)).size, 60);
+  for (const { status, attempts } of await deliveries.list({ limit: 100 })) {
+    t.match({ status, attempts }, { status: 'delivered', attempts: [{ status: 200 }] });
+  }
+});
+
+t.test('what stood still since it was claimed is not sent: its claim may have lapsed', async (t) => {
+  let uptimeMs = 0;
+  let claims = 0;
+  const secretOf = async () => {
+    claims += 1;
+    if (claims === 1) uptimeMs += 20_000;
+    return 'secret';
+  };
+  const { endJob, url, sender, receiver, deliveries } = await open(t, undefined, {
+    secretOf,
+    uptimeMs: () => uptimeMs,
+  });
+  await endJob(url);
+  sender.start();
+  await receiver.got(1);
+  await sender.stop({ graceMs: 5_000 });
+  t.match(await deliveries.list(), [{ status: 'delivered', attempts: [{ status: 200 }] }]);
+  t.equal(receiver.received.length, 1);
+  t.equal(claims, 2);
+});
+
+t.test('what a clock that was wrong made due in ten years is sent when it is right again', async (t) => {
+  const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
+    response.writeHead(receiver.received.length === 1 ? 503 : 200).end();
+  });
+  clock.set(IN_TEN_YEARS);
+  await endJob(url);
+  sender.start();
+  await receiver.got(1);
+  while ((await deliveries.list())[0]?.status !== 'waiting') await delay(5);
+  await endJob(url);
+  clock.set(START);
+  t.equal(await deliveries.countDue(), 2);
+  sender.wake();
+  await receiver.got(3);
+  await sender.stop({ graceMs: 5_000 });
+  t.match(await deliveries.list(), [{ status: 'delivered' }, { status: 'delivered' }]);
+});
+
+t.test('an attempt that is under way is not made twice, whatever the clock says', async (t) => {
+  let answer = () => {};
+  const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
+    answer = () => response.end();
+    if (receiver.received.length !== 2) answer(); // So quick a host gets several at a time.
+  });
+  clock.set(IN_TEN_YEARS);
+  sender.start();
+  await endJob(url);
+  await receiver.got(1);
+  while ((await deliveries.list())[0]?.status !== 'delivered') await delay(5);
+  await endJob(url);
+  sender.wake();
+  await receiver.got(2);
+  const answerSlow = answer;
+  clock.set(START);
+  await endJob(url);
+  sender.wake();
+  await receiver.got(3);
+  answerSlow();
+  await sender.stop({ graceMs: 5_000 });
+  t.equal(receiver.received.length, 3);
+  for (const { status, attempts } of await deliveries.list()) {
+    t.match({ status, attempts }, { status: 'delivered', attempts: [{ status: 200 }] });
+    t.equal(attempts.length, 1);
+  }
+});
