@@ -138,6 +138,7 @@ export class DeliverySender {
     }
   }
 
+  /** False when there is no more to begin. */
   async #beginSome(): Promise<boolean> {
     const most = Math.min(this.#lanes.free, CLAIMED_AT_ONCE);
     if (most <= 0 || !this.#mayBegin() || !(await this.#book.isAnyDue())) return false;
@@ -158,7 +159,7 @@ export class DeliverySender {
       for (const delivery of given) {
         if (delivery.dueAtMs !== null) this.#send({ delivery, sinceMs }, places.take(delivery));
       }
-      return given.length > 0;
+      return given.length === most;
     } finally {
       places.leave();
     }

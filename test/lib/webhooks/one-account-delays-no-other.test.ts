@@ -64,10 +64,10 @@ async function timesOfNewHosts(t: Test, post: Post, count: number): Promise<numb
   return times;
 }
 
-t.test('an account with 2,000 hosts that never answer delays only itself', async (t) => {
+t.test('an account with 10,000 hosts that never answer delays only itself', async (t) => {
   const dead = await tarpit(t);
   const post = await openPost(t, { clock, outbound, concurrency: 256 });
-  const hosts = Array.from({ length: 2_000 }, (_, i) =>
+  const hosts = Array.from({ length: 10_000 }, (_, i) =>
     i % 2 === 0 ? `${i}.eve.test:${dead.port}` : `${i}.hang.test`,
   );
   await fill(post, 'eve', hosts);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -9,11 +10,17 @@ const certificate = authority.issue(['127.0.0.1']);
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 
-t.test('many deliveries to one that does not answer stand before nobody', async (t) => {
+t.test('10,000 deliveries to one that does not answer delay no other', async (t) => {
   const dead = await webhookReceiver(t, certificate, () => {});
   const quick = await webhookReceiver(t, certificate);
-  const { endJob, sender } = await openPost(t, { clock, outbound, concurrency: 4 });
-  for (let i = 0; i < 50; i += 1) await endJob(`https://127.0.0.1:${dead.port}/`);
+  const { endJob, sender, folder } = await openPost(t, { clock, outbound, concurrency: 4 });
+  const host = `127.0.0.1:${dead.port}`;
+  await folder.storage.transaction(async (tx) => {
+    for (let i = 0; i < 10_000; i += 1) {
+      const record = deliveryRecord(`${i}`, { owner: 'ada', host, url: `https://${host}/` });
+      await folder.storage.deliveries.insert(tx, record, '{}');
+    }
+  });
   for (let i = 0; i < 20; i += 1) await endJob(`https://127.0.0.1:${quick.port}/`);
   const startedAt = performance.now();
   sender.start();
