@@ -7,6 +7,9 @@ import { DELIVERIES } from './tables.ts';
 
 /** As they are kept: by their places here. */
 const PACES: readonly HostPace[] = ['quick', 'new', 'slow'];
+/** Kept for hosts whose pace the sender wasn't asked for yet; they count as new. */
+const UNKNOWN = PACES.length;
+const ALL_PACES = [...PACES.keys(), UNKNOWN].join(', ');
 /** Owners, and hosts of one, that are read at once. */
 const PAGE = 16;
 /** Of what a wrong clock wrote, and of hosts whose pace is not known yet, so many are put right in one round. */
@@ -24,11 +27,15 @@ const BEFORE_ALL: Turn = { turn_ms: Number.MIN_SAFE_INTEGER, turn_number: 0 };
 const OWNERS = `SELECT owner, turn_ms, turn_number FROM due_owners
   WHERE turn_ms <= ? AND (turn_ms, turn_number, owner) > (?, ?, ?) ORDER BY turn_ms, turn_number, owner LIMIT ${PAGE}`;
 
+function keptAs(paces: HostPace[]): number[] {
+  return paces.flatMap((pace) => (pace === 'new' ? [PACES.indexOf(pace), UNKNOWN] : PACES.indexOf(pace)));
+}
+
 /** Hosts of an owner that have one of the paces, in turn: of each pace the first, and of those together the first. */
 function hostsOf(paces: HostPace[]): string {
-  const each = paces.map(
+  const each = keptAs(paces).map(
     (pace) => `SELECT * FROM (SELECT host, pace, turn_ms, turn_number FROM due_hosts
-      WHERE owner = ? AND pace = ${PACES.indexOf(pace)} AND turn_ms <= ? AND (turn_ms, turn_number, host) > (?, ?, ?)
+      WHERE owner = ? AND pace = ${pace} AND turn_ms <= ? AND (turn_ms, turn_number, host) > (?, ?, ?)
       ORDER BY turn_ms, turn_number, host LIMIT ${PAGE}) AS of_pace`,
   );
   return `${each.join(' UNION ALL ')} ORDER BY turn_ms, turn_number, host LIMIT ${PAGE}`;
@@ -86,10 +93,10 @@ export class DueRound {
       const place = [owner, this.#nowMs, last.turn_ms, last.turn_number, last.host];
       const hosts = await this.#tx.all<Turn & { host: string; pace: number }>(
         hostsOf(paces),
-        ...paces.flatMap(() => place),
+        ...keptAs(paces).flatMap(() => place),
       );
       for (const { host, pace } of hosts) {
-        if (PACES[pace] !== lanes.paceOf(owner, host)) await this.#file(owner, host);
+        if ((PACES[pace] ?? 'new') !== lanes.paceOf(owner, host)) await this.#file(owner, host);
         if (lanes.enter(owner, host) && (await this.#giveFirst(owner, host))) return;
       }
       const [end] = hosts.slice(-1);
@@ -172,12 +179,7 @@ export class DueRound {
   /** Writes down the pace of a host. */
   async #file(owner: string, host: string): Promise<void> {
     const pace = PACES.indexOf(this.#request.lanes.paceOf(owner, host));
-    await this.#tx.run(
-      'UPDATE due_hosts SET pace = ?, is_filed = 1 WHERE owner = ? AND host = ?',
-      pace,
-      owner,
-      host,
-    );
+    await this.#tx.run('UPDATE due_hosts SET pace = ? WHERE owner = ? AND host = ?', pace, owner, host);
   }
 
   /** No time of ours is as far away as that: a clock that was wrong wrote it, and it is now. */
@@ -204,7 +206,7 @@ export class DueRound {
 
   async #bringForward(owner: string): Promise<void> {
     await this.#tx.run(
-      'UPDATE due_hosts SET turn_ms = ?, turn_number = 0 WHERE owner = ? AND turn_ms > ?',
+      `UPDATE due_hosts SET turn_ms = ?, turn_number = 0 WHERE owner = ? AND pace IN (${ALL_PACES}) AND turn_ms > ?`,
       this.#nowMs,
       owner,
       Math.floor(this.#request.latestDueMs),
@@ -217,15 +219,22 @@ export class DueRound {
     this.#mended.add(owner);
     await this.#bringForward(owner);
     if (paces.includes('new')) return;
-    const unfiled = await this.#tx.all<{ host: string }>(
-      `SELECT host FROM due_hosts WHERE owner = ? AND is_filed = 0 ORDER BY host LIMIT ${MOST_MENDED}`,
+    const unknown = await this.#tx.all<Turn & { host: string }>(
+      `SELECT host, turn_ms, turn_number FROM due_hosts WHERE owner = ? AND pace = ${UNKNOWN}
+         ORDER BY turn_ms, turn_number, host LIMIT ${MOST_MENDED}`,
       owner,
     );
-    const [last] = unfiled.slice(-1);
+    const [last] = unknown.slice(-1);
     if (!last) return;
-    const filed = 'UPDATE due_hosts SET is_filed = 1 WHERE owner = ? AND is_filed = 0 AND host <= ?';
-    await this.#tx.run(filed, owner, last.host);
-    for (const { host } of unfiled) {
+    await this.#tx.run(
+      `UPDATE due_hosts SET pace = ${PACES.indexOf('new')}
+       WHERE owner = ? AND pace = ${UNKNOWN} AND (turn_ms, turn_number, host) <= (?, ?, ?)`,
+      owner,
+      last.turn_ms,
+      last.turn_number,
+      last.host,
+    );
+    for (const { host } of unknown) {
       if (this.#request.lanes.paceOf(owner, host) !== 'new') await this.#file(owner, host);
     }
   }

@@ -1,7 +1,15 @@
+/** Of an owner's hosts: each pace is read at one place of the index. */
+const firstTurnOf = (row: 'NEW' | 'OLD'): string => {
+  const each = [0, 1, 2, 3].map(
+    (pace) => `SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = ${row}.owner AND pace = ${pace}`,
+  );
+  return `(SELECT min(turn_ms) FROM (${each.join(' UNION ALL ')}) AS firsts)`;
+};
+
 /**
  * What is to be sent, and whose turn it is: a row of `due_deliveries` for each delivery that isn't over, one of
  * `due_hosts` for each owner's host of one, and one of `due_owners` for each owner. Triggers derive all of them from
- * `deliveries`; the order of turns is the program's, and so are paces: 0 quick, 1 new, 2 slow.
+ * `deliveries`; the order of turns is the program's, and so are paces: 0 quick, 1 new, 2 slow, 3 not known yet.
  *
  * A turn is a time: that of the first delivery, or when the host or the owner was served, whichever is later. So who is
  * in turn now is found in one place of an index, and who was served comes after all that were due before. Of turns of
@@ -20,15 +28,12 @@ CREATE INDEX due_in_order ON due_deliveries (due_at_ms);
 CREATE TABLE due_hosts (
   owner TEXT NOT NULL,
   host TEXT NOT NULL,
-  pace INTEGER NOT NULL CHECK (pace BETWEEN 0 AND 2),
-  is_filed INTEGER NOT NULL CHECK (is_filed IN (0, 1)),
+  pace INTEGER NOT NULL CHECK (pace BETWEEN 0 AND 3),
   turn_ms INTEGER NOT NULL,
   turn_number INTEGER NOT NULL,
   PRIMARY KEY (owner, host)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX first_due_hosts ON due_hosts (owner, turn_ms);
 CREATE INDEX due_hosts_in_turn ON due_hosts (owner, pace, turn_ms, turn_number, host);
-CREATE INDEX unfiled_hosts ON due_hosts (owner, host) WHERE is_filed = 0;
 
 CREATE TABLE due_owners (
   owner TEXT PRIMARY KEY,
@@ -47,7 +52,7 @@ BEGIN DELETE FROM due_deliveries WHERE delivery_id = NEW.delivery_id; END;
 
 CREATE TRIGGER due_hosts_get_more AFTER INSERT ON due_deliveries
 BEGIN
-  INSERT INTO due_hosts VALUES (NEW.owner, NEW.host, 1, 0, NEW.due_at_ms, 0)
+  INSERT INTO due_hosts VALUES (NEW.owner, NEW.host, 3, NEW.due_at_ms, 0)
   ON CONFLICT (owner, host) DO UPDATE SET turn_ms = NEW.due_at_ms, turn_number = 0 WHERE turn_ms > NEW.due_at_ms;
 END;
 CREATE TRIGGER due_hosts_change AFTER UPDATE OF due_at_ms ON due_deliveries
@@ -75,14 +80,14 @@ END;
 CREATE TRIGGER due_owners_change AFTER UPDATE OF turn_ms ON due_hosts
 BEGIN
   UPDATE due_owners SET turn_ms = NEW.turn_ms, turn_number = 0 WHERE owner = NEW.owner AND turn_ms > NEW.turn_ms;
-  UPDATE due_owners SET turn_ms = (SELECT min(turn_ms) FROM due_hosts WHERE owner = NEW.owner), turn_number = 0
-  WHERE owner = NEW.owner AND turn_ms < (SELECT min(turn_ms) FROM due_hosts WHERE owner = NEW.owner);
+  UPDATE due_owners SET turn_ms = ${firstTurnOf('NEW')}, turn_number = 0
+  WHERE owner = NEW.owner AND turn_ms < ${firstTurnOf('NEW')};
 END;
 CREATE TRIGGER due_owners_get_less AFTER DELETE ON due_hosts
 BEGIN
   DELETE FROM due_owners WHERE owner = OLD.owner
     AND NOT EXISTS (SELECT 1 FROM due_hosts WHERE owner = OLD.owner);
-  UPDATE due_owners SET turn_ms = (SELECT min(turn_ms) FROM due_hosts WHERE owner = OLD.owner), turn_number = 0
-  WHERE owner = OLD.owner AND turn_ms < (SELECT min(turn_ms) FROM due_hosts WHERE owner = OLD.owner);
+  UPDATE due_owners SET turn_ms = ${firstTurnOf('OLD')}, turn_number = 0
+  WHERE owner = OLD.owner AND turn_ms < ${firstTurnOf('OLD')};
 END;
 `;
