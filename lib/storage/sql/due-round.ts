@@ -147,17 +147,14 @@ export class DueRound {
         `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
         deliveryId,
       );
-    } catch (error) {
-      if (isScenepressError(error, 'storage_damaged')) this.#unreadable.add(deliveryId);
-      throw error;
-    }
-    try {
-      if (row) return DELIVERIES.record(row);
+      return row && DELIVERIES.record(row);
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;
       this.#request.onUnreadable(deliveryId, error);
+      if (row) return undefined;
+      this.#unreadable.add(deliveryId);
+      throw error;
     }
-    return undefined;
   }
 
   /** A host that was served comes after all that were due before, and so does its owner. */

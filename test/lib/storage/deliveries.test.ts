@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
@@ -7,6 +8,7 @@ import {
   type DueLanes,
   type DueRequest,
   type HostPace,
+  recover,
   type Storage,
 } from '../../../lib/index.ts';
 import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
@@ -48,13 +50,14 @@ function claim(storage: Storage, request: Partial<DueRequest> = {}): Promise<Del
   return storage.transaction((tx) => storage.deliveries.claimDue(tx, all));
 }
 
-/** The shortest of the times that a step takes, in milliseconds: of those the machine was least busy with other things. */
-async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
+/** The least that a step takes of the processor, in milliseconds: the disk may be busy with other things. */
+async function leastMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < steps; index++) {
-    const begunMs = performance.now();
+    const begun = process.cpuUsage();
     await step(index);
-    times.push(performance.now() - begunMs);
+    const { user, system } = process.cpuUsage(begun);
+    times.push((user + system) / 1000);
   }
   return Math.min(...times);
 }
@@ -91,20 +94,20 @@ async function timesWith(t: Test, count: number, of: (index: number) => Partial<
     mayCall: (owner, pace) => owner === 'ada' || pace === 'quick',
     enter: (owner) => owner === 'ada',
   });
-  const insertMs = await shortestMs(STEPS, (index) =>
+  const insertMs = await leastMs(STEPS, (index) =>
     insert(storage, [deliveryRecord(`a${index}`, { owner: 'ada', host: 'alive', dueAtMs: NOW_MS })]),
   );
   let found = 0;
   asked.times = 0;
-  const claimMs = await shortestMs(STEPS, async () => {
+  const claimMs = await leastMs(STEPS, async () => {
     found += (await claim(storage, { lanes, most: 1 })).length;
   });
   t.equal(found, STEPS);
-  const anyMs = await shortestMs(STEPS, () =>
+  const anyMs = await leastMs(STEPS, () =>
     storage.deliveries.countDue({ nowMs: NOW_MS, latestDueMs: NOW_MS * 10, limit: 1 }),
   );
   await folder.stop();
-  const startMs = await shortestMs(5, async () => {
+  const startMs = await leastMs(5, async () => {
     await folder.start();
     await folder.stop();
   });
@@ -120,7 +123,7 @@ for (const [what, of] of dead.slice(0, 2)) {
     t.ok(many.asked < STEPS * 100, `asked ${many.asked} times`);
     // Walking along all of them takes hundreds of times as long.
     for (const [name, ms] of Object.entries(few.times)) {
-      const factor = many.times[name as keyof typeof many.times] / Math.max(ms, 0.1);
+      const factor = many.times[name as keyof typeof many.times] / Math.max(ms, 0.2);
       t.ok(factor < 10, `${name}: ${factor.toFixed(1)} times`);
     }
   });
@@ -146,9 +149,12 @@ t.test(`one that comes after ${MANY} owners waits for one turn of each`, async (
   await claim(storage, { most: 64 });
   await insert(storage, [deliveryRecord('late', { owner: 'ada', dueAtMs: NOW_MS })]);
   for (let count = 0; found < 0; count += 64) {
-    const begunMs = performance.now();
-    const ids = (await claim(storage, { most: 64 })).map(({ deliveryId }) => deliveryId);
-    times.push(performance.now() - begunMs);
+    let ids: string[] = [];
+    times.push(
+      await leastMs(1, async () => {
+        ids = (await claim(storage, { most: 64 })).map(({ deliveryId }) => deliveryId);
+      }),
+    );
     if (ids.includes('late')) found = count + ids.indexOf('late');
     t.ok(count <= MANY, 'not after their second ones');
     if (count > MANY) break;
@@ -202,4 +208,38 @@ t.test('a delivery that was altered on the disk keeps no other from being sent',
   t.equal(unreadable.length, 1, 'it is not tried at each claim');
   await ids(NOW_MS + 10 * 60_000);
   t.equal(unreadable.length, 2, 'but again');
+  await folder.stop();
+  t.match((await recover(folder.path, { apply: true })).lost, [{ table: 'deliveries', key: '1' }]);
+  await folder.start();
+  t.same(await ids(NOW_MS + 20 * 60_000), ['2', '3'], 'what was saved is still due');
+});
+
+t.test('nor does one on a page that cannot be read: the second claim passes over it', async (t) => {
+  t.testdir();
+  const { storage, folder } = await openStorage(t);
+  const mark = 'B'.repeat(9_000);
+  // On other pages than the others.
+  const between = Array.from({ length: 40 }, (_, i) =>
+    deliveryRecord(`b${i}`, { keyId: 'k'.repeat(900), dueAtMs: null }),
+  );
+  await insert(storage, [
+    deliveryRecord('a', { keyId: mark }),
+    ...between,
+    deliveryRecord('c', { dueAtMs: 1 }),
+    deliveryRecord('d', { host: 'b' }),
+  ]);
+  await folder.stop();
+  const path = join(folder.path, 'database.sqlite');
+  const bytes = readFileSync(path);
+  const page = bytes.indexOf(mark.slice(0, 4_000)) - 4;
+  t.equal(page % 4096, 0, 'one that holds a part of the row and names the next');
+  bytes.writeUInt32BE(0x7fff_ffff, page);
+  writeFileSync(path, bytes);
+  await folder.start();
+  const unreadable: string[] = [];
+  const onUnreadable = (deliveryId: string) => void unreadable.push(deliveryId);
+  await t.rejects(claim(storage, { onUnreadable }), { code: 'storage_damaged' });
+  const ids = (await claim(storage, { onUnreadable })).map(({ deliveryId }) => deliveryId).sort();
+  t.same(ids, ['c', 'd']);
+  t.same(unreadable, ['a']);
 });
