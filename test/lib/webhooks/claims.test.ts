@@ -123,7 +123,7 @@ t.test('an attempt that is under way is not made twice, whatever the clock says'
   let answer = () => {};
   const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
     answer = () => response.end();
-    if (receiver.received.length !== 2) answer(); // So quick a host gets several at a time.
+    if (receiver.received.length === 1) answer(); // So quick a host gets several at a time.
   });
   clock.set(IN_TEN_YEARS);
   sender.start();
@@ -133,16 +133,11 @@ t.test('an attempt that is under way is not made twice, whatever the clock says'
   await endJob(url);
   sender.wake();
   await receiver.got(2);
-  const answerSlow = answer;
   clock.set(START);
-  await endJob(url);
+  const jobId = await endJob('https://10.0.0.1/');
   sender.wake();
-  await receiver.got(3);
-  answerSlow();
+  while ((await deliveries.list({ jobId }))[0]?.lastStatus !== 0) await delay(5);
+  answer();
   await sender.stop({ graceMs: 5_000 });
-  t.equal(receiver.received.length, 3);
-  for (const { status, attempts } of await deliveries.list()) {
-    t.match({ status, attempts }, { status: 'delivered', attempts: [{ status: 200 }] });
-    t.equal(attempts.length, 1);
-  }
+  t.equal(receiver.received.length, 2);
 });
