@@ -95,6 +95,8 @@ export interface JobRecord {
   attempts: number;
   /** How often the service, or its thread, died while it was being rendered; absent where that never happened. */
   interruptions?: number;
+  /** Of the last claim on it; absent before the first. */
+  token?: number;
   createdAtMs: number;
   /** When the last attempt began; null before the first. */
   startedAtMs: number | null;

@@ -69,6 +69,7 @@ interface Group {
  * All other reads use a second connection, whose view moves on with each flush: it never shows what isn't durable.
  */
 export class SqliteDatabase implements SqlDatabase {
+  readonly isShared = false;
   readonly #path: string;
   readonly #log: WriteAheadLog;
   readonly #aside: Aside;
@@ -89,6 +90,8 @@ export class SqliteDatabase implements SqlDatabase {
   /** The size of the log at which the next one is due: when the last one failed, not at once again. */
   #checkpointAtBytes = 0;
   #spellBegunMs = 0;
+  /** What is being done alone. */
+  readonly #offices = new Set<string>();
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
@@ -145,6 +148,16 @@ export class SqliteDatabase implements SqlDatabase {
 
   async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
     return this.#opened.reader.get<Row>(text, values);
+  }
+
+  async alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#offices.has(office)) return undefined;
+    this.#offices.add(office);
+    try {
+      return await work();
+    } finally {
+      this.#offices.delete(office);
+    }
   }
 
   async aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
