@@ -26,6 +26,14 @@ export function renderRequest(): RenderRequest & { code: string } {
 
 const AT_ONCE = 1000;
 
+const ANY = {
+  most: 1,
+  mostOfOthers: 1,
+  maxRunningPerOwner: Number.POSITIVE_INFINITY,
+  maySuspect: true,
+  precedenceOf: () => ({ yields: false, inGoodStanding: true }),
+};
+
 /** A data folder with jobs that are over, as a service leaves them: charged, and their webhooks delivered. */
 export async function fill(
   path: string,
@@ -59,14 +67,18 @@ export async function fill(
     const webhookUrl = 'https://example.org/hooks/scenepress';
     const metadataJson = JSON.stringify(metadata);
     const newJob = { owner: accountId, request, metadataJson, webhookUrl, keyId: record.keyId };
-    const { jobId } = (await book.open(newJob)).job;
-    await book.begin(jobId);
+    await book.open(newJob);
+    // Of those that wait, whichever has its turn.
+    const [claimed] = await book.claims.claim('bench', ANY);
+    if (!claimed) throw new Error('the job waits');
+    const { claim } = claimed;
+    const { jobId } = claim;
     const artifacts = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({
       name,
-      assetKey: `${jobId}/${name}`,
+      assetKey: `${jobId}-${claim.token}/${name}`,
       sizeBytes: 12345,
     }));
-    await book.finish(jobId, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
+    await book.finish(claim, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
     const [delivery] = await storage.deliveries.list({ jobId });
     const [begun] = await deliveries.begin([delivery?.deliveryId as string]);
     const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
