@@ -49,7 +49,7 @@ for (const [name, open] of [
       t.equal(await ledger.available('a'), 100);
     });
 
-    t.test('fails a render whose cost nobody covers, and gives the reserve back', async (t) => {
+    t.test('fails a render whose cost the balance does not cover, and gives the reserve back', async (t) => {
       const { book, ledger } = await open(t);
       const { jobId } = (await book.open(newJob)).job;
       const job = await book.finish(jobId, completed(101), { durationMs: 101_000 });
@@ -247,7 +247,7 @@ t.test('a distant ledger that fails', async (t) => {
     };
     await t.rejects(book.open(newJob), { message: 'lost' });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
-    t.same(await storage.listJobs({}), [], 'nobody sees it');
+    t.same(await storage.listJobs({}), [], 'it is not visible');
     t.equal(ledger.balanceCredits, 95);
     t.same(await book.recover(), []);
     t.same(await storage.unfinishedJobs(), []);
