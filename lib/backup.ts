@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { DataFolder } from './data-folder.ts';
-import { ScenepressError } from './errors.ts';
+import { isScenepressError, ScenepressError } from './errors.ts';
 import { MasterKey } from './keys/master-key.ts';
 import { MASTER_KEY_CHECK_FILE, MASTER_KEY_FILE } from './keys/master-key-files.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from './keys/sealed-secrets.ts';
@@ -13,6 +13,8 @@ import { realDisk, replaceFile } from './storage/disk.ts';
 
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
+/** Jobs that are read at once: more would hold the service for longer. */
+const PAGE = 200;
 /** What a lock leaves behind; no part of the data. */
 const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
@@ -54,7 +56,7 @@ export interface RestoreOptions {
 /**
  * Copies a data folder into a new folder while the service goes on: jobs and books as of one moment, with the sources and
  * artifacts of those jobs, accounts and keys, and the studio's own material. It is read back and checked before it gets
- * its name. The master key stays behind unless asked for. A replacement of the master key waits until it is done, and the
+ * its name: a file that can't be read fails it (`storage_failed`). The master key stays behind unless asked for. A replacement of the master key waits until it is done, and the
  * other way round; one that was cut off has to be completed first (`conflict`).
  */
 export function backUp(
@@ -64,7 +66,9 @@ export function backUp(
 ): Promise<BackupReport> {
   return source.alone(async () => {
     if (await source.masterKeyFiles.isRotating()) throw twoMasterKeys(source.path);
-    return copyAll(source, target, withMasterKey);
+    return copyAll(source, target, withMasterKey).catch((error: Error) => {
+      throw explained(error);
+    });
   });
 }
 
@@ -85,6 +89,7 @@ async function copyAll(source: DataFolder, target: string, withMasterKey: boolea
   for (const path of await filesIn(part)) files[path] = await fingerprintOf(join(part, path));
   const manifest: Manifest = { format: 1, createdAt: new Date().toISOString(), jobs: contents.jobs, files };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
+  await syncTree(part);
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
   return report(target, manifest, contents);
@@ -118,9 +123,9 @@ export async function restore(
   await tryPlace(part, target);
   await copyTree(backup, part);
   await rm(join(part, MANIFEST));
-  for (const path of Object.keys(manifest.files)) await syncFile(join(part, path));
   const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey });
   const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
+  await syncTree(part);
   // An empty folder may stand there.
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
@@ -197,22 +202,19 @@ async function checkAndCopyAssets(
     dueDeliveries = await countDue(copy, dropDeliveries);
     for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
       for (const { assetKey, sizeBytes } of artifacts) {
-        if (source && existsSync(source.assets.path(assetKey))) {
+        if (source && (await statusOf(source.assets.path(assetKey)))) {
           await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
         }
-        const found = await stat(copy.assets.path(assetKey)).catch(() => undefined);
+        const found = await statusOf(copy.assets.path(assetKey));
         // Removed by retention meanwhile: its link answers that it is gone, here as there.
         if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
       }
     }
+    const unsourced = await copy.jobWithoutSource();
+    if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
     for (let before: string | undefined; ; ) {
-      const page = await copy.storage.listJobs({ limit: 1000, ...(before !== undefined && { before }) });
-      for (const job of page) {
-        const { jobId, forgottenAtMs } = job;
-        secrets.addJob(job);
-        if (forgottenAtMs === undefined && (await copy.storage.readSource(jobId)) === undefined)
-          throw damaged(path, `${jobId} has no source`);
-      }
+      const page = await copy.storage.listJobs({ limit: PAGE, ...(before !== undefined && { before }) });
+      for (const job of page) secrets.addJob(job);
       jobs += page.length;
       before = page.at(-1)?.jobId;
       if (before === undefined) break;
@@ -296,7 +298,7 @@ async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes:
 
 /** Copies files, folders and links as they are; a folder that isn't there is none. */
 async function copyTree(from: string, to: string): Promise<void> {
-  if (!existsSync(from)) return;
+  if (!(await statusOf(from))) return;
   const filter = async (path: string) => {
     const status = await lstat(path);
     return status.isFile() || status.isDirectory() || status.isSymbolicLink();
@@ -304,10 +306,28 @@ async function copyTree(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, verbatimSymlinks: true, filter });
 }
 
+/** Resolves when all files of a tree, and their names, are on the medium. */
+async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else if (entry.isFile()) await syncFile(path);
+  }
+  await realDisk.syncFolder(folder);
+}
+
 async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r');
   await file.sync();
   await file.close();
+}
+
+/** Undefined when there is no such file. What can't be looked at must not pass for one that isn't there. */
+async function statusOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 }
 
 function report(
@@ -319,6 +339,16 @@ function report(
   const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
   const sealedSecrets = secrets.found;
   return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
+}
+
+/** An error of the system names the file. */
+function explained(error: NodeJS.ErrnoException): Error {
+  if (isScenepressError(error) || error.path === undefined) return error;
+  return new ScenepressError(
+    'storage_failed',
+    `The backup was not made: ${error.path} can't be read or written (${error.code}). See to that, and repeat it.`,
+    { cause: error },
+  );
 }
 
 function twoMasterKeys(path: string): ScenepressError {

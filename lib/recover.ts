@@ -1,4 +1,4 @@
-import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { DATABASE, DataFolder, RECOVERING } from './data-folder.ts';
 import { DOCUMENT_FILES } from './documents/documents.ts';
@@ -8,6 +8,9 @@ import type { AuditReport } from './ledger/ledger-store.ts';
 import { realDisk, replaceFile } from './storage/disk.ts';
 import { FolderLock } from './storage/folder-lock.ts';
 import { Connection } from './storage/sqlite/connection.ts';
+import { lostChanges } from './storage/sqlite/lost-changes.ts';
+import { mend } from './storage/sqlite/mend.ts';
+import { queueFaults, rebuildQueue } from './storage/sqlite/rebuild-queue.ts';
 import { type LostRow, salvage } from './storage/sqlite/salvage.ts';
 import { makeDatabase } from './storage/sqlite/sqlite-database.ts';
 
@@ -17,7 +20,7 @@ const MOST_FAULTS = 100;
 /** What is wrong with a damaged data folder, and what became of it. */
 export interface RecoveryReport {
   folder: string;
-  /** What is wrong with the database file, in SQLite's words. Empty, as `lost` is: nothing is damaged, and nothing was done. */
+  /** What is wrong with the database file, in SQLite's words, and with its queue. Empty, as `lost` is: nothing is damaged, and nothing was done. */
   faults: string[];
   /** Rows that are known of and can't be saved: a damaged place may have held more. */
   lost: LostRow[];
@@ -81,18 +84,36 @@ export async function recover(
   }
 }
 
-/** Fills a new database with what can be saved of another. */
+/** Fills a new database with what can be saved of a copy of another. */
 async function examine(
   damagedPath: string,
   newPath: string,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
+  const { faults, laterLog } = await mend(damagedPath);
   const target = await makeDatabase(newPath);
   const source = new Connection(damagedPath);
   try {
-    return { faults: faultsOf(source), lost: salvage(source, target) };
+    const lost = salvage(source, target);
+    if (laterLog) {
+      const laterPath = `${damagedPath}-later`;
+      await copyFile(damagedPath, laterPath);
+      await writeFile(`${laterPath}-wal`, laterLog);
+      lost.push(...changesAfter(laterPath, target));
+    }
+    rebuildQueue(target);
+    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost };
   } finally {
     source.close();
     target.close();
+  }
+}
+
+function changesAfter(laterPath: string, target: Connection): LostRow[] {
+  const later = new Connection(laterPath);
+  try {
+    return lostChanges(later, target);
+  } finally {
+    later.close();
   }
 }
 

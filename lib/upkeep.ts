@@ -7,6 +7,7 @@ import type { JobBook } from './jobs/job-book.ts';
 import { LEASE_MS } from './jobs/job-claims.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
+import { SteadyClock } from './steady-clock.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** At a quiet hour, UTC. */
@@ -36,6 +37,7 @@ const SWEEP_MS = LEASE_MS / 3;
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #logger: Logger;
+  readonly #steady: SteadyClock;
   #tasks: ScheduledTask[] | undefined;
   #sweeps: NodeJS.Timeout | undefined;
   #bookProblems: number | null = null;
@@ -43,6 +45,7 @@ export class Upkeep {
   constructor(options: UpkeepOptions) {
     this.#options = options;
     this.#logger = options.logger;
+    this.#steady = new SteadyClock(options.clock);
   }
 
   /** How many things the last audit found; null before the first, and where there are no books. */
@@ -58,7 +61,7 @@ export class Upkeep {
     if (this.#options.storage.isShared)
       this.#sweeps = setInterval(() => void this.#alone('sweep', () => this.#sweep()), SWEEP_MS).unref();
     void this.#alone('audit', () => this.#audit());
-    void this.#alone('tidying', () => this.#tidy());
+    this.#steady.look();
   }
 
   /** Begins nothing more. What is under way then finds the stores closed, which is no fault. */
@@ -100,6 +103,7 @@ export class Upkeep {
 
   /** Removes artifacts that are too old or too many, and requests that can't be repeated any more. */
   async #tidy(): Promise<void> {
+    if (!this.#steady.look()) return;
     const { book, retention } = this.#options;
     await book
       .forgetOldRequests()

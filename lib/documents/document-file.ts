@@ -123,7 +123,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     return new ScenepressError(
       'storage_failed',
       `Whether ${this.path} was changed is unknown: the disk failed during a change. Restart Scenepress, which reads it ` +
-        'anew; until then it is not changed again.',
+        'again; until then it is not changed again.',
       { cause },
     );
   }

@@ -35,7 +35,7 @@ export const KEYS_FORMAT: ListFormat<KeyRecord> = listFormat('keys', {
   unique: UNIQUE,
 });
 
-/** Secrets that are sealed anew before others have their turn. */
+/** Secrets that are sealed again before others have their turn. */
 const RESEALED_AT_ONCE = 200;
 
 /** API keys in `keys.json`, all of them in memory. */

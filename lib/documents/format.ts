@@ -74,7 +74,7 @@ export function listFormat<Row extends object>(
   };
 }
 
-/** So many records are encoded anew when one of them changes. */
+/** So many records are encoded again when one of them changes. */
 const BLOCK = 500;
 
 /** Prints a list. Most of it is the same at each write, so it keeps the bytes of blocks whose records stay the same. */

@@ -14,7 +14,7 @@ export interface DocumentSalvage {
   faults: string[];
   /** Entries that are named in a file and can't be used. */
   lost: LostRow[];
-  /** By the name of the file: what it is to hold. Only of files that have to be written anew. */
+  /** By the name of the file: what it is to hold. Only of files that have to be written again. */
   contents: Map<string, Buffer[]>;
 }
 

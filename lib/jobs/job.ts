@@ -116,7 +116,7 @@ export interface JobRecord {
   artifacts: Artifact[];
   /** Why it failed, in words for the scene's author; null otherwise. */
   error: string | null;
-  /** What made it fail; absent where it didn't, and where an earlier version ended it. */
+  /** What made it fail; absent where it didn't. */
   failedBy?: FailedBy;
   /** When what its owner wrote was removed; absent in most. */
   forgottenAtMs?: number;

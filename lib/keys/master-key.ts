@@ -1,9 +1,7 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
+import { KEY_BYTES, open, seal } from '../sealing.ts';
 
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const ID_DIGITS = 8;
 
 /** Seals small secrets (AES-256-GCM), so that a copy of the data without the key doesn't give them away. */
@@ -40,10 +38,7 @@ export class MasterKey {
 
   /** Text to `<id>.<base64url of nonce, ciphertext and tag>`. */
   seal(text: string): string {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
-    const bytes = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `${this.id}.${bytes.toString('base64url')}`;
+    return `${this.id}.${seal(text, this.#key).toString('base64url')}`;
   }
 
   /** Whether it opens this, or one of these. */
@@ -60,16 +55,10 @@ export class MasterKey {
 
   /** The reverse; `master_key` when it was sealed with another key or was altered. */
   open(sealed: string): string {
-    const { id, bytes } = partsOf(sealed);
+    const id = masterKeyIdOf(sealed);
     try {
-      if (id !== undefined && id !== this.id) throw new Error(`sealed with the master key ${id}`);
-      const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-      return (
-        decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-      );
+      if (id !== this.id) throw new Error(`sealed with the master key ${id}`);
+      return open(Buffer.from(sealed.slice(id.length + 1), 'base64url'), this.#key);
     } catch (cause) {
       throw new ScenepressError(
         'master_key',
@@ -80,15 +69,7 @@ export class MasterKey {
   }
 }
 
-/** The id of the master key that sealed a text; undefined in texts of early versions, which didn't say. */
-export function masterKeyIdOf(sealed: string): string | undefined {
-  return partsOf(sealed).id;
-}
-
-function partsOf(sealed: string): { id: string | undefined; bytes: Buffer } {
-  const dot = sealed.indexOf('.');
-  return {
-    id: dot < 0 ? undefined : sealed.slice(0, dot),
-    bytes: Buffer.from(sealed.slice(dot + 1), 'base64url'),
-  };
+/** The id of the master key that sealed a text. */
+export function masterKeyIdOf(sealed: string): string {
+  return sealed.slice(0, sealed.indexOf('.'));
 }

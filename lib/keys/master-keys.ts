@@ -29,9 +29,7 @@ export class MasterKeys {
   /** Errors: `master_key` when neither of them opens it. */
   open(sealed: string): string {
     const id = masterKeyIdOf(sealed);
-    const key = [this.#current, this.#former].find((key) =>
-      id === undefined ? key?.opens(sealed) : key?.id === id,
-    );
+    const key = [this.#current, this.#former].find((key) => key?.id === id);
     return (key ?? this.#current).open(sealed);
   }
 

@@ -38,7 +38,7 @@ export interface Disk {
   open(path: string, how: 'create' | 'existing'): Promise<DiskFile>;
   /** The whole content; undefined when there is no such file. */
   read(path: string): Promise<Buffer | undefined>;
-  /** Opens a file that nobody changes; undefined when there is no such file. */
+  /** Opens a file that no one changes; undefined when there is no such file. */
   openToRead(path: string): Promise<FileReader | undefined>;
   rename(from: string, to: string): Promise<void>;
   /** Removing what isn't there is no error. */
@@ -60,7 +60,7 @@ export const realDisk: Disk = {
       write: (bytes, position) => writeAll(handle, bytes, position),
       writeNow: (bytes, position) => writeAllNow(handle, bytes, position),
       truncate: (sizeBytes) => handle.truncate(sizeBytes),
-      // The file's size is flushed along; times of access and change aren't, and nobody needs them.
+      // The file's size is flushed along; times of access and change aren’t, which is enough.
       sync: () => handle.datasync(),
       close: () => handle.close(),
     };
@@ -172,7 +172,7 @@ export async function writeBeside(
   });
 }
 
-/** The second half: when it rejects, nobody can say whether a start will find the old content or the new. */
+/** The second half: when it rejects, it is unknown whether a start will find the old content or the new. */
 export async function putInPlace(disk: Disk, folder: string, name: string): Promise<void> {
   await disk.rename(`${folder}/${name}.new`, `${folder}/${name}`);
   await disk.syncFolder(folder);

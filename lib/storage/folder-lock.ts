@@ -40,7 +40,7 @@ export class FolderLock {
     try {
       // With a journal of its own on the disk, it would need room there.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-      // Whoever may read it may lock it. Not opened for this: closing it again would give up the lock.
+      // Anyone who may read it may lock it. Not opened for this: closing it again would give up the lock.
       chmodSync(this.#lockFile, OWNERS_ALONE);
       const holder = await this.#holder();
       if (holder && (await listens(holder.token))) throw this.#taken(holder);

@@ -37,11 +37,11 @@ export function isNoRoom(error: unknown): boolean {
 
 /**
  * Room on the disk that is kept for ending what has begun: a file of random bytes (zeros take no room on some disks),
- * given up when the disk runs full, and made anew when there is room again. In between nothing new may begin.
+ * given up when the disk runs full, and made again when there is room again. In between nothing new may begin.
  *
  * ```
  *            ranOut()                          free ≥ twice the spare room + what was missing
- *  enough ─────────────▶ short (file given up) ─────────────▶ enough (file made anew)
+ *  enough ─────────────▶ short (file given up) ─────────────▶ enough (file made again)
  * ```
  */
 export class SpareRoom {
@@ -118,7 +118,7 @@ export class SpareRoom {
   }
 
   async #giveUp(): Promise<void> {
-    this.#becomeShort(); // It may have been made anew meanwhile.
+    this.#becomeShort(); // It may have been made again meanwhile.
     await this.#disk.remove(this.#path);
     await this.#disk.syncFolder(this.#folder);
   }

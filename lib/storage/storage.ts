@@ -37,7 +37,7 @@ export interface IdempotentRequest {
 
 /** One step through all secrets that are kept sealed. */
 export interface ResealStep {
-  /** The same secret, sealed anew; where that isn't needed, the same text. */
+  /** The same secret, sealed again; where that isn't needed, the same text. */
   reseal: (sealed: string) => string;
   /** Where the step before ended; undefined: at the beginning. */
   from?: string | undefined;

@@ -1,51 +1,105 @@
 /**
- * Flips `FLIPS` bits (default 300) of a database, one at a time and in pages of every kind, and reads all that is in it.
- * Rows are what was written, or an error says which one is damaged; what a damaged index or inner page hides, a check of
- * the whole database finds. `SEED` makes the same choices again, but in another sample: a failure keeps the sample, and
- * `SAMPLE` and `FLIP` (page, byte and bit, as `7:120:3`) look at one flip in it again.
+ * Flips `FLIPS` bits (default 150) of a database and its log, one at a time and in pages of every kind, and reads all that
+ * is in it. Rows are what was written, or an error says which one is damaged; what a damaged index or inner page hides, a
+ * check of the whole database finds. Some are recovered: what isn't as it was then, is named.
+ *
+ * `SEED` makes the same choices again, but in another sample: a failure keeps the sample, and `SAMPLE` and `FLIP` (file,
+ * page, byte and bit, as `database:7:120:3`) look at one flip in it again.
  */
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import t from 'tap';
-import { flipsIn, tryFlips } from '../fixtures/flipped-bits/flips.ts';
-import type { Finding } from '../fixtures/flipped-bits/flips-program.ts';
-import { makeSampleDatabase } from '../fixtures/flipped-bits/sample-database.ts';
+import t, { type Test } from 'tap';
+import { flipsIn, flipsInLog, tryFlips } from '../fixtures/flipped-bits/flips.ts';
+import type { Finding, Flip } from '../fixtures/flipped-bits/flips-program.ts';
+import { filesWithLog, makeSampleDatabase } from '../fixtures/flipped-bits/sample-database.ts';
 import { seededRandom } from '../fixtures/simulated-disk.ts';
 
-const FLIPS = Number(process.env['FLIPS'] ?? 300);
+const FLIPS = Number(process.env['FLIPS'] ?? 150);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { SAMPLE, FLIP } = process.env;
+/** One of so many is recovered, too. */
+const RECOVER_EACH = 6;
+/** One of so many is in the log. */
+const LOG_SHARE = 5;
+const MOST_SHOWN = 3;
 const KEPT = join(import.meta.dirname, '../../.setup');
 
-async function isFound(sample: string, finding: Finding): Promise<boolean> {
-  const { flip, found, wrong, unclear, elsewhere } = finding;
-  const { page, byte, bit } = flip;
-  const isRight = wrong.length + unclear.length + elsewhere.length === 0 && found !== 'nothing';
-  if (isRight) return true;
-  await mkdir(KEPT, { recursive: true });
-  const kept = join(KEPT, 'flipped-bit.sqlite');
-  if (sample !== kept) await copyFile(sample, kept);
-  t.fail(`SAMPLE=${kept} FLIP=${page}:${byte}:${bit} looks at it again`, { finding });
-  return false;
-}
-
-t.test(`${FLIPS} bits that flip give no wrong data (SEED=${SEED})`, async (t) => {
+async function scratchOf(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'flipped-bits-'));
   t.teardown(() => rm(folder, { recursive: true }));
-  const sample = SAMPLE ?? join(folder, 'sample.sqlite');
-  if (!SAMPLE) await makeSampleDatabase(sample);
-  const [page = 0, byte = 0, bit = 0] = FLIP?.split(':').map(Number) ?? [];
-  const flips = FLIP ? [{ page, byte, bit, kind: 'page' }] : await flipsIn(sample, FLIPS, seededRandom(SEED));
-  const findings = await tryFlips(sample, flips, folder);
-  for (const finding of findings) if (!(await isFound(sample, finding))) return;
-  t.equal(findings.length, flips.length);
-  const by = (kind: Finding['found']) => findings.filter(({ found }) => found === kind).length;
+  return folder;
+}
+
+function isRight({ found, wrong, unclear, elsewhere, unrecovered }: Finding): boolean {
+  return wrong.length + unclear.length + elsewhere.length + unrecovered.length === 0 && found !== 'nothing';
+}
+
+/** Answers with how many were found in each way. */
+async function check(
+  t: Test,
+  sample: string,
+  findings: Finding[],
+): Promise<Partial<Record<Finding['found'], number>>> {
+  const faults = findings.filter((finding) => !isRight(finding));
+  for (const finding of faults.slice(0, MOST_SHOWN)) {
+    const { in: file, page, byte, bit } = finding.flip;
+    const kept = join(KEPT, `flipped-bit-in-${file}.sqlite`);
+    await mkdir(KEPT, { recursive: true });
+    if (sample !== kept) await copyFile(sample, kept);
+    if (sample !== kept && file === 'log') await copyFile(`${sample}-wal`, `${kept}-wal`);
+    t.fail(`SAMPLE=${kept} FLIP=${file}:${page}:${byte}:${bit} looks at it again`, { finding });
+  }
+  if (faults.length > 0) t.comment(`${faults.length} of ${findings.length} are not as they should be`);
+  const ways = Map.groupBy(findings, ({ found }) => found);
   const hidden = findings.filter(({ missing, found }) => missing > 0 && found === 'check').length;
+  const recovered = findings.filter(({ flip }) => flip.recovers);
+  const lost = recovered.reduce((sum, finding) => sum + finding.lost, 0);
+  const counts = Object.fromEntries([...ways].map(([way, all]) => [way, all.length]));
   t.comment(
-    `found at the start ${by('start')}, by reading ${by('reading')}, only by a check ${by('check')} ` +
-      `(rows were hidden in ${hidden}); harmless ${by('harmless')}`,
+    `${JSON.stringify(counts)}; rows were hidden in ${hidden}; ${recovered.length} were recovered without ${lost} rows`,
   );
-  if (FLIP) return;
-  t.ok(by('start') > 0 && by('reading') > 0 && by('check') > 0);
-});
+  return counts;
+}
+
+if (SAMPLE && FLIP) {
+  t.test(`${FLIP} of ${SAMPLE}`, async (t) => {
+    const [file, ...place] = FLIP.split(':');
+    const [page = 0, byte = 0, bit = 0] = place.map(Number);
+    const flip = { in: file as Flip['in'], page, byte, bit, kind: 'page', recovers: true };
+    const findings = await tryFlips(SAMPLE, [flip], await scratchOf(t));
+    await check(t, SAMPLE, findings);
+    t.same(findings.length, 1);
+    t.comment(JSON.stringify(findings, null, 2));
+  });
+} else {
+  const inLog = Math.ceil(FLIPS / LOG_SHARE);
+
+  t.test(`${FLIPS - inLog} flipped bits of a database give no wrong data (SEED=${SEED})`, async (t) => {
+    const scratch = await scratchOf(t);
+    const sample = join(scratch, 'sample.sqlite');
+    await makeSampleDatabase(sample);
+    const choice = { count: FLIPS - inLog, recoverEach: RECOVER_EACH, random: seededRandom(SEED) };
+    const flips = await flipsIn(sample, choice);
+    const findings = await tryFlips(sample, flips, scratch);
+    t.equal(findings.length, flips.length);
+    const { start = 0, reading = 0, check: checked = 0 } = await check(t, sample, findings);
+    t.ok(start > 0 && reading > 0 && checked > 0);
+  });
+
+  t.test(`${inLog} flipped bits of a log take back no commit but the last (SEED=${SEED})`, async (t) => {
+    const scratch = await scratchOf(t);
+    const made = join(scratch, 'made.sqlite');
+    await makeSampleDatabase(made);
+    const files = await filesWithLog(made);
+    const sample = join(scratch, 'sample.sqlite');
+    await writeFile(sample, files.database);
+    await writeFile(`${sample}-wal`, files.log as Buffer);
+    const choice = { count: inLog, recoverEach: RECOVER_EACH, random: seededRandom(SEED) };
+    const flips = await flipsInLog(sample, choice);
+    const findings = await tryFlips(sample, flips, scratch);
+    t.equal(findings.length, flips.length);
+    const { start = 0 } = await check(t, sample, findings);
+    t.ok(start > inLog / 2, `${start} stopped the start`);
+  });
+}

@@ -9,6 +9,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { DiskEvent } from '../fixtures/power-cuts/medium.ts';
 import {
   afterCut,
   layOut,
@@ -27,6 +28,8 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { RECORDING, STATE } = process.env;
 /** Cuts in one recording: of more cuts, there are more recordings. */
 const CUTS_IN_ONE = 200;
+/** The same where each recording is of another fault. */
+const CUTS_OF_A_FAULT = 16;
 const KEPT = join(import.meta.dirname, '../../.setup');
 
 const EXIT_IO_ERROR = 74;
@@ -51,6 +54,17 @@ const lastLife = (seed: number): Plan => ({
   documents: [101, 116],
   end: 'stop',
 });
+
+const isFailure = ({ kind }: DiskEvent) => kind === 'failed flush' || kind === 'failed flush names';
+
+/** The names that the files had when the calls failed that are in a recording; `folder` is the folder itself. */
+function failedIn({ files, events }: Recording): string[] {
+  const names = files.map(([name]) => name);
+  for (const event of events) if (event.kind === 'create') names[event.file] = event.name;
+  return events
+    .filter(isFailure)
+    .map((event) => (event.kind === 'failed flush' ? (names[event.file] as string) : 'folder'));
+}
 
 /** What happens to a folder, up to the last life of a program on it. */
 const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promise<Recording>> = {
@@ -94,6 +108,32 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
     }
     throw new Error(`in ${MOST_TRIES} lives the flush of no checkpoint failed`);
   },
+
+  // Each thread's, which flush the log, the database, the folder and the documents.
+  async 'a program that begins after any flush failed'(folder, seed, t) {
+    const random = seededRandom(seed);
+    const call = random() < 0.5 ? 'fsync' : 'fdatasync';
+    const fails = { call, when: 1 + Math.floor(random() * 14) } as const;
+    const life = { ...firstLife(seed), end: 'stop' } as const;
+    const { recording, exitCode } = await record({ folder, life, fails });
+    const failed = failedIn(recording);
+    const refused = recording.events.flatMap((event) => {
+      const said = event.kind === 'said' ? (JSON.parse(event.line) as Said) : undefined;
+      return said && 'failed' in said ? [said.failed.trying] : [];
+    });
+    t.comment(`${call} ${fails.when} of ${failed.join(', ') || 'nothing'}: exit code ${exitCode}`);
+    if (failed.includes('database.sqlite-wal') && call === 'fdatasync')
+      t.equal(exitCode, EXIT_IO_ERROR, 'the program ends when the flush of its log fails');
+    else if (failed.length > 0 && failed.every((name) => name.endsWith('.json.new'))) {
+      t.equal(exitCode, 0);
+      t.ok(refused.length > 0, 'the change is refused');
+    }
+    t.ok(
+      refused.every((trying) => trying === 'document'),
+      'no change of the database is refused instead',
+    );
+    return (await record({ folder, life: lastLife(seed), before: recording })).recording;
+  },
 };
 
 async function freshFolder(t: Test): Promise<string> {
@@ -126,13 +166,13 @@ if (RECORDING && STATE) {
   });
 } else {
   const each = Math.ceil(CUTS / Object.keys(HISTORIES).length);
-  const rounds = Math.ceil(each / CUTS_IN_ONE);
   for (const [name, history] of Object.entries(HISTORIES)) {
     t.test(`${each} power cuts lose nothing of ${name} (SEED=${SEED})`, async (t) => {
-      for (let round = 0; round < rounds; round++) {
+      const cutsInOne = name.includes('any flush') ? CUTS_OF_A_FAULT : CUTS_IN_ONE;
+      for (let round = 0; round * cutsInOne < each; round++) {
         const seed = SEED + round;
         const recording = await history(await freshFolder(t), seed, t);
-        const count = Math.min(CUTS_IN_ONE, each - round * CUTS_IN_ONE);
+        const count = Math.min(cutsInOne, each - round * cutsInOne);
         const states = await brokenStates(recording, { seed, count });
         const acknowledged = recording.events.filter((event) => event.kind === 'said' && isDone(event.line));
         t.ok(acknowledged.length >= LEAST_ACKNOWLEDGED, `${acknowledged.length} were acknowledged`);

@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import {
@@ -181,6 +181,41 @@ t.test('artifacts that are removed at any moment meanwhile are not in it', async
   t.match(await restore(backup, restored), { jobs: 20 });
   t.notOk(existsSync(join(restored, 'artifacts/job5/video.mp4')));
   t.ok(existsSync(join(restored, 'artifacts/job6/video.mp4')));
+});
+
+t.test('what can not be read fails a backup, and is named', async (t) => {
+  const { folder, backup } = await openFolder(t);
+  const video = folder.assets.path('job7/video.mp4');
+  for (const path of [video, join(folder.path, 'fonts')]) {
+    rmSync(path, { force: true });
+    symlinkSync(path, path); // A link to itself: there, and of no use.
+    await t.rejects(backUp(folder, backup), { code: 'storage_failed', message: path });
+    t.notOk(existsSync(backup));
+    rmSync(path);
+  }
+  t.match(await backUp(folder, backup), { jobs: 20 });
+});
+
+t.test('files and folders are on the medium before a copy gets its name', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  mkdirSync(join(folder.path, 'fonts/serif'), { recursive: true });
+  for (const [target, copy] of [
+    [backup, () => backUp(folder, backup)],
+    [restored, () => restore(backup, restored)],
+  ] as const) {
+    const synced: string[] = [];
+    const { syncFolder } = realDisk;
+    realDisk.syncFolder = async (path) => {
+      synced.push(path);
+      await syncFolder.call(realDisk, path);
+    };
+    t.teardown(() => Object.assign(realDisk, { syncFolder }));
+    await copy();
+    realDisk.syncFolder = syncFolder;
+    for (const part of ['', '/artifacts', '/artifacts/job7', '/fonts', '/fonts/serif'])
+      t.ok(synced.includes(`${target}.part${part}`), `${part} of ${target}`);
+    t.equal(synced.at(-1), dirname(target));
+  }
 });
 
 t.test('the master key stays behind unless asked for, and its absence is explained', async (t) => {

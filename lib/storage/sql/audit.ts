@@ -147,6 +147,11 @@ const QUEUE: Check<object>[] = [
 /** Each sees the database as of one moment. */
 const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE];
 
+/** What contradicts the invariants of the queue. `all`: the rows of a query. */
+export function queueProblems(all: (text: string) => object[]): string[] {
+  return QUEUE.flatMap(({ text, problem }) => all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem));
+}
+
 /** Looks for what contradicts the invariants of ledger and queue, aside from all else that the database does. */
 export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   const problems: string[] = [];

@@ -2,7 +2,7 @@ import type { ResealedStep, ResealStep } from '../storage.ts';
 import type { RowFormat } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 
-/** Seals secrets in the rows of a table anew, in the order of its key: those of at most `limit` rows. */
+/** Seals secrets in the rows of a table again, in the order of its key: those of at most `limit` rows. */
 export function resealRows<Rec extends object>(
   database: SqlDatabase,
   format: RowFormat<Rec>,
@@ -23,9 +23,9 @@ export function resealRows<Rec extends object>(
     for (const row of rows) {
       const record = format.record(row);
       const sealed = record[secret] as string;
-      const anew = reseal(sealed);
-      if (anew === sealed) continue;
-      const changed = { ...record, [secret]: anew };
+      const resealed = reseal(sealed);
+      if (resealed === sealed) continue;
+      const changed = { ...record, [secret]: resealed };
       await tx.run(format.update, ...format.row(changed), row[key] as string);
       onChange(tx, changed);
       replaced += 1;

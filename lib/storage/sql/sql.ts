@@ -1,7 +1,7 @@
 import type { Storage, Transaction } from '../storage.ts';
 
 /** What a statement takes for a `?`, and what a column holds. Whole numbers up to 2^53. */
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | Uint8Array | null;
 
 /** Reads rows. A statement is written once for all databases: `?` for each value, and only what their dialects share. */
 export interface SqlReader {
@@ -20,7 +20,7 @@ export interface SqlTransaction extends SqlReader, Transaction {
 
 /**
  * A database that speaks SQL. Read outside of a transaction, it shows what is durable and nothing else: what a power cut
- * could still take back, nobody has seen.
+ * could still take back, no one has seen.
  */
 export interface SqlDatabase extends SqlReader {
   /** Other processes may use it at the same time. */

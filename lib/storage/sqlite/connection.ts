@@ -2,8 +2,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql/sql.ts';
 
-/** What SQLite answers with, but for the details in its upper bits. */
+/** What SQLite answers with, without the details in its upper bits. */
 const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
+const FLUSH_FAILED = 10 | (4 << 8);
 const BUSY_MS = 10_000;
 
 /** A connection to a database file, with its prepared statements. Every call holds the thread until it is done. */
@@ -12,7 +13,8 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(path: string, options: { readOnly?: boolean } = {}) {
+  /** `defensive: false`: its statements may change the schema's own table. */
+  constructor(path: string, options: { readOnly?: boolean; defensive?: boolean } = {}) {
     this.path = path;
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS, ...options });
   }
@@ -88,6 +90,12 @@ export function explained(error: unknown, path: string): unknown {
     default:
       return error;
   }
+}
+
+/** Of an error that was {@link explained}. */
+export function isFailedFlush(error: unknown): boolean {
+  const { cause } = error as { cause?: { errcode?: number } };
+  return cause?.errcode === FLUSH_FAILED;
 }
 
 /** What it means that a file can't be opened by statements that are right: its header names a format that isn't ours. */

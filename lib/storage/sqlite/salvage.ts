@@ -12,6 +12,7 @@ import {
   RESERVES,
   SOURCES,
 } from '../sql/tables.ts';
+import type { TextKey } from '../sql/text-keys.ts';
 import type { Connection } from './connection.ts';
 
 /** A row that can't be saved: `key` in the table `table`. */
@@ -21,37 +22,82 @@ export interface LostRow {
   reason: string;
 }
 
-type Row = Record<string, SqlValue>;
+export type Row = Record<string, SqlValue>;
 type Key = SqlValue[];
 
-interface Table {
+export interface Table {
   name: string;
   key: string[];
-  /** Indexes that tell the keys of rows which can't be read. */
+  /** Select keys from indexes, which may know of rows that can't be read. */
   indexes: string[];
+  /** Selects keys of rows that must be there, from rows that are saved. */
+  expected?: string;
+  /** The same for rows that may be there, where some can't be read. */
+  supposed?: string;
   /** Throws when a row isn't as it was written. */
   check: (row: Row) => void;
+  /** What is left of a row whose texts can't be read, with new ones. Throws when the rest isn't as it was written. */
+  withoutTexts?: (row: Row, textKey: TextKey) => Row;
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
-  return { name: format.table, key: format.key, indexes, check: (row) => void format.record(row) };
+  return {
+    name: format.table,
+    key: format.key,
+    indexes: indexes.map(
+      (index) => `SELECT ${format.key.join(', ')} FROM ${format.table} INDEXED BY ${index}`,
+    ),
+    check: (row) => void format.record(row),
+  };
 }
 
+const FROM_KEPT_DELIVERIES = 'FROM deliveries JOIN jobs USING (job_id) WHERE forgotten_at_ms IS NULL';
+
 /** In an order in which each refers only to those before. */
-const TABLES: Table[] = [
-  checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'),
-  checked(SOURCES),
+export const TABLES: Table[] = [
+  // A key that was altered is found with the texts that it opens.
+  { name: 'text_keys', key: ['text_key_id'], indexes: [], check: () => {} },
+  { ...checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'), withoutTexts: jobWithoutTexts },
+  { ...checked(SOURCES), expected: 'SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL' },
   checked(REQUESTS, 'idempotent_requests_by_time'),
   checked(ACCOUNTS, 'ledger_accounts_by_period'),
-  checked(GRANTS),
-  checked(RESERVES, 'open_reserves'),
+  {
+    ...checked(GRANTS),
+    indexes: [
+      'SELECT owner, grant_id FROM ledger_entries INDEXED BY one_entry_of_grant WHERE grant_id IS NOT NULL',
+      'SELECT owner, grant_id FROM grants INDEXED BY grants_left WHERE remaining_credits > 0',
+    ],
+  },
+  {
+    ...checked(RESERVES),
+    expected: "SELECT job_id FROM jobs WHERE phase <> 'reserving' AND reserve_credits > 0",
+  },
   checked(ENTRIES, 'ledger_entries_of_owner'),
-  checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
-  checked(BODIES),
-  checked(ANSWERS),
+  {
+    ...checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
+    withoutTexts: deliveryWithoutTexts,
+  },
+  { ...checked(BODIES), expected: `SELECT delivery_id ${FROM_KEPT_DELIVERIES}` },
+  { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
 ];
 
 const PAGE = 500;
+/** What the error of a failed job says whose own can't be read any more. */
+const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
+
+/** As if the job had been forgotten: what it cost, when and whom stays. */
+function jobWithoutTexts(row: Row, textKey: TextKey): Row {
+  const error = row['phase'] === 'failed' ? ERROR_LOST : null;
+  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
+  const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: Date.now() };
+  return { ...row, ...JOBS.cells(job, textKey) };
+}
+
+/** It can't be sent any more. */
+function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
+  const delivery = { ...DELIVERIES.recordWith({ url: `https://${row['host']}` }, row), dueAtMs: null };
+  return { ...row, ...DELIVERIES.cells(delivery, textKey) };
+}
 
 /**
  * Copies each row that can be read and is as it was written from a damaged database into an empty one. What a row refers
@@ -63,25 +109,30 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
     target.run('BEGIN');
     if (table.name === 'grants') saveOwners(source, target);
     const saved = new Set<string>();
+    const known = new Set<string>();
+    const lose = (key: string, reason: string) => {
+      known.add(key);
+      lost.push({ table: table.name, key, reason });
+    };
+    let hasGap = false;
     for (const found of rowsOf(source, table)) {
-      const key = nameOf(table.key.map((column) => found.row?.[column] ?? null));
-      if (found.row) {
-        const reason = saveInto(target, table, found.row);
-        if (reason === undefined) saved.add(key);
-        else lost.push({ table: table.name, key, reason });
-      } else {
-        lost.push({
-          table: table.name,
-          key: `after ${found.after || 'the beginning'}`,
-          reason: found.reason,
-        });
+      hasGap ||= !found.row;
+      if (!found.row) {
+        lose(`after ${found.after || 'the beginning'}`, found.reason);
+        continue;
       }
+      const key = nameOf(keyOf(table, found.row));
+      if (saved.has(key)) continue; // Through a damaged page, one can come twice.
+      const reason = saveInto(source, target, table, found.row);
+      if (reason === undefined) saved.add(key);
+      else lose(key, reason);
     }
-    for (const key of keysIn(source, table)) {
+    for (const { key, isSure } of keysOf(source, target, table, hasGap)) {
       const name = nameOf(key);
-      if (saved.has(name) || lost.some((row) => row.table === table.name && row.key === name)) continue;
+      if (saved.has(name) || known.has(name)) continue;
       const reason = saveOne(source, target, table, key);
-      if (reason !== undefined) lost.push({ table: table.name, key: name, reason });
+      if (reason === undefined) saved.add(name);
+      else lose(name, isSure ? reason : `if there was one: ${reason}`);
     }
     target.run('COMMIT');
   }
@@ -104,7 +155,7 @@ function saveOwners(source: Connection, target: Connection): void {
 type Found = { row: Row } | { row: undefined; after: string; reason: string };
 
 /** All rows in the order of the key, up to one that can't be read; and the same from the other end. */
-function* rowsOf(source: Connection, table: Table): Generator<Found> {
+export function* rowsOf(source: Connection, table: Table): Generator<Found> {
   const first = yield* walk(source, table, 'ASC', undefined);
   if (first === undefined) return;
   const last = yield* walk(source, table, 'DESC', first.after);
@@ -121,6 +172,7 @@ function* walk(
 ): Generator<Found, { after: Key; reason: string } | undefined> {
   const columns = key.join(', ');
   const marks = key.map(() => '?').join(', ');
+  const ends = new Set<string>();
   let after: Key = [];
   for (let limit = PAGE; ; ) {
     const bounds = [
@@ -144,16 +196,28 @@ function* walk(
     const last = rows.at(-1);
     if (!last) return undefined;
     after = key.map((column) => last[column] ?? null);
+    // A damaged page may lead back.
+    if (ends.has(nameOf(after))) return { after, reason: 'its rows are out of order' };
+    ends.add(nameOf(after));
   }
 }
 
-/** The keys that indexes know of, as far as those can be read. */
-function* keysIn(source: Connection, { name, key, indexes }: Table): Generator<Key> {
-  for (const index of indexes) {
+/** The keys that indexes and other tables know of, as far as those can be read. */
+function* keysOf(
+  source: Connection,
+  target: Connection,
+  table: Table,
+  hasGap: boolean,
+): Generator<{ key: Key; isSure: boolean }> {
+  const { expected, supposed } = table;
+  const selects = [
+    ...table.indexes.map((text) => ({ from: source, text, isSure: true })),
+    ...(expected === undefined ? [] : [{ from: target, text: expected, isSure: true }]),
+    ...(supposed === undefined || !hasGap ? [] : [{ from: target, text: supposed, isSure: false }]),
+  ];
+  for (const { from, text, isSure } of selects) {
     try {
-      for (const row of source.all<Row>(`SELECT ${key.join(', ')} FROM ${name} INDEXED BY ${index}`, [])) {
-        yield key.map((column) => row[column] ?? null);
-      }
+      for (const row of from.all<Row>(text, [])) yield { key: keyOf(table, row), isSure };
     } catch {
       // A damaged index knows less; what the others know is enough, or the gap in the table was named.
     }
@@ -164,25 +228,52 @@ function saveOne(source: Connection, target: Connection, table: Table, key: Key)
   const where = table.key.map((column) => `${column} = ?`).join(' AND ');
   try {
     const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
-    return row ? saveInto(target, table, row) : 'an index knows it, but the table has no such row';
+    return row ? saveInto(source, target, table, row) : 'an index knows it, but the table has no such row';
   } catch (error) {
     return reasonOf(error);
   }
 }
 
-/** Undefined when it is saved, or else why it isn't. */
-function saveInto(target: Connection, { name, check }: Table, row: Row): string | undefined {
-  const columns = Object.keys(row);
+/** Undefined when it is saved, or else why it, or a part of it, isn't. */
+function saveInto(source: Connection, target: Connection, table: Table, row: Row): string | undefined {
   try {
-    check(row);
-    target.run(
-      `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-      Object.values(row),
-    );
+    table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
+    insert(target, table, row);
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    const reason = reasonOf(error);
+    return saveWithoutTexts(target, table, row) ? `its texts: ${reason}` : reason;
   }
+}
+
+function saveWithoutTexts(target: Connection, table: Table, row: Row): boolean {
+  if (!table.withoutTexts) return false;
+  try {
+    const id = row['text_key_id'] as number;
+    target.run(
+      'INSERT INTO text_keys (text_key_id, content) VALUES (?, zeroblob(32)) ON CONFLICT DO NOTHING',
+      [id],
+    );
+    const { content } =
+      target.get<{ content: Uint8Array }>('SELECT content FROM text_keys WHERE text_key_id = ?', [id]) ?? {};
+    insert(target, table, table.withoutTexts(row, { id, key: content as Uint8Array }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withTextKey(source: Connection, row: Row): Row {
+  const key = source.get<Row>('SELECT content AS text_key FROM text_keys WHERE text_key_id = ?', [
+    row['text_key_id'] as number,
+  ]);
+  return { ...row, ...key };
+}
+
+function insert(target: Connection, { name }: Table, row: Row): void {
+  const names = Object.keys(row);
+  const marks = names.map(() => '?').join(', ');
+  target.run(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${marks})`, Object.values(row));
 }
 
 /** In SQLite's own words: those for an operator say to do what is being done. */
@@ -192,6 +283,10 @@ function reasonOf(error: unknown): string {
   return reason === 'FOREIGN KEY constraint failed' ? 'what it belongs to is lost' : reason;
 }
 
-function nameOf(key: Key): string {
+export function keyOf({ key }: Table, row: Row): Key {
+  return key.map((column) => row[column] ?? null);
+}
+
+export function nameOf(key: Key): string {
   return key.join(', ');
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { chmod, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
 import { realDisk } from '../disk.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
-import { Connection, explainedAtOpening } from './connection.ts';
+import { Connection, explainedAtOpening, isFailedFlush } from './connection.ts';
 import { migrate } from './migrations.ts';
+import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
@@ -21,7 +21,7 @@ export interface Flush {
 
 export interface SqliteDatabaseOptions {
   logger?: Logger;
-  /** The disk failed: nobody knows what is on the medium. Ends the process unless replaced, for tests. */
+  /** Disk I/O failed: the state of the medium is unknown. Ends the process unless replaced, for tests. */
   onFatal?: (error: Error) => void;
   /** The disk was full; called before what waited for the write is told. */
   onNoRoom?: () => Promise<void>;
@@ -36,8 +36,6 @@ const OWNERS_ALONE = 0o600;
 /** The exit code of a process whose disk failed it (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
-/** Transactions that wait in line let the rest of the service go on after so long. */
-const SPELL_MS = 4;
 
 const WRITER = `
   PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
@@ -89,9 +87,9 @@ export class SqliteDatabase implements SqlDatabase {
   #checkpointing: Promise<void> | undefined;
   /** The size of the log at which the next one is due: when the last one failed, not at once again. */
   #checkpointAtBytes = 0;
-  #spellBegunMs = 0;
   /** What is being done alone. */
   readonly #offices = new Set<string>();
+  readonly #spell = new Spell();
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
@@ -143,10 +141,12 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    if (this.#spell.isLong) await this.#spell.end();
     return this.#opened.reader.all<Row>(text, values);
   }
 
   async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    if (this.#spell.isLong) await this.#spell.end();
     return this.#opened.reader.get<Row>(text, values);
   }
 
@@ -212,7 +212,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
     this.#assertOpen();
-    await this.#breathe();
+    if (this.#spell.isLong) await this.#spell.end();
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
     const tx = new SqliteTransaction(this, writer);
@@ -231,13 +231,6 @@ export class SqliteDatabase implements SqlDatabase {
     } finally {
       tx.open = false;
     }
-  }
-
-  /** Many in line would hold the service's loop between them. */
-  async #breathe(): Promise<void> {
-    if (performance.now() - this.#spellBegunMs < SPELL_MS) return;
-    await turn();
-    this.#spellBegunMs = performance.now();
   }
 
   #openGroup(writer: Connection): Group {
@@ -268,6 +261,7 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       writer.run('COMMIT');
     } catch (error) {
+      if (isFailedFlush(error)) this.#onFatal(error as Error); // SQLite flushes the header of a new log itself.
       if (writer.isInTransaction) writer.run('ROLLBACK');
       return this.#abandon(group, error);
     }
@@ -296,7 +290,7 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#log.flush();
     } catch (cause) {
       // The system forgets what it could not write: a second flush would succeed and mean nothing.
-      const message = `Writing ${this.#path} failed: nobody can say what is on the disk.`;
+      const message = `Writing ${this.#path} failed: what is on the disk is unknown.`;
       const error = new ScenepressError('storage_failed', message, { cause });
       this.#onFatal(error);
       throw error;

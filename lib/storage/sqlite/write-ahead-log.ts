@@ -3,21 +3,26 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { realDisk, replaceFile } from '../disk.ts';
+import { damaged } from './connection.ts';
+import { damageOf } from './log-frames.ts';
 
 /** The file that commits are written to before a checkpoint copies them into the database. */
 export class WriteAheadLog {
+  readonly #databasePath: string;
   readonly #path: string;
   readonly #flushFile: (descriptor: number) => Promise<void>;
   #file: FileHandle | undefined;
 
   constructor(databasePath: string, flushFile: (descriptor: number) => Promise<void> = promisify(fdatasync)) {
+    this.#databasePath = databasePath;
     this.#path = `${databasePath}-wal`;
     this.#flushFile = flushFile;
   }
 
   /**
-   * Before the database is opened: writes what a process left behind anew. If a flush of its failed, the system's cache
-   * shows bytes that aren't on the medium and that it takes for written; flushing them again would do nothing.
+   * Before the database is opened: writes what a process left behind once more. If a flush of its failed, the system's
+   * cache shows bytes that aren't on the medium and that it takes for written; flushing them again would do nothing.
+   * Error: `storage_damaged`, because SQLite would leave out all commits after a damaged place without a word.
    */
   async rewrite(): Promise<void> {
     const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
@@ -25,7 +30,13 @@ export class WriteAheadLog {
       throw error;
     });
     if (!found || found.size === 0) return;
-    await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [await readFile(this.#path)]);
+    const bytes = await readFile(this.#path);
+    const damage = damageOf(bytes);
+    if (damage) {
+      const why = `of the ${damage.frames} pages in its log, none after the first ${damage.frame} can be used`;
+      throw damaged(this.#databasePath, why);
+    }
+    await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [bytes]);
   }
 
   /** Opens what SQLite has made. */

@@ -67,20 +67,17 @@ for (const [call, errno, code] of [
   });
 }
 
-t.test(
-  'after a change of which nobody can say what is on the disk, none is made before a restart',
-  async (t) => {
-    const path = await usedFolder(t);
-    const disk = failingDisk();
-    const folder = await opened(t, path, { disk });
-    const rename = (name: string) => folder.keyStore.changeKey('key_1', (key) => ({ ...key, name }));
-    disk.fails = 'syncFolder';
-    await t.rejects(rename('one'), { code: 'storage_failed', message: /is unknown.*Restart Scenepress/ });
-    disk.fails = undefined;
-    await t.rejects(rename('two'), { code: 'storage_failed', message: /is unknown.*Restart Scenepress/ });
-    t.same(await folder.keyStore.getKey('key_1'), KEY);
-    await folder.stop();
-    await folder.start();
-    t.match(await rename('three'), { name: 'three' });
-  },
-);
+t.test('after a change whose state on the disk is unknown, none is made before a restart', async (t) => {
+  const path = await usedFolder(t);
+  const disk = failingDisk();
+  const folder = await opened(t, path, { disk });
+  const rename = (name: string) => folder.keyStore.changeKey('key_1', (key) => ({ ...key, name }));
+  disk.fails = 'syncFolder';
+  await t.rejects(rename('one'), { code: 'storage_failed', message: /is unknown.*Restart Scenepress/ });
+  disk.fails = undefined;
+  await t.rejects(rename('two'), { code: 'storage_failed', message: /is unknown.*Restart Scenepress/ });
+  t.same(await folder.keyStore.getKey('key_1'), KEY);
+  await folder.stop();
+  await folder.start();
+  t.match(await rename('three'), { name: 'three' });
+});

@@ -15,7 +15,7 @@ async function openRoom(t: Test) {
   return { disk, room, startRoom };
 }
 
-t.test('room that is given up is no new room; when there is enough, it is made anew', async (t) => {
+t.test('room that is given up is no new room; when there is enough, it is made again', async (t) => {
   const { disk, room, startRoom } = await openRoom(t);
   let told = false;
   await startRoom(() => {

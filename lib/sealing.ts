@@ -1,0 +1,31 @@
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The size of a key. */
+export const KEY_BYTES = 32;
+
+/**
+ * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. `place`: where it belongs; in another place it can't be opened.
+ *
+ * The key is passed to Node as a key object: with plain bytes the same takes four times as long.
+ */
+export function seal(text: string, key: Uint8Array, place = ''): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, createSecretKey(key), nonce).setAAD(Buffer.from(place));
+  const sealed = cipher.update(text, 'utf8');
+  cipher.final();
+  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
+}
+
+/** The reverse. Throws when the text isn't as it was sealed, with this key and for this place. */
+export function open(sealed: Uint8Array, key: Uint8Array, place = ''): string {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, createSecretKey(key), nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-TAG_BYTES));
+  const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+  decipher.final();
+  return text.toString('utf8');
+}
