@@ -77,6 +77,7 @@ async function setUp(
     ...more,
   };
   const dispatcher: Dispatcher = new Dispatcher(options);
+  t.teardown(() => dispatcher.stop(0));
   const cancellations = new Cancellations({ book, storage, signals, logger, onChange: options.onChange });
   const open = async (owner: string) =>
     (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
@@ -538,10 +539,10 @@ t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
       return held;
     },
   });
-  pass(10_000);
+  pass(11_000);
   await until(() => renewed.length === 1);
   await book.cancel(job.jobId); // Its signal got lost.
-  pass(10_000);
+  pass(11_000);
   await until(() => renewed.length === 2);
   t.same(renewed, [1, 0]);
   await until(() => dispatcher.running === 0);
@@ -557,7 +558,7 @@ t.test('a worker that can’t renew its claims ends its renders where others may
       t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
       dispatcher.pause();
       for (const stopped of [0, 0, 0, isShared ? 1 : 0]) {
-        pass(5_000);
+        pass(5_001);
         await new Promise(setImmediate);
         t.equal(stops.length, stopped);
       }

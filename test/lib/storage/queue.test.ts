@@ -55,15 +55,15 @@ t.test('claims of an earlier life lapse at once: nobody else can have the folder
   );
 });
 
-/** The median of the times that a step takes, in milliseconds. */
-async function medianMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
+/** The shortest of the times that a step takes, in milliseconds: others share the processor. */
+async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < steps; index++) {
     const begunMs = performance.now();
     await step(index);
     times.push(performance.now() - begunMs);
   }
-  return times.sort((a, b) => a - b)[Math.floor(steps / 2)] as number;
+  return Math.min(...times);
 }
 
 const STEPS = 60;
@@ -82,16 +82,16 @@ async function timesWith(t: Test, owners: number) {
       admit(storage, `a${index}`, String(index), rankOf(String(index))),
     ),
   );
-  const admitMs = await medianMs(STEPS, (index) => admit(storage, `b${index}`, 'good'));
+  const admitMs = await shortestMs(STEPS, (index) => admit(storage, `b${index}`, 'good'));
   let claimed = 0;
   const claimOne = async (mostOfOthers: number) => {
     claimed += (await claim(storage, 'w', { mostOfOthers, precedenceOf })).length;
   };
-  const claimMs = await medianMs(STEPS, () => claimOne(0));
+  const claimMs = await shortestMs(STEPS, () => claimOne(0));
   t.equal(claimed, STEPS);
-  const inVainMs = await medianMs(STEPS, () => claimOne(0));
+  const inVainMs = await shortestMs(STEPS, () => claimOne(0));
   t.equal(claimed, STEPS, 'of the others none may run');
-  const stateMs = await medianMs(STEPS, () => storage.queue.state());
+  const stateMs = await shortestMs(STEPS, () => storage.queue.state());
   return { admitMs, claimMs, stateMs, inVainMs };
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { claimJob } from '../../fixtures/claims.ts';
 import { seededRandom } from '../../fixtures/simulated-disk.ts';
 
 async function open(
@@ -315,6 +316,11 @@ t.test('no statement breaks what must hold', async (t) => {
   await ledger.settle({ jobId: '1', owner: 'a', amountCredits: 10 });
   await insert(jobRecord('1', { phase: 'completed', reserveCredits: 10, creditsCost: 10 }));
   await insert(jobRecord('2', { reserveCredits: 0 }));
+  await insert(jobRecord('3', { reserveCredits: 0 }));
+  const precedence = { yields: false, inGoodStanding: true };
+  for (const jobId of ['2', '3'])
+    await storage.transaction((tx) => storage.queue.admit(tx, { jobId, owner: 'a', precedence }));
+  t.match(await claimJob(storage, '3'), { claim: { token: 1 } });
   const entry =
     "SELECT 'x' || entry_id, owner, kind, amount_credits, charged_credits, job_id, parts, note, at_ms, checksum, grant_id FROM ledger_entries";
   const refused = {
@@ -332,6 +338,12 @@ t.test('no statement breaks what must hold', async (t) => {
     'a job that waits removed': "DELETE FROM jobs WHERE job_id = '2'",
     'a job that waits charged': "UPDATE jobs SET credits_cost = 1 WHERE job_id = '2'",
     'a job in an unknown phase': "UPDATE jobs SET phase = 'lost' WHERE job_id = '2'",
+    'a token that shrinks': "UPDATE queue SET token = 0 WHERE job_id = '3'",
+    'a claim without a lease': "UPDATE queue SET lapses_at_ms = NULL WHERE job_id = '3'",
+    'a claim that is handed on': "UPDATE queue SET worker = 'another' WHERE job_id = '3'",
+    'two claims with one token': "UPDATE queue SET worker = 'another', lapses_at_ms = 1 WHERE job_id = '2'",
+    'a place for no job': "INSERT INTO queue VALUES ('none', 'a', 0, NULL, 0, NULL, NULL, 0)",
+    'more that may begin than wait': "UPDATE turns SET ready = 2 WHERE owner = 'a'",
     'a source without a job': "INSERT INTO sources VALUES ('none', '\"x\"', 0)",
   };
   for (const [what, statement] of Object.entries(refused)) {
