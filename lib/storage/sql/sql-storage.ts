@@ -9,6 +9,7 @@ import type {
   Storage,
   Transaction,
 } from '../storage.ts';
+import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
@@ -148,7 +149,8 @@ export class SqlStorage implements Storage {
       ...phases.flatMap((phase) => [phase, ...conditions.map(({ value }) => value), limit]),
       limit,
     );
-    return rows.map((row) => JOBS.record(row));
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
   }
 
   async unfinishedJobs({ after = '' }: { after?: string } = {}): Promise<JobRecord[]> {
@@ -158,7 +160,8 @@ export class SqlStorage implements Storage {
       ...UNFINISHED_PHASES.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
       UNFINISHED_PAGE,
     );
-    return rows.map((row) => JOBS.record(row));
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: true, from: after });
   }
 
   async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
@@ -169,7 +172,8 @@ export class SqlStorage implements Storage {
         after,
         PAGE,
       );
-      const jobs = rows.map((row) => JOBS.record(row));
+      const found = rows.map((row) => JOBS.record(row));
+      const jobs = inOrder(JOBS, ({ jobId }) => jobId, found, { up: true, from: after });
       yield* jobs;
       const last = jobs.at(-1);
       if (!last) return;
