@@ -21,7 +21,8 @@ export interface UpkeepOptions {
   logger: Logger;
 }
 
-/** What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old. */
+/** What a service does beside rendering, after its start and then by the clock: audits the books, removes what is
+ * old, looks for damage. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #logger: Logger;
@@ -40,7 +41,7 @@ export class Upkeep {
 
   start(): void {
     this.#tasks = [
-      cron.schedule(NIGHTLY, () => this.#audit(), { timezone: 'UTC' }),
+      cron.schedule(NIGHTLY, () => this.nightly(), { timezone: 'UTC' }),
       cron.schedule(HOURLY, () => this.#tidy(), { timezone: 'UTC' }),
     ];
     void this.#audit();
@@ -52,6 +53,26 @@ export class Upkeep {
     const tasks = this.#tasks ?? [];
     this.#tasks = undefined;
     for (const task of tasks) await task.destroy();
+  }
+
+  /** By the clock, once a day. */
+  async nightly(): Promise<void> {
+    await this.#audit();
+    await this.#check();
+  }
+
+  /** An index that lost an entry hides a job, and nothing that reads it would notice. */
+  async #check(): Promise<void> {
+    try {
+      const problems = await this.#options.storage.check?.();
+      if (!problems || problems.length === 0) return;
+      this.#logger.error(
+        { problems },
+        'The storage is damaged. Stop the service, then run `scenepress recover`.',
+      );
+    } catch (error) {
+      this.#report(error, 'The storage could not be checked.');
+    }
   }
 
   async #audit(): Promise<void> {

@@ -89,6 +89,10 @@ export class SqlStorage implements Storage {
     await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
   }
 
+  check(): Promise<string[]> {
+    return this.#database.check();
+  }
+
   purge(): Promise<void> {
     return this.#database.purge();
   }

@@ -35,6 +35,8 @@ export interface SqliteDatabaseOptions {
 const OWNERS_ALONE = 0o600;
 /** The exit code of a process whose disk failed it (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
+/** Of what a check says. */
+const MOST_FAULTS = 100;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
 const WRITER = `
@@ -156,6 +158,11 @@ export class SqliteDatabase implements SqlDatabase {
   async copyTo(path: string): Promise<void> {
     this.#assertOpen();
     await this.#aside.do({ kind: 'copy', path });
+  }
+
+  async check(): Promise<string[]> {
+    const rows = await this.aside<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`);
+    return rows.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok');
   }
 
   async purge(): Promise<void> {

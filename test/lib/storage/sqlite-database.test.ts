@@ -340,3 +340,22 @@ t.test('no statement breaks what must hold', async (t) => {
   }
   t.same((await ledger.audit()).problems, []);
 });
+
+t.test('a check finds what a damaged index hides', async (t) => {
+  const { insert, storage, path } = await open(t);
+  for (const id of ['1', '2', '3']) await insert(jobRecord(id));
+  t.same(await storage.check(), []);
+  await storage.stop();
+  const plain = new DatabaseSync(path);
+  const { rootpage } = plain
+    .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs_in_phase'")
+    .get() as { rootpage: number };
+  plain.close();
+  const bytes = readFileSync(path);
+  const entry = bytes.indexOf('queued3', (rootpage - 1) * 4096);
+  bytes[entry + 5] = (bytes[entry + 5] as number) ^ 1;
+  writeFileSync(path, bytes);
+  await storage.start();
+  t.same((await storage.unfinishedJobs()).length, 2, 'a job is hidden');
+  t.match(await storage.check(), [/missing from index jobs_in_phase/]);
+});
