@@ -41,7 +41,7 @@ export interface RenderServiceOptions {
    * there, where the service sees to that itself.
    */
   studioFolder?: string;
-  /** Who pays; default: nobody ({@link UnmeteredLedger}). */
+  /** Who pays; default: no one ({@link UnmeteredLedger}). */
   ledger?: Ledger;
   pricing?: Partial<PricingOptions>;
   /**

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { JobBook } from './jobs/job-book.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
+import { SteadyClock } from './steady-clock.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** At a quiet hour, UTC. */
@@ -26,12 +27,14 @@ export interface UpkeepOptions {
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #logger: Logger;
+  readonly #steady: SteadyClock;
   #tasks: ScheduledTask[] | undefined;
   #bookProblems: number | null = null;
 
   constructor(options: UpkeepOptions) {
     this.#options = options;
     this.#logger = options.logger;
+    this.#steady = new SteadyClock(options.clock);
   }
 
   /** How many things the last audit found; null before the first, and where there are no books. */
@@ -45,7 +48,7 @@ export class Upkeep {
       cron.schedule(HOURLY, () => this.#tidy(), { timezone: 'UTC' }),
     ];
     void this.#audit();
-    void this.#tidy();
+    this.#steady.look();
   }
 
   /** Begins nothing more. What is under way then finds the stores closed, which is no fault. */
@@ -89,6 +92,7 @@ export class Upkeep {
 
   /** Removes artifacts that are too old or too many, and requests that can't be repeated any more. */
   async #tidy(): Promise<void> {
+    if (!this.#steady.look()) return;
     const { book, retention } = this.#options;
     await book
       .forgetOldRequests()

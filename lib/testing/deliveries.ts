@@ -41,7 +41,7 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
     async 'replaces the secrets that came with jobs, of those that are over too'(storage) {
       const over = deliveryRecord('1', { dueAtMs: null, deliveredAtMs: 5, secretSealed: 's' });
       await insert(storage, over, deliveryRecord('2', { secretSealed: 't' }), deliveryRecord('3'));
-      const reseal = (sealed: string) => (sealed.endsWith('anew') ? sealed : `${sealed} anew`);
+      const reseal = (sealed: string) => (sealed.endsWith('again') ? sealed : `${sealed} again`);
       let count = 0;
       for (let from: string | undefined; ; ) {
         const { replaced, next } = await storage.deliveries.resealSecrets({ reseal, from, limit: 1 });
@@ -51,9 +51,9 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
         from = next;
       }
       assert.equal(count, 2);
-      assert.deepEqual(await storage.deliveries.get('1'), { ...over, secretSealed: 's anew' });
+      assert.deepEqual(await storage.deliveries.get('1'), { ...over, secretSealed: 's again' });
       assert.equal(await storage.deliveries.readBody('1'), 'body');
-      assert.equal((await storage.deliveries.get('2'))?.secretSealed, 't anew');
+      assert.equal((await storage.deliveries.get('2'))?.secretSealed, 't again');
       assert.deepEqual(await storage.deliveries.get('3'), deliveryRecord('3'));
     },
 

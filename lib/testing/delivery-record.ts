@@ -1,6 +1,6 @@
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 
-/** A delivery that is due, but for what is said otherwise. */
+/** A delivery that is due, with `change`. */
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
     deliveryId,

@@ -1,6 +1,6 @@
 /**
  * Tables, indexes for every listing, and what must hold whatever a program does: no balance below nothing, one end for
- * each reserve, a history that nothing changes, jobs that don't change once they are over but for what their owner wrote.
+ * each reserve, a history that nothing changes, jobs that don't change once they are over, except what their owner wrote.
  *
  * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever the
  * row is read: SQLite’s pages have none. `texts` is what the owner of a row wrote, encrypted with the key that its
@@ -68,7 +68,7 @@ WHEN OLD.phase IN ('completed', 'failed') AND (
 )
 BEGIN SELECT RAISE(ABORT, 'a job that is over does not change'); END;
 CREATE TRIGGER jobs_stay BEFORE DELETE ON jobs WHEN OLD.phase <> 'reserving'
-BEGIN SELECT RAISE(ABORT, 'only a job that nobody saw is removed'); END;
+BEGIN SELECT RAISE(ABORT, 'only a job that was never visible is removed'); END;
 
 CREATE TABLE sources (
   job_id TEXT PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,

@@ -49,7 +49,7 @@ for (const [name, open] of [
       t.equal(await ledger.available('a'), 100);
     });
 
-    t.test('fails a render whose cost nobody covers, and gives the reserve back', async (t) => {
+    t.test('fails a render whose cost the balance does not cover, and gives the reserve back', async (t) => {
       const { book, ledger } = await open(t);
       const { jobId } = (await book.open(newJob)).job;
       const job = await book.finish(jobId, completed(101), { durationMs: 101_000 });
@@ -82,6 +82,8 @@ for (const [name, open] of [
       const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
       const { jobId } = (await book.open(request)).job;
       clock.advance(IDEMPOTENCY_MS + 1);
+      t.match(await book.open(request), { repeated: true }, 'whatever the clock says, until it is removed');
+      await book.forgetOldRequests();
       const next = await book.open(request);
       t.not(next.job.jobId, jobId);
       t.equal(await ledger.available('a'), 0);
@@ -245,7 +247,7 @@ t.test('a distant ledger that fails', async (t) => {
     };
     await t.rejects(book.open(newJob), { message: 'lost' });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
-    t.same(await storage.listJobs({}), [], 'nobody sees it');
+    t.same(await storage.listJobs({}), [], 'it is not visible');
     t.equal(ledger.balanceCredits, 95);
     t.same(await book.recover(), []);
     t.same(await storage.unfinishedJobs(), []);

@@ -47,7 +47,7 @@ t.test('two keys open what either sealed; the current one seals', async (t) => {
   for (const sealed of [before, early]) t.ok(next.opens(keys.reseal(sealed)));
   const after = keys.seal('after');
   t.ok(next.opens(after));
-  t.equal(keys.reseal(after), after, 'it needs no sealing anew');
+  t.equal(keys.reseal(after), after, 'it need not be sealed again');
   t.throws(() => keys.open(MasterKey.random().seal('x')), { code: 'master_key' });
   t.throws(() => keys.change(next), { code: 'conflict' });
 });

@@ -109,7 +109,7 @@ const frauds: [title: string, statement: (books: Books) => string, problem: RegE
     /is open in the ledger, but there is no such job/,
   ],
   [
-    'a job that nobody reserved for',
+    'a job without a reserve',
     ({ open }) => `UPDATE jobs SET job_id = 'free-rider' WHERE job_id = '${open.jobId}'`,
     /job free-rider was never reserved/,
   ],

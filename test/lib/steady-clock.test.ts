@@ -1,0 +1,26 @@
+import t from 'tap';
+import { SteadyClock } from '../../lib/steady-clock.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+t.test('a clock is trusted after it has gone for 50 minutes without being set', async (t) => {
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  let uptimeMs = 0;
+  const steady = new SteadyClock(clock, () => uptimeMs);
+  const pass = (ms: number, jumpMs = 0) => {
+    uptimeMs += ms;
+    clock.advance(ms + jumpMs);
+  };
+  t.notOk(steady.look(), 'at the start');
+  pass(10 * 60_000);
+  t.notOk(steady.look(), 'soon after it');
+  pass(40 * 60_000, 1_000);
+  t.ok(steady.look());
+  pass(HOUR_MS, 365 * 24 * HOUR_MS);
+  t.notOk(steady.look(), 'a year ahead');
+  pass(5 * 60_000, -365 * 24 * HOUR_MS);
+  t.notOk(steady.look(), 'and set right');
+  pass(HOUR_MS);
+  t.ok(steady.look());
+});
