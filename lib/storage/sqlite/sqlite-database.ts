@@ -7,7 +7,8 @@ import { realDisk } from '../disk.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
-import { Connection, explainedAtOpening, isFailedFlush } from './connection.ts';
+import { Connection, damaged, explainedAtOpening, isFailedFlush } from './connection.ts';
+import { freePagesFault } from './free-pages.ts';
 import { migrate } from './migrations.ts';
 import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
@@ -109,6 +110,8 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       // From here on all that was found is on the medium, and so are the names of the files.
       writer.all(EMPTY_LOG, []);
+      const fault = await freePagesFault(this.#path);
+      if (fault !== undefined) throw damaged(this.#path, fault);
       await realDisk.syncFolder(dirname(this.#path));
       await this.#log.open();
       const reader = new Connection(this.#path, { readOnly: true });
