@@ -126,12 +126,11 @@ export class SqliteDatabase implements SqlDatabase {
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    while (this.#group || this.#flushing || this.#checkpointing) {
-      await this.#last;
+    do {
+      await this.#last; // A transaction that runs opens a group of its own perhaps.
       await this.#flushing;
       await this.#checkpointing;
-    }
-    await this.#last;
+    } while (this.#group || this.#flushing || this.#checkpointing);
     await this.#aside.stop();
     await this.#log.close();
     this.#opened.reader.close();
@@ -160,7 +159,10 @@ export class SqliteDatabase implements SqlDatabase {
 
   async purge(): Promise<void> {
     await this.#checkpointing;
-    await this.#inLine(() => this.#emptyLog());
+    await this.#inLine(async () => {
+      this.#assertOpen();
+      await this.#emptyLog();
+    });
   }
 
   async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
