@@ -13,6 +13,8 @@ import { realDisk, replaceFile } from './storage/disk.ts';
 
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
+/** Jobs that are read at once: more would hold the service for longer. */
+const PAGE = 200;
 /** What a lock leaves behind; no part of the data. */
 const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
@@ -205,14 +207,11 @@ async function checkAndCopyAssets(
         if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
       }
     }
+    const unsourced = await copy.jobWithoutSource();
+    if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
     for (let before: string | undefined; ; ) {
-      const page = await copy.storage.listJobs({ limit: 1000, ...(before !== undefined && { before }) });
-      for (const job of page) {
-        const { jobId, forgottenAtMs } = job;
-        secrets.addJob(job);
-        if (forgottenAtMs === undefined && (await copy.storage.readSource(jobId)) === undefined)
-          throw damaged(path, `${jobId} has no source`);
-      }
+      const page = await copy.storage.listJobs({ limit: PAGE, ...(before !== undefined && { before }) });
+      for (const job of page) secrets.addJob(job);
       jobs += page.length;
       before = page.at(-1)?.jobId;
       if (before === undefined) break;

@@ -158,6 +158,15 @@ export class DataFolder {
     await this.#documents.copyTo(folder);
   }
 
+  /** A job whose source should be there and isn't. */
+  async jobWithoutSource(): Promise<string | undefined> {
+    const [row] = await this.#database.aside<{ job_id: string }>(
+      `SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL
+         AND NOT EXISTS (SELECT 1 FROM sources WHERE sources.job_id = jobs.job_id) LIMIT 1`,
+    );
+    return row?.job_id;
+  }
+
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -189,10 +189,11 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       await insert(storage, jobRecord('1', { phase: 'completed' }));
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, old));
       const request = { ...old, jobId: '2', createdAtMs: 2000 };
+      const forgotten = jobRecord('1', { phase: 'completed', forgottenAtMs: 1 });
       await Promise.all([
         storage.transaction((tx) => storage.putIdempotentRequest(tx, request)),
         storage.transaction((tx) => storage.removeIdempotentRequests(tx, 2000)),
-        storage.transaction((tx) => storage.forgetJob(tx, jobRecord('1', { phase: 'completed' }))),
+        storage.transaction((tx) => storage.forgetJob(tx, forgotten)),
       ]);
       const found = await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx));
       assert.deepEqual(found, request);

@@ -40,9 +40,9 @@ export interface DueQuery {
 export interface DeliveryStore {
   /** Adds a delivery with the text of its body. A `deliveryId` is used once only. */
   insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void>;
-  /** Replaces the record of a delivery that exists; an `answer` replaces the one kept before. */
+  /** Replaces the record of a delivery that exists, except its URL; an `answer` replaces the one kept before. */
   update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void>;
-  /** Replaces the record of a delivery; removes its body and the answer. */
+  /** Replaces the record of a delivery, with its URL; removes its body and the answer. */
   forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
   /** Replaces secrets that came with jobs, as {@link Storage.resealSecrets} does. */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;

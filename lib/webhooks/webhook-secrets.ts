@@ -7,7 +7,7 @@ import type { DeliveryRecord } from './delivery.ts';
 import type { OutboundOptions } from './outbound.ts';
 
 /** So many secrets are sealed anew in one transaction: it takes a few milliseconds. */
-const RESEALED_AT_ONCE = 200;
+const RESEALED_AT_ONCE = 100;
 
 /** The job whose outcome is to be signed. */
 export interface WebhookJob {

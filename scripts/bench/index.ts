@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. Run nothing else on the machine meanwhile. */
 import { bench as render } from './render.ts';
 import { bench as sandbox } from './sandbox.ts';
+import { bench as scale } from './scale.ts';
 import { bench as service } from './service.ts';
 import { bench as siege } from './siege.ts';
 import { bench as webhooks } from './webhooks.ts';
@@ -8,6 +9,10 @@ import { bench as webhooks } from './webhooks.ts';
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
   render: { about: 'POST to `completed` on a warm service, against `manim render`', bench: render },
   sandbox: { about: 'what the layers of the sandbox cost a job, each and together', bench: sandbox },
+  scale: {
+    about: 'what start, listings, forgetting, backup, rotation and audit take as jobs grow to a million',
+    bench: scale,
+  },
   service: {
     about: 'durable POSTs and GETs over HTTP, against the same framework doing nothing',
     bench: service,

@@ -26,16 +26,22 @@ export function renderRequest(): RenderRequest & { code: string } {
 
 const AT_ONCE = 1000;
 
-/** A data folder with jobs that are over, as a service leaves them: charged, and their webhooks delivered. */
+/**
+ * A data folder with jobs that are over, as a service leaves them: charged, their webhooks delivered, their artifacts
+ * removed by retention. `secrets`: each job has its own. Called again it adds jobs, of another account.
+ */
 export async function fill(
   path: string,
   jobs: number,
+  { secrets = false }: { secrets?: boolean } = {},
 ): Promise<{ key: string; owner: string; jobIds: string[]; bytes: number }> {
   const folder = new DataFolder(path);
   await folder.start();
   const { storage } = folder;
-  const { accountId } = await new Accounts({ store: folder.accountStore }).create('bench@example.org');
-  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const masterKeys = await folder.masterKeys();
+  const email = `bench-${randomUUID()}@example.org`;
+  const { accountId } = await new Accounts({ store: folder.accountStore }).create(email);
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
   const { key, record } = await keys.mint({ accountId, name: 'bench' });
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   await ledger.grantPaid(accountId, 1_000_000_000);
@@ -51,6 +57,7 @@ export async function fill(
     pricing: new Pricing(),
     clock: systemClock,
     onEnd: (tx, job) => deliveries.open(tx, job),
+    sealSecret: (secret) => masterKeys.seal(secret),
   });
   const jobIds: string[] = [];
   const live = async () => {
@@ -58,7 +65,8 @@ export async function fill(
     const request = { quality: 'low' as const, aspectRatio: '16:9' as const, ...rest };
     const webhookUrl = 'https://example.org/hooks/scenepress';
     const metadataJson = JSON.stringify(metadata);
-    const newJob = { owner: accountId, request, metadataJson, webhookUrl, keyId: record.keyId };
+    const webhook = { webhookUrl, ...(secrets && { webhookSecret: randomUUID() }) };
+    const newJob = { owner: accountId, request, metadataJson, keyId: record.keyId, ...webhook };
     const { jobId } = (await book.open(newJob)).job;
     await book.begin(jobId);
     const artifacts = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({
@@ -71,6 +79,7 @@ export async function fill(
     const [begun] = await deliveries.begin([delivery?.deliveryId as string]);
     const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
     if (begun) await deliveries.conclude(begun, answer);
+    await storage.transaction((tx) => storage.noteArtifactsRemoved(tx, jobId, Date.now()));
     jobIds.push(jobId);
   };
   for (let done = 0; done < jobs; done += AT_ONCE) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from './sql.ts';
+import { openText, sealText, type TextKey } from './text-keys.ts';
 
 /**
  * How a field is kept in its column.
@@ -12,14 +13,17 @@ import type { SqlValue } from './sql.ts';
  * | `whole` | a time or another whole number, or null | the same, without a fraction |
  * | `json` | any JSON value; a text of people's, which may hold any character; or null | its JSON |
  * | `optional` | as `plain`, but absent instead of null | the same |
+ * | `sealed` | what the row's owner wrote: any JSON value, or null | `texts`: with the others, encrypted ({@link TextKey}) |
  */
-type Kind = 'plain' | 'whole' | 'json' | 'optional';
+type Kind = 'plain' | 'whole' | 'json' | 'optional' | 'sealed';
 
 interface Column {
   name: string;
   field: string;
   kind: Kind;
 }
+
+type Cells = Record<string, SqlValue>;
 
 /** The names of the columns, by field; `camelCase` becomes `snake_case`. */
 function columnsOf(fields: Record<string, Kind>): Column[] {
@@ -30,18 +34,24 @@ function columnsOf(fields: Record<string, Kind>): Column[] {
   }));
 }
 
-/** Makes rows of records and back. The last column of a row is a checksum over the others. */
+/** Makes rows of records and back. A row has a checksum over its other columns; texts have one of their own. */
 export class RowFormat<Rec extends object> {
   readonly table: string;
   readonly #columns: Column[];
+  readonly #sealed: Column[];
   readonly #derived: { name: string; derive: (record: Rec) => SqlValue }[];
+  /** All columns that are written with a new row. */
+  readonly #written: string[];
   /** The columns of the primary key. */
   readonly key: string[];
-  /** `job_id, owner, …`, with the checksum and what is derived. */
+  /** What to select, so that {@link record} can make a record of it. */
   readonly names: string;
+  /** Takes a {@link row}; where fields are sealed, what {@link texts} makes of them after it. */
   readonly insert: string;
-  /** Sets all columns of the row whose key is the last values. */
+  /** Sets all columns of the row whose key is the last values, except its texts. */
   readonly update: string;
+  /** The same with the texts, behind the values of the {@link row}. */
+  readonly updateWithTexts: string;
 
   /**
    * `fields`: in the order of the columns; the first `keyColumns` (default 1) are the primary key. `derived`: columns that
@@ -55,37 +65,80 @@ export class RowFormat<Rec extends object> {
       derived = {},
     }: { keyColumns?: number; derived?: Record<string, (record: Rec) => SqlValue> } = {},
   ) {
+    const columns = columnsOf(fields);
     this.table = table;
-    this.#columns = columnsOf(fields);
+    this.#columns = columns.filter(({ kind }) => kind !== 'sealed');
+    this.#sealed = columns.filter(({ kind }) => kind === 'sealed');
     this.#derived = Object.entries(derived).map(([name, derive]) => ({ name, derive }));
     const names = [...this.#columns.map(({ name }) => name), 'checksum', ...Object.keys(derived)];
+    this.#written = this.#sealed.length > 0 ? [...names, 'text_key_id', 'texts'] : names;
     this.key = names.slice(0, keyColumns);
-    this.names = names.join(', ');
-    this.insert = `INSERT INTO ${table} (${this.names}) VALUES (${names.map(() => '?').join(', ')})`;
-    this.update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE ${this.key.map((name) => `${name} = ?`).join(' AND ')}`;
+    const where = this.key.map((name) => `${name} = ?`).join(' AND ');
+    this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
+    this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
+    const update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}`;
+    this.update = `${update} WHERE ${where}`;
+    this.updateWithTexts = `${update}, texts = ? WHERE ${where}`;
+  }
+
+  /** Selects the key of a row's texts. */
+  get textKey(): string {
+    return `(SELECT content FROM text_keys WHERE text_keys.text_key_id = ${this.table}.text_key_id) AS text_key`;
+  }
+
+  get hasTexts(): boolean {
+    return this.#sealed.length > 0;
   }
 
   /** The column that keeps a field. */
   columnOf(field: keyof Rec & string): string {
     const column = this.#columns.find((column) => column.field === field);
-    assert(column, 'a field of the table');
+    assert(column, 'a field that has a column');
     return column.name;
   }
 
-  /** The values that {@link insert} and {@link update} take. */
+  /** The values that {@link update} takes, and {@link insert}. */
   row(record: Rec): SqlValue[] {
     const values = this.#columns.map(({ field, kind }) =>
       columnValue(kind, (record as Record<string, unknown>)[field]),
     );
-    values.push(checksumOf(values), ...this.#derived.map(({ derive }) => derive(record)));
-    return values;
+    return [...values, checksumOf(values), ...this.#derived.map(({ derive }) => derive(record))];
+  }
+
+  /** The values that {@link insert} takes after those of the {@link row}. */
+  texts(record: Rec, textKey: TextKey): [number, Uint8Array] {
+    return [textKey.id, this.sealTexts(record, textKey)];
+  }
+
+  /** All columns of a record with texts, by name. */
+  cells(record: Rec, textKey: TextKey): Record<string, SqlValue> {
+    const values = [...this.row(record), ...this.texts(record, textKey)];
+    return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
+  }
+
+  /** What {@link updateWithTexts} takes behind the values of the {@link row}. */
+  sealTexts(record: Rec, textKey: TextKey): Uint8Array {
+    const key = this.row(record).slice(0, this.key.length);
+    return sealText(this.#textsOf(record), textKey, this.#placeOf(key));
+  }
+
+  /** Whether two records have the same texts. */
+  sameTexts(a: Rec, b: Rec): boolean {
+    return this.#textsOf(a) === this.#textsOf(b);
   }
 
   /** The record of a row that was read. Error: `storage_damaged` when it isn't as it was written. */
   record(row: object): Rec {
-    const record: Record<string, unknown> = {};
+    return this.#record(row as Cells, this.hasTexts ? this.#openTexts(row as Cells) : {});
+  }
+
+  /** The same with other texts than the row's, for one whose own are damaged. */
+  recordWith(texts: Partial<Rec>, row: object): Rec {
+    return this.#record(row as Cells, { ...texts });
+  }
+
+  #record(cells: Cells, record: Record<string, unknown>): Rec {
     const values: SqlValue[] = [];
-    const cells = row as Record<string, SqlValue>;
     for (const { name, field, kind } of this.#columns) {
       const value = cells[name] ?? null;
       values.push(value);
@@ -95,16 +148,46 @@ export class RowFormat<Rec extends object> {
     const isAsWritten =
       checksumOf(values) === cells['checksum'] &&
       this.#derived.every(({ name, derive }) => derive(record as Rec) === cells[name]);
-    if (!isAsWritten) throw this.#damaged(this.key.map((name) => cells[name]).join(', '));
+    if (!isAsWritten) throw this.#damaged(cells);
     return record as Rec;
   }
 
-  #damaged(key: string): ScenepressError {
+  #textsOf(record: Rec): string {
+    return JSON.stringify(
+      this.#sealed.map(({ field }) => (record as Record<string, unknown>)[field] ?? null),
+    );
+  }
+
+  #openTexts(cells: Cells): Record<string, unknown> {
+    const key = this.key.map((name) => cells[name] ?? null);
+    try {
+      const values = JSON.parse(
+        openText(cells['texts'] as Uint8Array, textKeyOf(cells), this.#placeOf(key)),
+      ) as unknown[];
+      return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
+    } catch (error) {
+      throw this.#damaged(cells, error);
+    }
+  }
+
+  #placeOf(key: SqlValue[]): string {
+    return JSON.stringify([this.table, ...key]);
+  }
+
+  #damaged(cells: Cells, cause?: unknown): ScenepressError {
+    const key = this.key.map((name) => cells[name]).join(', ');
     return new ScenepressError(
       'storage_damaged',
       `The row ${key} of the table ${this.table} is damaged. Restore a backup, or run \`scenepress recover\`.`,
+      { cause },
     );
   }
+}
+
+/** The key of the texts in a row that was read. */
+export function textKeyOf(row: object): TextKey {
+  const { text_key_id: id, text_key: key } = row as { text_key_id: number; text_key: Uint8Array };
+  return { id, key };
 }
 
 function columnValue(kind: Kind, value: unknown): SqlValue {

@@ -4,8 +4,10 @@ import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/deli
 import { DueQueue } from '../../webhooks/due-queue.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage.ts';
 import { resealRows } from './reseal-rows.ts';
+import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { ANSWERS, BODIES, DELIVERIES } from './tables.ts';
+import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -32,8 +34,10 @@ export class SqlDeliveryStore implements DeliveryStore {
   async insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    await inside.run(DELIVERIES.insert, ...DELIVERIES.row(delivery));
-    await inside.run(BODIES.insert, ...BODIES.row({ deliveryId, body }));
+    const textKey = await addTextKey(inside);
+    const sent = { deliveryId, body };
+    await inside.run(DELIVERIES.insert, ...DELIVERIES.row(delivery), ...DELIVERIES.texts(delivery, textKey));
+    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey));
     this.#noteAfter(inside, delivery);
   }
 
@@ -45,14 +49,20 @@ export class SqlDeliveryStore implements DeliveryStore {
     this.#noteAfter(inside, delivery);
     if (answer === undefined) return;
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
-    await inside.run(ANSWERS.insert, ...ANSWERS.row({ deliveryId, answer }));
+    const kept = { deliveryId, answer };
+    const textKey = await this.#textKeyOf(inside, deliveryId);
+    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey));
   }
 
   async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
-    await this.update(tx, delivery);
+    const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', delivery.deliveryId);
-    await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', delivery.deliveryId);
+    const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
+    const texts = DELIVERIES.sealTexts(delivery, blank);
+    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.row(delivery), texts, deliveryId);
+    this.#noteAfter(inside, delivery);
+    await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
+    await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
   }
 
   resealSecrets(step: ResealStep): Promise<ResealedStep> {
@@ -103,6 +113,15 @@ export class SqlDeliveryStore implements DeliveryStore {
       deliveryId,
     );
     return row && ANSWERS.record(row).answer;
+  }
+
+  async #textKeyOf(tx: SqlTransaction, deliveryId: string): Promise<TextKey> {
+    const row = await tx.get(
+      `SELECT text_key_id, ${DELIVERIES.textKey} FROM deliveries WHERE delivery_id = ?`,
+      deliveryId,
+    );
+    assert(row, 'the delivery exists');
+    return textKeyOf(row);
   }
 
   #noteAfter(tx: SqlTransaction, delivery: DeliveryRecord): void {

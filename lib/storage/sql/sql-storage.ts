@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { isTerminal, type JobPhase, type JobRecord, type JobStatus } from '../../jobs/job.ts';
+import { createHash } from 'node:crypto';
+import type { JobPhase, JobRecord, JobStatus } from '../../jobs/job.ts';
 import type {
   IdempotentRequest,
   JobQuery,
@@ -9,9 +10,11 @@ import type {
   Transaction,
 } from '../storage.ts';
 import { resealRows } from './reseal-rows.ts';
+import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { JOBS, REQUESTS, SOURCES } from './tables.ts';
+import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
 /** Rows of a walk over many that are read at once. */
@@ -19,6 +22,7 @@ const PAGE = 500;
 /** Each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: JobPhase[] = ['reserving', 'queued', 'running', 'settling'];
+const TERMINAL: JobPhase[] = ['completed', 'failed'];
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   queued: ['queued'],
@@ -52,28 +56,34 @@ export class SqlStorage implements Storage {
 
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    await inside.run(JOBS.insert, ...JOBS.row(job));
-    await inside.run(SOURCES.insert, ...SOURCES.row({ jobId: job.jobId, code: source }));
+    const { jobId } = job;
+    const textKey = await addTextKey(inside);
+    await inside.run(JOBS.insert, ...JOBS.row(job), ...JOBS.texts(job, textKey));
+    const code = { jobId, code: source };
+    await inside.run(SOURCES.insert, ...SOURCES.row(code), ...SOURCES.texts(code, textKey));
   }
 
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
-    const before = await this.getJob(job.jobId, tx);
-    assert(before, 'the job exists');
-    assert(!isTerminal(before.phase), 'a terminal job never changes');
-    await this.#update(tx, job);
+    const inside = this.#database.inside(tx);
+    const { job: before, textKey } = await this.#stored(inside, job.jobId);
+    assert(!TERMINAL.includes(before.phase), 'a terminal job never changes');
+    await this.#update(inside, job, JOBS.sameTexts(job, before) ? undefined : textKey);
   }
 
   async deleteJob(tx: Transaction, jobId: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    const deleted = await inside.run("DELETE FROM jobs WHERE job_id = ? AND phase = 'reserving'", jobId);
-    assert.equal(deleted, 1, 'only a job that nobody saw is removed');
+    const { job, textKey } = await this.#stored(inside, jobId);
+    assert.equal(job.phase, 'reserving', 'only a job that was never visible is removed');
+    await inside.run('DELETE FROM jobs WHERE job_id = ?', jobId);
+    await blankTextKey(inside, textKey);
   }
 
   async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
     const inside = this.#database.inside(tx);
-    const before = await this.getJob(job.jobId, tx);
-    assert(before && isTerminal(before.phase), 'only a job that is over is forgotten');
-    await this.#update(tx, job);
+    const { job: before, textKey } = await this.#stored(inside, job.jobId);
+    assert(TERMINAL.includes(before.phase), 'only a job that is over is forgotten');
+    const blank = await blankTextKey(inside, textKey);
+    await this.#update(inside, job, blank);
     await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
     await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
   }
@@ -89,15 +99,26 @@ export class SqlStorage implements Storage {
   ): Promise<IdempotentRequest | undefined> {
     const row = await this.#database
       .inside(tx)
-      .get(`SELECT ${REQUESTS.names} FROM idempotent_requests WHERE owner = ? AND key = ?`, owner, key);
-    return row && REQUESTS.record(row);
+      .get(
+        `SELECT ${REQUESTS.names} FROM idempotent_requests WHERE owner = ? AND key_hash = ?`,
+        owner,
+        hashOf(key),
+      );
+    if (!row) return undefined;
+    const { keyHash: _, ...request } = REQUESTS.record(row);
+    return { ...request, key };
   }
 
   async putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
     const inside = this.#database.inside(tx);
-    const { owner, key } = request;
-    await inside.run('DELETE FROM idempotent_requests WHERE owner = ? AND key = ?', owner, key);
-    await inside.run(REQUESTS.insert, ...REQUESTS.row(request));
+    const { key, ...rest } = request;
+    const keyHash = hashOf(key);
+    await inside.run(
+      'DELETE FROM idempotent_requests WHERE owner = ? AND key_hash = ?',
+      request.owner,
+      keyHash,
+    );
+    await inside.run(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
   }
 
   async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
@@ -171,7 +192,20 @@ export class SqlStorage implements Storage {
     return row && SOURCES.record(row).code;
   }
 
-  async #update(tx: Transaction, job: JobRecord): Promise<void> {
-    await this.#database.inside(tx).run(JOBS.update, ...JOBS.row(job), job.jobId);
+  /** `textKey`: where the texts change too. */
+  async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
+    if (!textKey) await tx.run(JOBS.update, ...JOBS.row(job), job.jobId);
+    else await tx.run(JOBS.updateWithTexts, ...JOBS.row(job), JOBS.sealTexts(job, textKey), job.jobId);
   }
+
+  async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
+    const row = await tx.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    assert(row, 'the job exists');
+    return { job: JOBS.record(row), textKey: textKeyOf(row) };
+  }
+}
+
+/** What a client names its requests may say more than others should be able to read later. */
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '../storage.ts';
 
 /** What a statement takes for a `?`, and what a column holds. Whole numbers up to 2^53. */
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | Uint8Array | null;
 
 /** Reads rows. A statement is written once for all databases: `?` for each value, and only what their dialects share. */
 export interface SqlReader {

@@ -4,43 +4,53 @@ import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { IdempotentRequest } from '../storage.ts';
 import { RowFormat } from './row-format.ts';
 
-export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>('jobs', {
-  jobId: 'plain',
-  owner: 'plain',
-  phase: 'plain',
-  className: 'plain',
-  quality: 'plain',
-  aspectRatio: 'plain',
-  fps: 'plain',
-  metadataJson: 'plain',
-  webhookUrl: 'json',
-  keyId: 'plain',
-  webhookSecretSealed: 'optional',
-  reserveCredits: 'plain',
-  attempts: 'plain',
-  interruptions: 'optional',
-  createdAtMs: 'whole',
-  startedAtMs: 'whole',
-  completedAtMs: 'whole',
-  durationMs: 'whole',
-  creditsCost: 'plain',
-  outcome: 'json',
-  artifacts: 'json',
-  error: 'json',
-  failedBy: 'optional',
-  forgottenAtMs: 'optional',
-});
+export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
+  'jobs',
+  {
+    jobId: 'plain',
+    owner: 'plain',
+    phase: 'plain',
+    className: 'sealed',
+    quality: 'plain',
+    aspectRatio: 'plain',
+    fps: 'plain',
+    metadataJson: 'sealed',
+    webhookUrl: 'sealed',
+    keyId: 'plain',
+    webhookSecretSealed: 'optional',
+    reserveCredits: 'plain',
+    attempts: 'plain',
+    interruptions: 'optional',
+    createdAtMs: 'whole',
+    startedAtMs: 'whole',
+    completedAtMs: 'whole',
+    durationMs: 'whole',
+    creditsCost: 'plain',
+    outcome: 'sealed',
+    artifacts: 'json',
+    error: 'sealed',
+    failedBy: 'optional',
+    forgottenAtMs: 'optional',
+  },
+  {
+    derived: {
+      has_outcome: ({ outcome }) => Number(outcome !== null),
+      has_error: ({ error }) => Number(error !== null),
+    },
+  },
+);
 
 export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat<{
   jobId: string;
   code: string;
-}>('sources', { jobId: 'plain', code: 'json' });
+}>('sources', { jobId: 'plain', code: 'sealed' });
 
-export const REQUESTS: RowFormat<IdempotentRequest> = new RowFormat<IdempotentRequest>(
+type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };
+export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(
   'idempotent_requests',
   {
     owner: 'plain',
-    key: 'plain',
+    keyHash: 'plain',
     fingerprint: 'plain',
     jobId: 'plain',
     createdAtMs: 'whole',
@@ -55,7 +65,7 @@ export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecor
   keyId: 'plain',
   secretSealed: 'optional',
   event: 'plain',
-  url: 'json',
+  url: 'sealed',
   host: 'plain',
   createdAtMs: 'whole',
   repeats: 'plain',
@@ -69,14 +79,14 @@ export const BODIES: RowFormat<{ deliveryId: string; body: string }> = new RowFo
   body: string;
 }>('delivery_bodies', {
   deliveryId: 'plain',
-  body: 'json',
+  body: 'sealed',
 });
 export const ANSWERS: RowFormat<{ deliveryId: string; answer: string }> = new RowFormat<{
   deliveryId: string;
   answer: string;
 }>('delivery_answers', {
   deliveryId: 'plain',
-  answer: 'json',
+  answer: 'sealed',
 });
 
 type AccountRow = Omit<LedgerAccount, 'grants'>;

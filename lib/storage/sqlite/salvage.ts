@@ -12,6 +12,7 @@ import {
   RESERVES,
   SOURCES,
 } from '../sql/tables.ts';
+import type { TextKey } from '../sql/text-keys.ts';
 import type { Connection } from './connection.ts';
 
 /** A row that can't be saved: `key` in the table `table`. */
@@ -31,27 +32,55 @@ interface Table {
   indexes: string[];
   /** Throws when a row isn't as it was written. */
   check: (row: Row) => void;
+  /** What is left of a row whose texts can't be read, with new ones. Throws when the rest isn't as it was written. */
+  withoutTexts?: (row: Row, textKey: TextKey) => Row;
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
-  return { name: format.table, key: format.key, indexes, check: (row) => void format.record(row) };
+  return {
+    name: format.table,
+    key: format.key,
+    indexes,
+    check: (row) => void format.record(row),
+  };
 }
 
 /** In an order in which each refers only to those before. */
 const TABLES: Table[] = [
-  checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'),
+  // A key that was altered is found with the texts that it opens.
+  { name: 'text_keys', key: ['text_key_id'], indexes: [], check: () => {} },
+  { ...checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'), withoutTexts: jobWithoutTexts },
   checked(SOURCES),
   checked(REQUESTS, 'idempotent_requests_by_time'),
   checked(ACCOUNTS, 'ledger_accounts_by_period'),
   checked(GRANTS),
   checked(RESERVES, 'open_reserves'),
   checked(ENTRIES, 'ledger_entries_of_owner'),
-  checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
+  {
+    ...checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
+    withoutTexts: deliveryWithoutTexts,
+  },
   checked(BODIES),
   checked(ANSWERS),
 ];
 
 const PAGE = 500;
+/** What the error of a failed job says whose own can't be read any more. */
+const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
+
+/** As if the job had been forgotten: what it cost, when and whom stays. */
+function jobWithoutTexts(row: Row, textKey: TextKey): Row {
+  const error = row['phase'] === 'failed' ? ERROR_LOST : null;
+  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
+  const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: Date.now() };
+  return { ...row, ...JOBS.cells(job, textKey) };
+}
+
+/** It can't be sent any more. */
+function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
+  const delivery = { ...DELIVERIES.recordWith({ url: `https://${row['host']}` }, row), dueAtMs: null };
+  return { ...row, ...DELIVERIES.cells(delivery, textKey) };
+}
 
 /**
  * Copies each row that can be read and is as it was written from a damaged database into an empty one. What a row refers
@@ -66,7 +95,7 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
     for (const found of rowsOf(source, table)) {
       const key = nameOf(table.key.map((column) => found.row?.[column] ?? null));
       if (found.row) {
-        const reason = saveInto(target, table, found.row);
+        const reason = saveInto(source, target, table, found.row);
         if (reason === undefined) saved.add(key);
         else lost.push({ table: table.name, key, reason });
       } else {
@@ -164,25 +193,52 @@ function saveOne(source: Connection, target: Connection, table: Table, key: Key)
   const where = table.key.map((column) => `${column} = ?`).join(' AND ');
   try {
     const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
-    return row ? saveInto(target, table, row) : 'an index knows it, but the table has no such row';
+    return row ? saveInto(source, target, table, row) : 'an index knows it, but the table has no such row';
   } catch (error) {
     return reasonOf(error);
   }
 }
 
-/** Undefined when it is saved, or else why it isn't. */
-function saveInto(target: Connection, { name, check }: Table, row: Row): string | undefined {
-  const columns = Object.keys(row);
+/** Undefined when it is saved, or else why it, or a part of it, isn't. */
+function saveInto(source: Connection, target: Connection, table: Table, row: Row): string | undefined {
   try {
-    check(row);
-    target.run(
-      `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-      Object.values(row),
-    );
+    table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
+    insert(target, table, row);
     return undefined;
   } catch (error) {
-    return reasonOf(error);
+    const reason = reasonOf(error);
+    return saveWithoutTexts(target, table, row) ? `its texts: ${reason}` : reason;
   }
+}
+
+function saveWithoutTexts(target: Connection, table: Table, row: Row): boolean {
+  if (!table.withoutTexts) return false;
+  try {
+    const id = row['text_key_id'] as number;
+    target.run(
+      'INSERT INTO text_keys (text_key_id, content) VALUES (?, zeroblob(32)) ON CONFLICT DO NOTHING',
+      [id],
+    );
+    const { content } =
+      target.get<{ content: Uint8Array }>('SELECT content FROM text_keys WHERE text_key_id = ?', [id]) ?? {};
+    insert(target, table, table.withoutTexts(row, { id, key: content as Uint8Array }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withTextKey(source: Connection, row: Row): Row {
+  const key = source.get<Row>('SELECT content AS text_key FROM text_keys WHERE text_key_id = ?', [
+    row['text_key_id'] as number,
+  ]);
+  return { ...row, ...key };
+}
+
+function insert(target: Connection, { name }: Table, row: Row): void {
+  const names = Object.keys(row);
+  const marks = names.map(() => '?').join(', ');
+  target.run(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${marks})`, Object.values(row));
 }
 
 /** In SQLite's own words: those for an operator say to do what is being done. */

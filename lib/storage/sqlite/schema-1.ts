@@ -2,20 +2,29 @@
  * Tables, indexes for every listing, and what must hold whatever a program does: no balance below nothing, one end for
  * each reserve, a history that nothing changes, jobs that don't change once they are over but for what their owner wrote.
  *
- * Times are epoch milliseconds. Texts of people are JSON strings, which hold any character. `checksum` is the CRC-32 of a
- * row's other columns, in their order, checked whenever the row is read: SQLite’s pages have none.
+ * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever the
+ * row is read: SQLite’s pages have none. `texts` is what the owner of a row wrote, encrypted with the key that its
+ * `text_key_id` names. Keys are added at the end and overwritten by zeros of the same length, so that SQLite never moves
+ * one and leaves no copy behind.
  */
 export const FIRST_SCHEMA: string = `
+CREATE TABLE text_keys (
+  text_key_id INTEGER PRIMARY KEY,
+  content BLOB NOT NULL CHECK (length(content) = 32)
+) STRICT;
+CREATE TRIGGER text_keys_become_blank BEFORE UPDATE ON text_keys
+WHEN NEW.text_key_id <> OLD.text_key_id OR NEW.content <> zeroblob(32)
+BEGIN SELECT RAISE(ABORT, 'a text key is only made blank'); END;
+CREATE TRIGGER text_keys_stay BEFORE DELETE ON text_keys
+BEGIN SELECT RAISE(ABORT, 'a text key stays'); END;
+
 CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,
   owner TEXT NOT NULL,
   phase TEXT NOT NULL CHECK (phase IN ('reserving', 'queued', 'running', 'settling', 'completed', 'failed')),
-  class_name TEXT NOT NULL,
   quality TEXT NOT NULL,
   aspect_ratio TEXT NOT NULL,
   fps REAL NOT NULL,
-  metadata_json TEXT,
-  webhook_url TEXT,
   key_id TEXT,
   webhook_secret_sealed TEXT,
   reserve_credits INTEGER NOT NULL CHECK (reserve_credits >= 0),
@@ -26,16 +35,18 @@ CREATE TABLE jobs (
   completed_at_ms INTEGER,
   duration_ms INTEGER,
   credits_cost INTEGER NOT NULL CHECK (credits_cost >= 0),
-  outcome TEXT,
   artifacts TEXT NOT NULL,
-  error TEXT,
   failed_by TEXT,
   forgotten_at_ms INTEGER,
   checksum INTEGER NOT NULL,
+  has_outcome INTEGER NOT NULL,
+  has_error INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL,
   artifacts_removed_at_ms INTEGER,
-  CHECK ((phase = 'settling') = (outcome IS NOT NULL)),
+  CHECK ((phase = 'settling') = has_outcome),
   CHECK ((phase IN ('completed', 'failed')) = (completed_at_ms IS NOT NULL)),
-  CHECK ((phase = 'failed') = (error IS NOT NULL)),
+  CHECK ((phase = 'failed') = has_error),
   CHECK (credits_cost = 0 OR phase = 'completed')
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_of_owner ON jobs (owner, phase, job_id);
@@ -52,11 +63,8 @@ WHEN OLD.phase IN ('completed', 'failed') AND (
   OR NEW.created_at_ms <> OLD.created_at_ms OR NEW.started_at_ms IS NOT OLD.started_at_ms
   OR NEW.completed_at_ms <> OLD.completed_at_ms OR NEW.duration_ms IS NOT OLD.duration_ms
   OR NEW.credits_cost <> OLD.credits_cost OR NEW.artifacts <> OLD.artifacts
-  OR NEW.failed_by IS NOT OLD.failed_by
-  OR (NEW.forgotten_at_ms IS NULL AND (
-    OLD.forgotten_at_ms IS NOT NULL OR NEW.class_name <> OLD.class_name
-    OR NEW.metadata_json IS NOT OLD.metadata_json OR NEW.webhook_url IS NOT OLD.webhook_url
-    OR NEW.error IS NOT OLD.error))
+  OR NEW.failed_by IS NOT OLD.failed_by OR NEW.text_key_id <> OLD.text_key_id
+  OR (NEW.forgotten_at_ms IS NULL AND (OLD.forgotten_at_ms IS NOT NULL OR NEW.texts <> OLD.texts))
 )
 BEGIN SELECT RAISE(ABORT, 'a job that is over does not change'); END;
 CREATE TRIGGER jobs_stay BEFORE DELETE ON jobs WHEN OLD.phase <> 'reserving'
@@ -64,18 +72,19 @@ BEGIN SELECT RAISE(ABORT, 'only a job that nobody saw is removed'); END;
 
 CREATE TABLE sources (
   job_id TEXT PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
-  code TEXT NOT NULL,
-  checksum INTEGER NOT NULL
+  checksum INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotent_requests (
   owner TEXT NOT NULL,
-  key TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
   job_id TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   checksum INTEGER NOT NULL,
-  PRIMARY KEY (owner, key)
+  PRIMARY KEY (owner, key_hash)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotent_requests_by_time ON idempotent_requests (created_at_ms);
 CREATE INDEX idempotent_requests_of_job ON idempotent_requests (job_id);
@@ -135,7 +144,6 @@ CREATE TABLE ledger_entries (
   CHECK (charged_credits = 0 OR kind = 'settle')
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_entries_of_owner ON ledger_entries (owner, entry_id);
-CREATE INDEX ledger_entries_of_job ON ledger_entries (job_id) WHERE job_id IS NOT NULL;
 CREATE UNIQUE INDEX one_entry_of_grant ON ledger_entries (owner, grant_id) WHERE grant_id IS NOT NULL;
 CREATE UNIQUE INDEX one_reserve_of_job ON ledger_entries (job_id) WHERE kind = 'reserve';
 CREATE UNIQUE INDEX one_end_of_job ON ledger_entries (job_id) WHERE kind IN ('settle', 'void');
@@ -151,7 +159,6 @@ CREATE TABLE deliveries (
   key_id TEXT,
   secret_sealed TEXT,
   event TEXT NOT NULL CHECK (event IN ('completed', 'failed')),
-  url TEXT NOT NULL,
   host TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   repeats TEXT,
@@ -159,7 +166,9 @@ CREATE TABLE deliveries (
   attempts TEXT NOT NULL,
   due_at_ms INTEGER,
   delivered_at_ms INTEGER,
-  checksum INTEGER NOT NULL
+  checksum INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_of_owner ON deliveries (owner, delivery_id);
 CREATE INDEX deliveries_of_job ON deliveries (job_id, delivery_id);
@@ -171,12 +180,14 @@ BEGIN SELECT RAISE(ABORT, 'a delivery stays'); END;
 
 CREATE TABLE delivery_bodies (
   delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
-  body TEXT NOT NULL,
-  checksum INTEGER NOT NULL
+  checksum INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE delivery_answers (
   delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
-  answer TEXT NOT NULL,
-  checksum INTEGER NOT NULL
+  checksum INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 `;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmod, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
 import { realDisk } from '../disk.ts';
@@ -10,6 +9,7 @@ import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
 import { Connection, explainedAtOpening } from './connection.ts';
 import { migrate } from './migrations.ts';
+import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
@@ -36,8 +36,6 @@ const OWNERS_ALONE = 0o600;
 /** The exit code of a process whose disk failed it (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
-/** Transactions that wait in line let the rest of the service go on after so long. */
-const SPELL_MS = 4;
 
 const WRITER = `
   PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
@@ -88,7 +86,7 @@ export class SqliteDatabase implements SqlDatabase {
   #checkpointing: Promise<void> | undefined;
   /** The size of the log at which the next one is due: when the last one failed, not at once again. */
   #checkpointAtBytes = 0;
-  #spellBegunMs = 0;
+  readonly #spell = new Spell();
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
@@ -139,10 +137,12 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    if (this.#spell.isLong) await this.#spell.end();
     return this.#opened.reader.all<Row>(text, values);
   }
 
   async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    if (this.#spell.isLong) await this.#spell.end();
     return this.#opened.reader.get<Row>(text, values);
   }
 
@@ -201,7 +201,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
     this.#assertOpen();
-    await this.#breathe();
+    if (this.#spell.isLong) await this.#spell.end();
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
     const tx = new SqliteTransaction(this, writer);
@@ -220,13 +220,6 @@ export class SqliteDatabase implements SqlDatabase {
     } finally {
       tx.open = false;
     }
-  }
-
-  /** Many in line would hold the service's loop between them. */
-  async #breathe(): Promise<void> {
-    if (performance.now() - this.#spellBegunMs < SPELL_MS) return;
-    await turn();
-    this.#spellBegunMs = performance.now();
   }
 
   #openGroup(writer: Connection): Group {

@@ -1,5 +1,5 @@
 import { fstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
@@ -7,6 +7,7 @@ import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { SqlLedgerStore } from '../../../lib/storage/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/storage/sql/sql-storage.ts';
+import { JOBS } from '../../../lib/storage/sql/tables.ts';
 import {
   type Flush,
   SqliteDatabase,
@@ -14,6 +15,7 @@ import {
 } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { seededRandom } from '../../fixtures/simulated-disk.ts';
 
 async function open(
   t: Test,
@@ -104,18 +106,44 @@ t.test('the log is emptied while commits go on', async (t) => {
   t.equal((await storage.listJobs({ limit: 1000 })).length, 300);
 });
 
-t.test('what was forgotten is in no file any more', async (t) => {
-  const { insert, storage, path } = await open(t);
-  const secret = 'a source that nobody may read again';
-  await insert(jobRecord('1', { phase: 'completed' }), secret);
-  const files = () =>
-    readdirSync(join(path, '..')).map((name) => readFileSync(join(path, '..', name), 'latin1'));
-  t.ok(files().some((bytes) => bytes.includes(secret)));
-  await storage.transaction((tx) =>
-    storage.forgetJob(tx, jobRecord('1', { phase: 'completed', className: '', forgottenAtMs: 1 })),
+t.test('keys of forgotten texts are in no file any more', async (t) => {
+  const { database, insert, storage, path } = await open(t);
+  const random = seededRandom(7);
+  // Ids in no order and texts of many sizes: pages are split and rows move.
+  const ids = Array.from({ length: 1500 }, () => `job-${Math.floor(random() * 1e15)}`);
+  const add = (id: string) =>
+    insert(
+      jobRecord(id, { phase: 'completed', metadataJson: 'm'.repeat(random() * 900) }),
+      'code '.repeat(random() * 600),
+    );
+  const forget = (jobId: string) =>
+    storage.transaction((tx) =>
+      storage.forgetJob(tx, jobRecord(jobId, { phase: 'completed', className: '', forgottenAtMs: 1 })),
+    );
+  const forgotten = ids.filter((_, index) => index % 3 === 0);
+  await Promise.all(ids.slice(0, 1000).map(add));
+  const rows = await database.all<{ job_id: string; text_key: Uint8Array }>(
+    `SELECT job_id, ${JOBS.textKey} FROM jobs`,
   );
+  const keys = new Map(rows.map(({ job_id: id, text_key: key }) => [id, Buffer.from(key)]));
+  const kept = ids.slice(0, 1000).find((id) => !forgotten.includes(id)) as string;
+  const files = () => readdirSync(dirname(path)).map((name) => readFileSync(join(dirname(path), name)));
+  const isThere = (id: string) => files().some((bytes) => bytes.includes(keys.get(id) as Buffer));
+  t.ok(isThere(forgotten[0] as string));
+
+  const [early, late] = [forgotten.slice(0, 150), forgotten.slice(150)];
+  await Promise.all(early.map(forget));
+  await Promise.all(ids.slice(1000).map(add));
+  await Promise.all(late.map(forget));
   await storage.purge();
-  t.notOk(files().some((bytes) => bytes.includes(secret)));
+  const found = files();
+  const left = forgotten.filter(
+    (id) => keys.has(id) && found.some((bytes) => bytes.includes(keys.get(id) as Buffer)),
+  );
+  t.same(left, []);
+  t.ok(isThere(kept));
+  t.match(await storage.getJob(kept), { jobId: kept });
+  t.match(await storage.getJob(early[0] as string), { className: '', forgottenAtMs: 1 });
 });
 
 t.test('that the log is empty is flushed before a purge is over', async (t) => {
@@ -220,13 +248,18 @@ t.test('a row that is not as it was written is named, and the others can be read
   for (const id of ['1', '2', '3'])
     await insert(jobRecord(id, { owner: `owner-of-${id}` }), `source-of-${id}`);
   await storage.stop();
-  const bytes = readFileSync(path, 'latin1').replace('source-of-2', 'source-of-7');
-  writeFileSync(path, bytes, 'latin1');
+  const sealed = sealedSourceOf('2', path);
+  const altered = Buffer.from(sealed);
+  altered[20] = (altered[20] as number) ^ 1;
+  const bytes = readFileSync(path);
+  altered.copy(bytes, bytes.indexOf(sealed));
+  writeFileSync(path, bytes.toString('latin1').replace('owner-of-3', 'owner-of-7'), 'latin1');
   await storage.start();
   await t.rejects(storage.readSource('2'), {
     code: 'storage_damaged',
     message: /row 2 of the table sources/,
   });
+  await t.rejects(storage.getJob('3'), { code: 'storage_damaged', message: /row 3 of the table jobs/ });
   t.equal(await storage.readSource('1'), 'source-of-1');
   t.match(await storage.getJob('2'), { jobId: '2' });
 });
@@ -243,7 +276,7 @@ t.test('a damaged page fails nobody who does not read it', async (t) => {
   t.ok(lost.length > 0 && lost.length < ids.length, `${lost.length} of ${ids.length} can't be read`);
   const results = await Promise.allSettled([
     insert(jobRecord('before')),
-    database.transaction((tx) => tx.get('SELECT code FROM sources WHERE job_id = ?', lost[0] as string)),
+    database.transaction((tx) => tx.get('SELECT texts FROM sources WHERE job_id = ?', lost[0] as string)),
     insert(jobRecord('after')),
   ]);
   t.match(results, [
@@ -254,6 +287,13 @@ t.test('a damaged page fails nobody who does not read it', async (t) => {
   t.match(await storage.getJob('before'), { jobId: 'before' });
   t.match(await storage.getJob('after'), { jobId: 'after' });
 });
+
+function sealedSourceOf(jobId: string, path: string): Buffer {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const row = database.prepare('SELECT texts FROM sources WHERE job_id = ?').get(jobId);
+  database.close();
+  return Buffer.from(row?.['texts'] as Uint8Array);
+}
 
 function damageLeafOf(table: string, path: string): void {
   const database = new DatabaseSync(path, { readOnly: true });
