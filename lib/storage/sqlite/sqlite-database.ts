@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { chmod, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
@@ -7,8 +6,8 @@ import { realDisk } from '../disk.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
-import { Connection, explainedAtOpening } from './connection.ts';
-import { migrate } from './migrations.ts';
+import { Connection } from './connection.ts';
+import { makeDatabase } from './make-database.ts';
 import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -32,14 +31,10 @@ export interface SqliteDatabaseOptions {
   checkpointAfterBytes?: number;
 }
 
-const OWNERS_ALONE = 0o600;
 /** The exit code of a process whose disk failed it (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
-const WRITER = `
-  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
-  PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 
 /** A transaction that read a damaged page can't be committed. */
@@ -359,30 +354,6 @@ export class SqliteDatabase implements SqlDatabase {
       this.#showCommits();
     }
   }
-}
-
-/** Opens a database for writing, made with its tables where there is none. */
-export async function makeDatabase(path: string): Promise<Connection> {
-  await assertOpens(path);
-  const connection = new Connection(path);
-  try {
-    await chmod(path, OWNERS_ALONE);
-    connection.exec(WRITER);
-    migrate(connection);
-    return connection;
-  } catch (error) {
-    connection.close();
-    throw explainedAtOpening(error, path);
-  }
-}
-
-/** Rejects with the system's own error: SQLite only says that it could not. */
-async function assertOpens(path: string): Promise<void> {
-  const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  await file?.close();
 }
 
 function nothing(): void {}
