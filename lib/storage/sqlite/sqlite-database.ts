@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
 import { realDisk } from '../disk.ts';
+import { isNoRoom } from '../spare-room.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
@@ -97,13 +98,24 @@ export class SqliteDatabase implements SqlDatabase {
 
   async start(): Promise<void> {
     if (this.#isOpen) return;
+    try {
+      await this.#open();
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await this.#onNoRoom();
+      await this.#open();
+    }
+  }
+
+  async #open(): Promise<void> {
     await this.#log.rewrite();
     const writer = await makeDatabase(this.#path);
     try {
-      // From here on all that was found is on the medium, and so are the names of the files.
-      writer.all(EMPTY_LOG, []);
-      await realDisk.syncFolder(dirname(this.#path));
+      emptyIfThereIsRoom(writer);
       await this.#log.open();
+      await this.#log.flush();
+      // From here on all that was found is on the medium, and so are the names of the files.
+      await realDisk.syncFolder(dirname(this.#path));
       const reader = new Connection(this.#path, { readOnly: true });
       reader.exec(READER);
       this.#connections = { writer, reader };
@@ -209,8 +221,10 @@ export class SqliteDatabase implements SqlDatabase {
       return { result, durable: group.durable };
     } catch (error) {
       if (isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
-      else if (writer.isInTransaction) writer.exec('ROLLBACK TO work; RELEASE work');
-      else await this.#abandon(group, error); // SQLite had to undo all of the group.
+      else if (writer.isInTransaction) {
+        writer.exec('ROLLBACK TO work; RELEASE work');
+        if (isFull(error)) await this.#onNoRoom();
+      } else await this.#abandon(group, error); // SQLite had to undo all of the group.
       throw error;
     } finally {
       tx.open = false;
@@ -246,6 +260,7 @@ export class SqliteDatabase implements SqlDatabase {
       writer.run('COMMIT');
     } catch (error) {
       if (writer.isInTransaction) writer.run('ROLLBACK');
+      await this.#overwriteCommit(writer);
       return this.#abandon(group, error);
     }
     this.#group = undefined;
@@ -280,6 +295,22 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
+  /**
+   * A commit that failed may be in the log, complete: SQLite writes it there before the log's index, which may find no
+   * room to grow. Unless the process goes on to write over it, the next start would take it for committed. What is
+   * written here has its place in the log already, so it needs no room, and changes nothing if it is found.
+   */
+  async #overwriteCommit(writer: Connection): Promise<void> {
+    try {
+      // Writes a page, though nothing changes.
+      const [schema] = writer.all<{ user_version: number }>('PRAGMA user_version', []);
+      writer.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${schema?.user_version}; COMMIT`);
+    } catch {
+      if (writer.isInTransaction) writer.run('ROLLBACK');
+    }
+    await this.#flushLog().catch(nothing); // What it means that it fails, is told.
+  }
+
   /** SQLite commits nothing of a transaction that has read a damaged page: the others of the group are run again. */
   #spoil(group: Group, writer: Connection): void {
     if (writer.isInTransaction) writer.run('ROLLBACK');
@@ -290,7 +321,7 @@ export class SqliteDatabase implements SqlDatabase {
   /** Nothing of a group is written. */
   async #abandon(group: Group, error: unknown): Promise<void> {
     this.#group = undefined;
-    if (isScenepressError(error, 'storage_full')) await this.#onNoRoom();
+    if (isFull(error)) await this.#onNoRoom();
     group.reject(error);
   }
 
@@ -354,6 +385,19 @@ export class SqliteDatabase implements SqlDatabase {
       this.#showCommits();
     }
   }
+}
+
+/** On a full disk what is in the log stays there. */
+function emptyIfThereIsRoom(writer: Connection): void {
+  try {
+    writer.all(EMPTY_LOG, []);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return isScenepressError(error, 'storage_full') || isNoRoom(error);
 }
 
 function nothing(): void {}

@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { realDisk, replaceFile } from '../disk.ts';
+import { isNoRoom } from '../spare-room.ts';
 
 /** The file that commits are written to before a checkpoint copies them into the database. */
 export class WriteAheadLog {
@@ -25,7 +26,24 @@ export class WriteAheadLog {
       throw error;
     });
     if (!found || found.size === 0) return;
-    await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [await readFile(this.#path)]);
+    const bytes = await readFile(this.#path);
+    try {
+      await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [bytes]);
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      await this.#rewriteInPlace(bytes);
+    }
+  }
+
+  /** On a full disk. What is on the medium already is written over with the same. */
+  async #rewriteInPlace(bytes: Buffer): Promise<void> {
+    const file = await realDisk.open(this.#path, 'existing');
+    try {
+      await file.write(bytes, 0);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   }
 
   /** Opens what SQLite has made. */
