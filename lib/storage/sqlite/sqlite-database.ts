@@ -80,7 +80,7 @@ export class SqliteDatabase implements SqlDatabase {
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
   #checkpointing: Promise<void> | undefined;
-  /** The size of the log at which the next one is due: when the last one failed, not at once again. */
+  /** The size of the log at which the next one is due: when the last one failed or the disk is full, not at once. */
   #checkpointAtBytes = 0;
   readonly #spell = new Spell();
 
@@ -99,19 +99,20 @@ export class SqliteDatabase implements SqlDatabase {
   async start(): Promise<void> {
     if (this.#isOpen) return;
     try {
-      await this.#open();
+      await this.#open({ emptyLog: true });
     } catch (error) {
       if (!isFull(error)) throw error;
       await this.#onNoRoom();
-      await this.#open();
+      await this.#open({ emptyLog: false });
+      this.#putCheckpointOff();
     }
   }
 
-  async #open(): Promise<void> {
+  async #open({ emptyLog }: { emptyLog: boolean }): Promise<void> {
     await this.#log.rewrite();
     const writer = await makeDatabase(this.#path);
     try {
-      emptyIfThereIsRoom(writer);
+      if (emptyLog) writer.all(EMPTY_LOG, []);
       await this.#log.open();
       await this.#log.flush();
       // From here on all that was found is on the medium, and so are the names of the files.
@@ -132,7 +133,7 @@ export class SqliteDatabase implements SqlDatabase {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     do {
-      await this.#last; // A transaction that runs opens a group of its own perhaps.
+      await this.#last; // A transaction that runs may open a group of its own.
       await this.#flushing;
       await this.#checkpointing;
     } while (this.#group || this.#flushing || this.#checkpointing);
@@ -223,7 +224,7 @@ export class SqliteDatabase implements SqlDatabase {
       if (isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
       else if (writer.isInTransaction) {
         writer.exec('ROLLBACK TO work; RELEASE work');
-        if (isFull(error)) await this.#onNoRoom();
+        if (isFull(error)) await this.#ranOut();
       } else await this.#abandon(group, error); // SQLite had to undo all of the group.
       throw error;
     } finally {
@@ -321,8 +322,14 @@ export class SqliteDatabase implements SqlDatabase {
   /** Nothing of a group is written. */
   async #abandon(group: Group, error: unknown): Promise<void> {
     this.#group = undefined;
-    if (isFull(error)) await this.#onNoRoom();
+    if (isFull(error)) await this.#ranOut();
     group.reject(error);
+  }
+
+  /** A checkpoint would take the room that is made here for commits, and fail all the same. */
+  async #ranOut(): Promise<void> {
+    this.#putCheckpointOff();
+    await this.#onNoRoom();
   }
 
   #showCommits(): void {
@@ -346,12 +353,16 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpointAtBytes = this.#checkpointAfterBytes;
     this.#checkpointing = this.#checkpoint()
       .catch((error: unknown) => {
-        this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
+        this.#putCheckpointOff();
         this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.');
       })
       .finally(() => {
         this.#checkpointing = undefined;
       });
+  }
+
+  #putCheckpointOff(): void {
+    this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
   }
 
   /** Copies nearly all while commits go on, and only the rest while they wait. */
@@ -384,15 +395,6 @@ export class SqliteDatabase implements SqlDatabase {
     } finally {
       this.#showCommits();
     }
-  }
-}
-
-/** On a full disk what is in the log stays there. */
-function emptyIfThereIsRoom(writer: Connection): void {
-  try {
-    writer.all(EMPTY_LOG, []);
-  } catch (error) {
-    if (!isFull(error)) throw error;
   }
 }
 
