@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 const PAGE_BYTES = 4096;
+const BLANK = Buffer.alloc(PAGE_BYTES);
 const FIRST_TRUNK_AT = 32;
 const FREE_PAGES_AT = 36;
 const HEADER_BYTES = 100;
@@ -41,7 +42,7 @@ export async function freePagesFault(path: string): Promise<string | undefined> 
 
 /** One flipped bit in a page that nothing uses does no harm. */
 function isBlank(page: Buffer): boolean {
-  return page.reduce((count, byte) => count + Math.sign(byte), 0) <= 1;
+  return page.equals(BLANK) || page.reduce((count, byte) => count + Math.sign(byte), 0) <= 1;
 }
 
 function readPage(file: FileHandle, page: number): Promise<Buffer> {
