@@ -54,15 +54,21 @@ export interface Artifact {
   sizeBytes: number;
 }
 
-/** Where the asset store keeps an artifact: at the same place for each attempt at a job. */
-export function assetKeyOf(jobId: string, name: ArtifactName): string {
-  return `${jobId}/${name}`;
+/** Where the asset store keeps an artifact: each attempt at a job has a place of its own. */
+export function assetKeyOf({ jobId, token }: { jobId: string; token: number }, name: ArtifactName): string {
+  return `${jobId}-${token}/${name}`;
+}
+
+/** Where an attempt may have stored artifacts. */
+export function assetKeysOf(claim: { jobId: string; token: number }): string[] {
+  return ARTIFACT_NAMES.map((name) => assetKeyOf(claim, name));
 }
 
 /** Where artifacts may lie that a job which is over doesn't refer to: an attempt stored them, and was then cut off. */
-export function orphanKeysOf({ jobId, artifacts }: JobRecord): string[] {
+export function orphanKeysOf({ jobId, token: last = 0, artifacts }: JobRecord): string[] {
   const referred = new Set(artifacts.map(({ assetKey }) => assetKey));
-  return ARTIFACT_NAMES.map((name) => assetKeyOf(jobId, name)).filter((key) => !referred.has(key));
+  const keys = Array.from({ length: last }, (_, index) => assetKeysOf({ jobId, token: index + 1 }));
+  return keys.flat().filter((key) => !referred.has(key));
 }
 
 /** How a render ended, fixed before the ledger is told. */
@@ -95,6 +101,8 @@ export interface JobRecord {
   attempts: number;
   /** How often the service, or its thread, died while it was being rendered; absent where that never happened. */
   interruptions?: number;
+  /** Of the last claim on it; absent before the first. */
+  token?: number;
   createdAtMs: number;
   /** When the last attempt began; null before the first. */
   startedAtMs: number | null;
@@ -144,13 +152,6 @@ export interface Job {
   completedAt: string | null;
   /** When its code, metadata, error and artifacts were removed, ISO 8601; absent in most. */
   forgottenAt?: string;
-}
-
-/** What the queue has to know of a job: without what its owner wrote, which may be large. */
-export type WaitingJob = Pick<JobRecord, 'jobId' | 'owner' | 'phase' | 'attempts' | 'interruptions'>;
-
-export function waitingJobOf({ jobId, owner, phase, attempts, interruptions }: JobRecord): WaitingJob {
-  return { jobId, owner, phase, attempts, ...(interruptions !== undefined && { interruptions }) };
 }
 
 /** A terminal job never changes. */

@@ -4,6 +4,8 @@ export { assetStoreSuite } from './asset-store.ts';
 export { deliveriesSuite } from './deliveries.ts';
 export { keyStoreSuite } from './keys.ts';
 export { ledgerSuite } from './ledger.ts';
+export { queueSuite } from './queue.ts';
 export { settingsStoreSuite } from './settings.ts';
+export { signalsSuite } from './signals.ts';
 export { storageSuite } from './storage.ts';
 export type { Behaviour, Opened } from './suite.ts';

@@ -8,6 +8,7 @@ import {
   deliveriesSuite,
   keyStoreSuite,
   ledgerSuite,
+  queueSuite,
   settingsStoreSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
@@ -36,6 +37,14 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
     'the SQLite storage, for deliveries',
     (t) =>
       deliveriesSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
+    'the SQLite storage, for its queue',
+    (t) =>
+      queueSuite(async () => {
         const folder = await openFolder(t);
         return { subject: folder.storage, close: () => folder.stop() };
       }),

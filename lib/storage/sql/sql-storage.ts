@@ -8,12 +8,14 @@ import type {
   ResealStep,
   Storage,
   Transaction,
+  UnfinishedPhase,
 } from '../storage.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
+import { SqlQueue } from './sql-queue.ts';
 import { JOBS, REQUESTS, SOURCES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
@@ -22,7 +24,7 @@ const DEFAULT_LIMIT = 50;
 const PAGE = 500;
 /** Each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
-const UNFINISHED_PHASES: JobPhase[] = ['reserving', 'queued', 'running', 'settling'];
+const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
 const TERMINAL: JobPhase[] = ['completed', 'failed'];
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
@@ -35,15 +37,20 @@ const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
 /** Jobs in a database that speaks SQL. */
 export class SqlStorage implements Storage {
   readonly deliveries: SqlDeliveryStore;
+  readonly queue: SqlQueue;
+  readonly isShared: boolean;
   readonly #database: SqlDatabase;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
+    this.isShared = database.isShared;
     this.deliveries = new SqlDeliveryStore(database);
+    this.queue = new SqlQueue(database);
   }
 
   async start(): Promise<void> {
     await this.#database.start();
+    this.queue.start();
     await this.deliveries.start();
   }
 
@@ -53,6 +60,10 @@ export class SqlStorage implements Storage {
 
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
     return this.#database.transaction(work);
+  }
+
+  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#database.alone(office, work);
   }
 
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
@@ -157,11 +168,17 @@ export class SqlStorage implements Storage {
     return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
   }
 
-  async unfinishedJobs({ after = '' }: { after?: string } = {}): Promise<JobRecord[]> {
+  async unfinishedJobs({
+    after = '',
+    phases = UNFINISHED_PHASES,
+  }: {
+    after?: string;
+    phases?: UnfinishedPhase[];
+  } = {}): Promise<JobRecord[]> {
     const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = ? AND job_id > ? ORDER BY job_id LIMIT ?) AS page`;
     const rows = await this.#database.all(
-      `${UNFINISHED_PHASES.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
-      ...UNFINISHED_PHASES.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
+      `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
+      ...phases.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
       UNFINISHED_PAGE,
     );
     const jobs = rows.map((row) => JOBS.record(row));

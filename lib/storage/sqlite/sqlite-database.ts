@@ -66,6 +66,7 @@ interface Group {
  * All other reads use a second connection, whose view moves on with each flush: it never shows what isn't durable.
  */
 export class SqliteDatabase implements SqlDatabase {
+  readonly isShared = false;
   readonly #path: string;
   readonly #log: WriteAheadLog;
   readonly #aside: Aside;
@@ -85,6 +86,8 @@ export class SqliteDatabase implements SqlDatabase {
   #checkpointing: Promise<void> | undefined;
   /** The size of the log at which the next one is due: when the last one failed or the disk is full, not at once. */
   #checkpointAtBytes = 0;
+  /** What is being done alone. */
+  readonly #offices = new Set<string>();
   readonly #spell = new Spell();
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
@@ -159,6 +162,16 @@ export class SqliteDatabase implements SqlDatabase {
   async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
     if (this.#spell.isLong) await this.#spell.end();
     return this.#opened.reader.get<Row>(text, values);
+  }
+
+  async alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#offices.has(office)) return undefined;
+    this.#offices.add(office);
+    try {
+      return await work();
+    } finally {
+      this.#offices.delete(office);
+    }
   }
 
   async aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
