@@ -6,7 +6,7 @@ import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts
 import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
-import { isScenepressError, ScenepressError } from './errors.ts';
+import { ScenepressError } from './errors.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
 import { Dispatcher } from './jobs/dispatcher.ts';
