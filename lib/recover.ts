@@ -9,10 +9,10 @@ import { realDisk, replaceFile } from './storage/disk.ts';
 import { FolderLock } from './storage/folder-lock.ts';
 import { Connection } from './storage/sqlite/connection.ts';
 import { lostChanges } from './storage/sqlite/lost-changes.ts';
+import { makeDatabase } from './storage/sqlite/make-database.ts';
 import { mend } from './storage/sqlite/mend.ts';
 import { queueFaults, rebuildQueue } from './storage/sqlite/rebuild-queue.ts';
 import { type LostRow, salvage } from './storage/sqlite/salvage.ts';
-import { makeDatabase } from './storage/sqlite/sqlite-database.ts';
 
 const WORK = 'recovery.part';
 const MOST_FAULTS = 100;

@@ -6,7 +6,7 @@ import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts
 import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
-import { isScenepressError, ScenepressError } from './errors.ts';
+import { ScenepressError } from './errors.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
 import { Dispatcher } from './jobs/dispatcher.ts';
@@ -19,6 +19,7 @@ import { JobEnds } from './jobs/job-ends.ts';
 import { recentEnds } from './jobs/recent-ends.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
 import { STANDING_MS, Standing } from './jobs/standing.ts';
+import { withSpareRoom } from './jobs/with-spare-room.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
@@ -236,7 +237,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         const { queuePausedAt } = this.status();
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
-      await this.#recover();
+      await withSpareRoom(() => this.#book.recover());
       await this.#restoreStanding();
       await this.#dispatcher.start(pool, { paused });
       this.#webhooks.start();
@@ -540,15 +541,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         this.#webhooks.wake();
       },
     });
-  }
-
-  async #recover(): Promise<void> {
-    try {
-      await this.#book.recover();
-    } catch (error) {
-      if (!isScenepressError(error, 'storage_full')) throw error;
-      await this.#book.recover(); // Now with the spare room.
-    }
   }
 
   get #accepting(): boolean {

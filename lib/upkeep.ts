@@ -31,8 +31,8 @@ export interface UpkeepOptions {
 const SWEEP_MS = LEASE_MS / 3;
 
 /**
- * What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old, puts
- * back what dead workers of other processes left. Once at a time, of all processes.
+ * What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old, looks
+ * for damage, puts back what dead workers of other processes left. Once at a time, of all processes.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -55,7 +55,7 @@ export class Upkeep {
 
   start(): void {
     this.#tasks = [
-      cron.schedule(NIGHTLY, () => this.#alone('audit', () => this.#audit()), { timezone: 'UTC' }),
+      cron.schedule(NIGHTLY, () => this.nightly(), { timezone: 'UTC' }),
       cron.schedule(HOURLY, () => this.#alone('tidying', () => this.#tidy()), { timezone: 'UTC' }),
     ];
     if (this.#options.storage.isShared)
@@ -70,6 +70,26 @@ export class Upkeep {
     this.#tasks = undefined;
     clearInterval(this.#sweeps);
     for (const task of tasks) await task.destroy();
+  }
+
+  /** By the clock, once a day. */
+  async nightly(): Promise<void> {
+    await this.#alone('audit', () => this.#audit());
+    await this.#alone('check', () => this.#check());
+  }
+
+  /** An index that lost an entry hides a job, and nothing that reads it would notice. */
+  async #check(): Promise<void> {
+    try {
+      const problems = await this.#options.storage.check?.();
+      if (!problems || problems.length === 0) return;
+      this.#logger.error(
+        { problems },
+        'The storage is damaged. Stop the service, then run `scenepress recover`.',
+      );
+    } catch (error) {
+      this.#report(error, 'The storage could not be checked.');
+    }
   }
 
   async #alone(office: string, work: () => Promise<void>): Promise<void> {

@@ -4,6 +4,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { JobRecord } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import { persistently } from './persistently.ts';
+import { withSpareRoom } from './with-spare-room.ts';
 
 export interface CancellationsOptions {
   book: JobBook;
@@ -27,7 +28,7 @@ export class Cancellations {
   async cancel(jobId: string): Promise<void> {
     const { book, storage, signals, onChange } = this.#options;
     try {
-      const ended = await book.cancel(jobId);
+      const ended = await withSpareRoom(() => book.cancel(jobId));
       if (ended) onChange(ended);
     } catch (error) {
       // Once it is written down that it ends, it does, however long the ledger takes to answer.

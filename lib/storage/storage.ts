@@ -95,6 +95,11 @@ export interface Storage {
    * made it.
    */
   forgetJob(tx: Transaction, job: JobRecord): Promise<void>;
+  /**
+   * Reads all that is stored, as long as that takes, beside everything else: a sentence for each place that contradicts
+   * others, as an index its table. Rows that it hides would be missed by no one. Called every night.
+   */
+  check?(): Promise<string[]>;
   /** Resolves when nothing that was replaced or removed before the call is on the medium any more. */
   purge(): Promise<void>;
 

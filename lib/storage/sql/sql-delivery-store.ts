@@ -3,6 +3,7 @@ import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DeliveryQuery, DeliveryStore, DueQuery } from '../../webhooks/delivery-store.ts';
 import { DueQueue } from '../../webhooks/due-queue.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage.ts';
+import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
@@ -91,7 +92,8 @@ export class SqlDeliveryStore implements DeliveryStore {
       ...conditions.map(({ value }) => value),
       limit,
     );
-    return rows.map((row) => DELIVERIES.record(row));
+    const deliveries = rows.map((row) => DELIVERIES.record(row));
+    return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: false, from: before });
   }
 
   async due({ lanes, ...query }: DueQuery): Promise<DeliveryRecord[]> {

@@ -10,6 +10,7 @@ import type {
   Transaction,
   UnfinishedPhase,
 } from '../storage.ts';
+import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
@@ -99,6 +100,10 @@ export class SqlStorage implements Storage {
     await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
   }
 
+  check(): Promise<string[]> {
+    return this.#database.check();
+  }
+
   purge(): Promise<void> {
     return this.#database.purge();
   }
@@ -159,7 +164,8 @@ export class SqlStorage implements Storage {
       ...phases.flatMap((phase) => [phase, ...conditions.map(({ value }) => value), limit]),
       limit,
     );
-    return rows.map((row) => JOBS.record(row));
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
   }
 
   async unfinishedJobs({
@@ -175,7 +181,8 @@ export class SqlStorage implements Storage {
       ...phases.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
       UNFINISHED_PAGE,
     );
-    return rows.map((row) => JOBS.record(row));
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: true, from: after });
   }
 
   async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
@@ -186,7 +193,8 @@ export class SqlStorage implements Storage {
         after,
         PAGE,
       );
-      const jobs = rows.map((row) => JOBS.record(row));
+      const found = rows.map((row) => JOBS.record(row));
+      const jobs = inOrder(JOBS, ({ jobId }) => jobId, found, { up: true, from: after });
       yield* jobs;
       const last = jobs.at(-1);
       if (!last) return;

@@ -37,6 +37,8 @@ export interface SqlDatabase extends SqlReader {
   alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take seconds, or minutes, without holding anything else. */
   aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
+  /** Reads the whole database, aside: a sentence for each place in its files that contradicts others. */
+  check(): Promise<string[]>;
   /** Resolves when nothing that was replaced or deleted before the call is in the database's files any more. */
   purge(): Promise<void>;
   /** The transaction behind a handle. One of another database, or one that is over, is an assertion. */

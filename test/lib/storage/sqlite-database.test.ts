@@ -352,3 +352,45 @@ t.test('no statement breaks what must hold', async (t) => {
   }
   t.same((await ledger.audit()).problems, []);
 });
+
+t.test('a check finds what a damaged index hides', async (t) => {
+  const { insert, storage, path } = await open(t);
+  for (const id of ['1', '2', '3']) await insert(jobRecord(id));
+  t.same(await storage.check(), []);
+  await storage.stop();
+  const plain = new DatabaseSync(path);
+  const { rootpage } = plain
+    .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs_in_phase'")
+    .get() as { rootpage: number };
+  plain.close();
+  const bytes = readFileSync(path);
+  const entry = bytes.indexOf('queued3', (rootpage - 1) * 4096);
+  bytes[entry + 5] = (bytes[entry + 5] as number) ^ 1;
+  writeFileSync(path, bytes);
+  await storage.start();
+  t.same((await storage.unfinishedJobs()).length, 2, 'a job is hidden');
+  t.match(await storage.check(), [/missing from index jobs_in_phase/]);
+});
+
+t.test('a page in use that is listed as free is written over by nothing', async (t) => {
+  const { insert, storage, path } = await open(t);
+  for (const id of ['1', '2', '3']) await insert(jobRecord(id, { phase: 'completed' }), 'x'.repeat(50_000));
+  await storage.transaction((tx) =>
+    storage.forgetJob(tx, jobRecord('1', { phase: 'completed', className: '', forgottenAtMs: 1 })),
+  );
+  await storage.stop();
+  const bytes = readFileSync(path);
+  const listAt = (bytes.readUInt32BE(32) - 1) * 4096;
+  const leaves = bytes.readUInt32BE(listAt + 4);
+  t.ok(leaves > 5, `${leaves} pages are free`);
+  for (let bit = 0; bit < 8; bit++) {
+    const flipped = Buffer.from(bytes);
+    const at = listAt + 8 + 4 * (bit % leaves) + 3;
+    flipped[at] = (flipped[at] as number) ^ (1 << bit);
+    writeFileSync(path, flipped);
+    await t.rejects(storage.start(), { code: 'storage_damaged', message: /free/ });
+  }
+  writeFileSync(path, bytes);
+  await storage.start();
+  t.equal((await storage.readSource('2'))?.length, 50_000);
+});
