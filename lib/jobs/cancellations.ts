@@ -1,3 +1,4 @@
+import { isScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -27,7 +28,10 @@ export class Cancellations {
   async cancel(jobId: string): Promise<void> {
     const { book, storage, signals, onChange } = this.#options;
     try {
-      const ended = await book.cancel(jobId);
+      const ended = await book.cancel(jobId).catch((error: unknown) => {
+        if (!isScenepressError(error, 'storage_full')) throw error;
+        return book.cancel(jobId); // By now the room is there that is kept for ending jobs.
+      });
       if (ended) onChange(ended);
     } catch (error) {
       // Once it is written down that it ends, it does, however long the ledger takes to answer.
