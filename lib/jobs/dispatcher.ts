@@ -24,6 +24,8 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   /** False while no attempts are to be begun; {@link Dispatcher.wake} when they may again. */
   mayBegin: () => boolean;
   precedenceOf: (owner: string) => Precedence;
+  /** Milliseconds by a monotonic clock. Default: that of the process. */
+  uptimeMs?: () => number;
 }
 
 /** Claims jobs that wait for workers that are free, and sees each attempt to its end. */
@@ -31,8 +33,9 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlog: Backlog;
   readonly #leases: Leases;
+  readonly #uptimeMs: () => number;
   readonly #hold = new BeginHold(() => this.resumeBeginning());
-  /** Another one in each life: what an earlier one left is nobody's. */
+  /** Another one in each life: what an earlier one left belongs to no one. */
   #worker = randomId('worker');
   #pool: RenderPool | undefined;
   #paused = false;
@@ -55,11 +58,13 @@ export class Dispatcher {
     const { storage, book, precedenceOf, logger } = options;
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, precedenceOf);
+    this.#uptimeMs = options.uptimeMs ?? (() => performance.now());
     this.#leases = new Leases({
       renew: (claims) => book.claims.renew(claims),
       isShared: storage.isShared,
       onWorthless: (claim) => this.#attemptOf(claim)?.stop('worthless'),
       onCutOff: (claim) => this.#attemptOf(claim)?.stop('cut off'),
+      uptimeMs: this.#uptimeMs,
       logger,
     });
   }
@@ -195,7 +200,7 @@ export class Dispatcher {
     const { book, queue, precedenceOf } = this.#options;
     const running = [...this.#running.values()];
     const forAll = Math.max(1, pool.size - queue.reservedWorkers);
-    const sinceMs = performance.now();
+    const sinceMs = this.#uptimeMs();
     this.#worthless.clear();
     const claimed = await book.claims.claim(this.#worker, {
       most: pool.size - running.length,

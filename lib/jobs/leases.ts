@@ -15,13 +15,15 @@ export interface LeasesOptions {
   onWorthless: (claim: Claim) => void;
   /** A claim could not be renewed, and may soon be somebody else's. */
   onCutOff: (claim: Claim) => void;
+  /** Milliseconds by a monotonic clock. */
+  uptimeMs: () => number;
   logger: Logger;
 }
 
 /** Renews the claims on jobs that run here. By a monotonic clock: how long a lease lasts doesn't depend on the time of day. */
 export class Leases {
   readonly #options: LeasesOptions;
-  /** With the time from which each is known to hold, of `performance.now()`. */
+  /** With the time from which each is known to hold, of `uptimeMs`. */
   readonly #claims = new Map<Claim, number>();
   #timer: NodeJS.Timeout | undefined;
   #isRenewing = false;
@@ -31,7 +33,7 @@ export class Leases {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.look(performance.now()), LOOK_MS).unref();
+    this.#timer ??= setInterval(() => this.look(this.#options.uptimeMs()), LOOK_MS).unref();
   }
 
   stop(): void {

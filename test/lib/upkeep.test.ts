@@ -3,9 +3,11 @@ import type { Storage } from '../../lib/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { Upkeep, type UpkeepOptions } from '../../lib/upkeep.ts';
 
-function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
+function upkeepOf({ check }: Pick<Storage, 'check'>): { upkeep: Upkeep; errors: [object, string][] } {
   const errors: [object, string][] = [];
   const logger = { info: () => {}, error: (...args: [object, string]) => errors.push(args) };
+  const alone = (_office: string, work: () => Promise<unknown>) => work();
+  const storage = { alone, ...(check && { check }) };
   const options = { storage, ledger: {}, logger: logger as unknown as Logger };
   return { upkeep: new Upkeep(options as unknown as UpkeepOptions), errors };
 }

@@ -459,21 +459,21 @@ t.test('workers of several services render each job once', async (t) => {
   await Promise.all([dispatcher.stop(0), other.stop(0)]);
 });
 
-/** Time passes when the test says so, for a dispatcher that is set up afterwards. */
+/** Time passes when the test says so, for a dispatcher that is set up with it. */
 function holdIntervals(t: Test) {
-  let nowMs = performance.now();
-  t.intercept(performance, 'now', { value: () => nowMs });
+  let nowMs = 0;
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
-  return (ms: number) => {
+  const pass = (ms: number) => {
     nowMs += ms;
     mock.timers.tick(ms);
   };
+  return { pass, uptimeMs: () => nowMs };
 }
 
 t.test('jobs that no signal told of are found', async (t) => {
-  const pass = holdIntervals(t);
-  const { book, dispatcher, ends, until } = await setUp(t);
+  const { pass, uptimeMs } = holdIntervals(t);
+  const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { uptimeMs });
   await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
   pass(2_000);
   await until(() => ends.length === 2);
@@ -483,11 +483,12 @@ t.test('jobs that no signal told of are found', async (t) => {
 t.test(
   'an owner who yielded has a turn again when that is over, though nothing of theirs ends',
   async (t) => {
-    const pass = holdIntervals(t);
+    const { pass, uptimeMs } = holdIntervals(t);
     let isSpent = true;
     const owners: string[] = [];
     const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
       precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }),
+      uptimeMs,
       onChange: ({ owner, phase }) => phase === 'running' && owners.push(owner),
     });
     for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
@@ -528,8 +529,8 @@ t.test('claims that fail are tried again', async (t) => {
 });
 
 t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
-  const pass = holdIntervals(t);
-  const { book, dispatcher, job, stops, until } = await setUp(t);
+  const { pass, uptimeMs } = holdIntervals(t);
+  const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { uptimeMs });
   const renewed: number[] = [];
   const renew = book.claims.renew.bind(book.claims);
   t.intercept(book.claims, 'renew', {
@@ -553,8 +554,13 @@ t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
 t.test('a worker that can’t renew its claims ends its renders where others may take them up', async (t) => {
   for (const isShared of [true, false]) {
     await t.test(isShared ? 'shared' : 'its own', async (t) => {
-      const pass = holdIntervals(t);
-      const { storage, book, dispatcher, job, stops, until } = await setUp(t, silentLogger, {}, { isShared });
+      const { pass, uptimeMs } = holdIntervals(t);
+      const { storage, book, dispatcher, job, stops, until } = await setUp(
+        t,
+        silentLogger,
+        { uptimeMs },
+        { isShared },
+      );
       t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
       dispatcher.pause();
       for (const stopped of [0, 0, 0, isShared ? 1 : 0]) {
