@@ -64,7 +64,10 @@ export interface RenderServiceOptions {
   admitsOwner?: (owner: string) => Promise<boolean> | boolean;
   limits?: Partial<RenderLimits>;
   renderer?: RendererOptions;
-  /** What this process does of what a service does; default: all. A storage that is shared takes several processes. */
+  /**
+   * What this process does of what a service does; default: all. Several processes need a storage that is shared. Events,
+   * `wait` and `progress` tell of what this process does.
+   */
   roles?: readonly Role[];
   /** How this process tells others, and itself, what changed; default: only itself. */
   signals?: Signals;

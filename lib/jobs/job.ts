@@ -20,16 +20,17 @@ import type { FailedBy } from './failures.ts';
  * | reserving | queued | the ledger's `reserve` answered `reserved` | |
  * | reserving | - | it answered `insufficient`, or the service stopped meanwhile | reserve voided, record removed |
  * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
- * | queued | running | the dispatcher found a free worker | attempts + 1 |
+ * | queued | running | a worker claimed it, in the same commit | attempts + 1, a greater token |
  * | running | queued | its renderer died, attempts left | the attempt stays counted |
  * | running | queued | the service stopped or lacked resources, or its asset store did for now | attempts − 1 |
- * | running | queued | the service or its thread died | attempts − 1, interruptions + 1 |
+ * | running | queued | its thread died, or its worker, whose lease then ends | attempts − 1, interruptions + 1 |
  * | running | completed, failed | the render ended | settle or void in the same commit, and the webhook due |
- * | queued | failed | `cancel` | void in the same commit |
- * | running, queued | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
+ * | queued, running | failed | `cancel` | the same |
+ * | queued, running | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
  * | settling | completed, failed | the ledger's `settle` or `void` answered | |
  *
- * A terminal job never changes, but that what its owner wrote can be removed. The first reason for ending wins.
+ * A terminal job never changes, but that what its owner wrote can be removed. The first reason for ending wins. What a
+ * worker does to a job that runs is fenced by its claim (lib/queue/queue.ts): when that is worthless, nothing changes.
  */
 export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'completed' | 'failed';
 

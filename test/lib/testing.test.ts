@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, type DataFolderOptions, FileAssetStore, StoredLedger } from '../../lib/index.ts';
+import {
+  DataFolder,
+  type DataFolderOptions,
+  FileAssetStore,
+  LocalSignals,
+  StoredLedger,
+} from '../../lib/index.ts';
 import {
   accountStoreSuite,
   assetStoreSuite,
@@ -10,6 +16,7 @@ import {
   ledgerSuite,
   queueSuite,
   settingsStoreSuite,
+  signalsSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
@@ -85,6 +92,10 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   [
     'the tests’ own ledger that lives elsewhere',
     () => ledgerSuite(async () => ({ subject: new DistantLedger(100), close: async () => {} })),
+  ],
+  [
+    'signals within a process',
+    () => signalsSuite(async () => ({ subject: new LocalSignals(), close: async () => {} })),
   ],
   [
     'the file asset store',
