@@ -154,10 +154,10 @@ export function jobInfo(
     attempts,
     creditsCost,
     durationMs,
-    artifacts: job.artifacts.map(({ name, assetKey, sizeBytes }) => ({
+    artifacts: job.artifacts.map(({ name, sizeBytes }) => ({
       name,
       sizeBytes,
-      url: `${assetUrl}/artifacts/${assetKey}`,
+      url: `${assetUrl}/artifacts/${jobId}/${name}`,
     })),
     error: job.error,
     webhookUrl: job.webhookUrl,

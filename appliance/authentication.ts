@@ -23,7 +23,7 @@ export class HouseToken {
     return token === this.#token;
   }
 
-  /** From now on it admits nobody. */
+  /** From now on it admits no one. */
   giveUp(): void {
     this.#token = undefined;
   }

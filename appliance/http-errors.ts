@@ -111,7 +111,7 @@ function isKnown(error: Error): boolean {
   return isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
 }
 
-/** As it goes out: hapi would write it so in each answer anew. */
+/** As it goes out: hapi would write it again for each answer. */
 const REQUEST_ID = 'request-id';
 
 /** For `onPreResponse`: errors leave as `{ error, message }`, causes go to the log, every answer has its id. */

@@ -402,7 +402,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     value: 'level',
   },
   logFile: {
-    description: 'File that log lines are added to; opened anew when it was moved, and on SIGHUP',
+    description: 'File that log lines are added to; opened again when it was moved, and on SIGHUP',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',

@@ -76,6 +76,21 @@ async function copyAll(source: DataFolder, target: string, withMasterKey: boolea
   await refuseExisting(target, 'The backup');
   const part = `${target}.part`;
   await rm(part, { recursive: true, force: true });
+  try {
+    return await copyInto(part, source, target, withMasterKey);
+  } catch (error) {
+    // On a disk that is full it would take the room that is missing.
+    await rm(part, { recursive: true, force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function copyInto(
+  part: string,
+  source: DataFolder,
+  target: string,
+  withMasterKey: boolean,
+): Promise<BackupReport> {
   await mkdir(part, { recursive: true, mode: 0o700 });
   await source.copyDatabase(part);
   const contents = await checkAndCopyAssets(part, { source });

@@ -9,7 +9,6 @@ export { type Clock, isoTime, systemClock } from './clock.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder.ts';
 export { DOCUMENT_FILES } from './documents/documents.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
-export type { QueueOptions } from './jobs/dispatcher.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export type { FailedBy } from './jobs/failures.ts';
 export {
@@ -66,6 +65,17 @@ export {
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { Page } from './pages.ts';
+export type {
+  Claim,
+  ClaimRequest,
+  LapsedQuery,
+  Precedence,
+  Queue,
+  QueueCaps,
+  QueuedOwner,
+  QueueState,
+} from './queue/queue.ts';
+export type { QueueOptions } from './queue/queue-options.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recover.ts';
 export type { RendererOptions } from './render/launcher.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
@@ -83,9 +93,12 @@ export type {
   JobScope,
   RenderServiceEvents,
   RenderServiceOptions,
+  Role,
 } from './render-service-options.ts';
 export type { ServiceProblem, ServiceStatus } from './service-status.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
+export { LocalSignals } from './signals/local-signals.ts';
+export type { Signal, Signals } from './signals/signals.ts';
 export type { LostRow } from './storage/sqlite/salvage.ts';
 export type {
   IdempotentRequest,
@@ -94,6 +107,7 @@ export type {
   ResealStep,
   Storage,
   Transaction,
+  UnfinishedPhase,
 } from './storage/storage.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';

@@ -9,9 +9,10 @@ import { realDisk, replaceFile } from './storage/disk.ts';
 import { FolderLock } from './storage/folder-lock.ts';
 import { Connection } from './storage/sqlite/connection.ts';
 import { lostChanges } from './storage/sqlite/lost-changes.ts';
+import { makeDatabase } from './storage/sqlite/make-database.ts';
 import { mend } from './storage/sqlite/mend.ts';
+import { queueFaults, rebuildQueue } from './storage/sqlite/rebuild-queue.ts';
 import { type LostRow, salvage } from './storage/sqlite/salvage.ts';
-import { makeDatabase } from './storage/sqlite/sqlite-database.ts';
 
 const WORK = 'recovery.part';
 const MOST_FAULTS = 100;
@@ -19,7 +20,7 @@ const MOST_FAULTS = 100;
 /** What is wrong with a damaged data folder, and what became of it. */
 export interface RecoveryReport {
   folder: string;
-  /** What is wrong with the database file, in SQLite's words. Empty, as `lost` is: nothing is damaged, and nothing was done. */
+  /** What is wrong with the database file, in SQLite's words, and with its queue. Empty, as `lost` is: nothing is damaged, and nothing was done. */
   faults: string[];
   /** Rows that are known of and can't be saved: a damaged place may have held more. */
   lost: LostRow[];
@@ -99,7 +100,8 @@ async function examine(
       await writeFile(`${laterPath}-wal`, laterLog);
       lost.push(...changesAfter(laterPath, target));
     }
-    return { faults: [...faults, ...faultsOf(source)], lost };
+    rebuildQueue(target);
+    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost };
   } finally {
     source.close();
     target.close();

@@ -2,7 +2,6 @@ import type { AssetStore } from './assets/asset-store.ts';
 import type { RetentionOptions } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
 import type { DataFolder } from './data-folder.ts';
-import type { QueueOptions } from './jobs/dispatcher.ts';
 import type { BudgetOptions } from './jobs/failure-budgets.ts';
 import type { Job } from './jobs/job.ts';
 import type { RenderRequest } from './jobs/render-request.ts';
@@ -10,15 +9,29 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { PricingOptions } from './ledger/pricing.ts';
 import type { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import type { Logger } from './logger.ts';
+import type { QueueOptions } from './queue/queue-options.ts';
 import type { RendererOptions } from './render/launcher.ts';
 import type { RenderLimits } from './render/limits.ts';
 import type { RenderProgress } from './render/render-task.ts';
 import type { RenderService } from './render-service.ts';
 import type { ServiceStatus } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
+import type { Signals } from './signals/signals.ts';
 import type { Storage } from './storage/storage.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
+
+/** What a process of a service does. */
+export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
+/**
+ * | role | what |
+ * |---|---|
+ * | `api` | takes jobs on, cancels them and tells of them |
+ * | `worker` | renders |
+ * | `sender` | sends outcomes to webhooks |
+ * | `upkeep` | puts jobs of dead workers back, audits the books, removes what is old |
+ */
+export type Role = (typeof ROLES)[number];
 
 /** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the four parts of one, must be given. */
 export interface RenderServiceOptions {
@@ -41,7 +54,7 @@ export interface RenderServiceOptions {
    * there, where the service sees to that itself.
    */
   studioFolder?: string;
-  /** Who pays; default: nobody ({@link UnmeteredLedger}). */
+  /** Who pays; default: no one ({@link UnmeteredLedger}). */
   ledger?: Ledger;
   pricing?: Partial<PricingOptions>;
   /**
@@ -51,6 +64,13 @@ export interface RenderServiceOptions {
   admitsOwner?: (owner: string) => Promise<boolean> | boolean;
   limits?: Partial<RenderLimits>;
   renderer?: RendererOptions;
+  /**
+   * What this process does of what a service does; default: all. Several processes need a storage that is shared. Events,
+   * `wait` and `progress` tell of what this process does.
+   */
+  roles?: readonly Role[];
+  /** How this process tells others, and itself, what changed; default: only itself. */
+  signals?: Signals;
   /** Renders at the same time; default: one for each CPU. */
   workers?: number;
   queue?: Partial<QueueOptions>;

@@ -6,42 +6,42 @@ import type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts
 import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, isoTime, systemClock } from './clock.ts';
 import { DataFolder } from './data-folder.ts';
-import { isScenepressError, ScenepressError } from './errors.ts';
-import { DEFAULT_QUEUE, Dispatcher } from './jobs/dispatcher.ts';
+import { ScenepressError } from './errors.ts';
+import { Cancellations } from './jobs/cancellations.ts';
+import { Discards } from './jobs/discards.ts';
+import { Dispatcher } from './jobs/dispatcher.ts';
 import { DEFAULT_BUDGETS, FailureBudgets } from './jobs/failure-budgets.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { Intake } from './jobs/intake.ts';
-import {
-  type ArtifactName,
-  isTerminal,
-  type Job,
-  type JobRecord,
-  jobOf,
-  type WaitingJob,
-  waitingJobOf,
-} from './jobs/job.ts';
+import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { fingerprintOf, JobBook } from './jobs/job-book.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import { recentEnds } from './jobs/recent-ends.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
 import { STANDING_MS, Standing } from './jobs/standing.ts';
+import { withSpareRoom } from './jobs/with-spare-room.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance, Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
 import { StoredLedger } from './ledger/stored-ledger.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
+import type { Precedence } from './queue/queue.ts';
+import { DEFAULT_QUEUE } from './queue/queue-options.ts';
 import { DEFAULT_LIMITS } from './render/limits.ts';
 import type { RenderProgress } from './render/render-task.ts';
 import { Renderer, studioOf } from './render/renderer.ts';
-import type {
-  EnqueueRequest,
-  JobScope,
-  RenderServiceEvents,
-  RenderServiceOptions,
+import {
+  type EnqueueRequest,
+  type JobScope,
+  type RenderServiceEvents,
+  type RenderServiceOptions,
+  ROLES,
+  type Role,
 } from './render-service-options.ts';
 import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
+import { LocalSignals } from './signals/local-signals.ts';
 import { explained } from './storage/folder-check.ts';
 import { spareBytesFor } from './storage/spare-room.ts';
 import type { JobQuery, Storage } from './storage/storage.ts';
@@ -69,9 +69,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #intake: Intake;
   readonly #logger: Logger;
   readonly #dataFolder: DataFolder | undefined;
+  readonly #roles: readonly Role[];
   readonly #workers: number;
   readonly #renderer: Renderer;
   readonly #dispatcher: Dispatcher;
+  readonly #cancellations: Cancellations;
   readonly #budgets: FailureBudgets;
   readonly #standing: Standing;
   readonly #upkeep: Upkeep;
@@ -107,6 +109,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       new UnmeteredLedger({ books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore }) });
     this.#pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
     this.#logger = options.logger ?? silentLogger;
+    this.#roles = options.roles ?? ROLES;
+    assert(
+      this.#roles.length > 0 && this.#roles.every((role) => ROLES.includes(role)),
+      `roles are some of ${ROLES.join(', ')}`,
+    );
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
     this.#clock = clock;
@@ -121,43 +128,59 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       onAttempt: (delivery) => this.emit('delivery', delivery),
     });
     this.deliveries = new Deliveries({ storage, clock });
+    const signals = options.signals ?? new LocalSignals();
+    const queue = { ...DEFAULT_QUEUE, ...options.queue };
+    const precedenceOf = (owner: string): Precedence => ({
+      // What was taken on is rendered, but not while others, who pay, wait.
+      yields: this.#budgets.isSpent(owner),
+      inGoodStanding: this.#standing.isGood(owner),
+    });
+    const discards = new Discards({ assets, logger: this.#logger });
     this.#book = new JobBook({
       storage,
       ledger: this.#ledger,
       pricing: this.#pricing,
       clock,
+      caps: queue,
+      precedenceOf,
+      logger: this.#logger,
       onEnd: (tx, job) => this.#webhooks.book.open(tx, job),
       sealSecret: (secret) => this.#webhooks.secrets.seal(secret),
-      onStuck: (jobId) => void this.#dispatcher.resume(jobId),
-      onOrphans: (assetKeys) => this.#dispatcher.discardLater(assetKeys),
+      onStuck: (jobId) => void this.#cancellations.resume(jobId),
+      onOrphans: (assetKeys) => discards.add(assetKeys),
     });
     this.#intake = new Intake({
       book: this.#book,
       admitsOwner: options.admitsOwner ?? (() => true),
-      assertRoom: (owner) => this.#assertRoom(owner),
-      onNew: (job) => {
-        this.#announce(job);
-        this.#dispatcher.add(job);
-      },
+      assertMayAdd: (owner) => this.#assertMayAdd(owner),
+      onNew: (job) => this.#announce(job),
     });
     this.#budgets = new FailureBudgets({ limits: { ...DEFAULT_BUDGETS, ...options.budgets }, clock });
     this.#standing = new Standing(clock);
+    const onChange = (job: JobRecord): void => void this.#announce(job);
+    this.#cancellations = new Cancellations({
+      book: this.#book,
+      storage,
+      signals,
+      logger: this.#logger,
+      onChange,
+    });
     this.#dispatcher = new Dispatcher({
       book: this.#book,
+      signals,
+      discards,
       storage,
       assets,
       ledger: this.#ledger,
       pricing: this.#pricing,
       logger: this.#logger,
-      queue: { ...DEFAULT_QUEUE, ...options.queue },
+      queue,
       previewIntervalMs: options.previewIntervalMs ?? 0,
       // Jobs that a broken renderer is given would only use up their attempts.
       mayBegin: () => !this.#diskFull && this.#renderer.mayRender,
-      // What was taken on is rendered, but not while others, who pay, wait.
-      yields: (owner) => this.#budgets.isSpent(owner),
-      inGoodStanding: (owner) => this.#standing.isGood(owner),
+      precedenceOf,
       onNoRoom: (missingBytes) => void this.#dataFolder?.room.ranOut({ missingBytes }),
-      onChange: (job) => this.#announce(job),
+      onChange,
       onProgress: (jobId, progress) => this.emit('progress', jobId, progress),
       onPreview: (jobId, jpeg) => this.emit('preview', jobId, jpeg),
     });
@@ -173,7 +196,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       hasIdleWorker: () => this.#dispatcher.running < this.#workers,
       mayTry: () => !this.#diskFull,
       onWarm: () => this.#dispatcher.resumeBeginning(),
-      onRecovery: () => this.#dispatcher.dispatch(),
+      onRecovery: () => this.#dispatcher.wake(),
     });
     this.#upkeep = new Upkeep({
       storage,
@@ -181,6 +204,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       ledger: this.#ledger,
       book: this.#book,
       retention: { ...KEEP_ALL, ...options.retention },
+      onWaitingAgain: onChange,
+      worker: () => this.#dispatcher.worker,
       clock,
       logger: this.#logger,
     });
@@ -206,15 +231,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       // Made here, so that what is wrong with its options stops the start.
       this.#webhooks.open();
       const letThrough = async () => this.#dataFolder?.letThrough();
-      const pool = await this.#renderer.start({ letThrough, signal });
+      const pool = this.#does('worker') ? await this.#renderer.start({ letThrough, signal }) : undefined;
       const paused = this.#queuePausedAtMs !== null;
       if (paused) {
         const { queuePausedAt } = this.status();
         this.#logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
       }
-      const waiting = await this.#recover();
+      await withSpareRoom(() => this.#book.recover());
       await this.#restoreStanding();
-      this.#dispatcher.start(pool, waiting, { paused });
+      await this.#dispatcher.start(pool, { paused });
       this.#webhooks.start();
     } catch (error) {
       await this.#close();
@@ -224,7 +249,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       settle();
     }
     this.#state = 'running';
-    this.#upkeep.start();
+    if (this.#does('upkeep')) this.#upkeep.start();
   }
 
   /**
@@ -235,11 +260,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (this.#accepting) return;
     try {
       await this.#openStores();
-      const waiting: WaitingJob[] = [];
-      for await (const job of this.#book.unfinished()) {
-        if (job.phase === 'queued' || job.phase === 'running') waiting.push(waitingJobOf(job));
-      }
-      this.#dispatcher.start(undefined, waiting, { paused: this.#queuePausedAtMs !== null });
+      await this.#dispatcher.start(undefined, { paused: this.#queuePausedAtMs !== null });
     } catch (error) {
       await this.#close();
       throw error;
@@ -258,6 +279,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const watchStopped = this.#renderer.stopWatch();
     const until = performance.now() + graceMs;
     await this.#dispatcher.stop(graceMs);
+    this.#cancellations.stop();
     await this.#webhooks.stop({ graceMs: Math.max(0, until - performance.now()) });
     await watchStopped;
   }
@@ -356,7 +378,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);
     this.#assertAccepting();
-    await this.#dispatcher.cancel(job);
+    await this.#cancellations.cancel(jobId);
     return this.wait(jobId);
   }
 
@@ -492,10 +514,13 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#standing.note(job);
   }
 
-  #assertRoom(owner: string): void {
+  #assertMayAdd(owner: string): void {
     this.#assertDisk();
     this.#budgets.assertWithin(owner);
-    this.#dispatcher.assertRoom(owner);
+  }
+
+  #does(role: Role): boolean {
+    return this.#roles.includes(role);
   }
 
   async #setQueuePaused(queuePausedAtMs: number | null): Promise<void> {
@@ -512,19 +537,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       sizeBytes: spareBytesFor(this.#workers),
       logger: this.#logger,
       onRoom: () => {
-        this.#dispatcher.dispatch();
+        this.#dispatcher.resumeBeginning();
         this.#webhooks.wake();
       },
     });
-  }
-
-  async #recover(): Promise<WaitingJob[]> {
-    try {
-      return await this.#book.recover();
-    } catch (error) {
-      if (!isScenepressError(error, 'storage_full')) throw error;
-      return this.#book.recover(); // Now with the spare room.
-    }
   }
 
   get #accepting(): boolean {
@@ -549,8 +565,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
         throw error;
       });
     }
+    if (record.phase === 'queued') this.#dispatcher.added();
     if (!isTerminal(record.phase)) return job;
     this.#noteEnd(record);
+    this.#dispatcher.ended(record.owner);
     this.#ends.tell(record.jobId);
     if (job.webhookUrl !== null) this.#webhooks.wake();
     return job;

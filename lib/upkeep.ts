@@ -2,7 +2,9 @@ import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
+import type { JobRecord } from './jobs/job.ts';
 import type { JobBook } from './jobs/job-book.ts';
+import { LEASE_MS } from './jobs/job-claims.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
 import { SteadyClock } from './steady-clock.ts';
@@ -18,16 +20,26 @@ export interface UpkeepOptions {
   ledger: Ledger;
   book: JobBook;
   retention: RetentionOptions;
+  /** A job of a worker that died waits again. */
+  onWaitingAgain: (job: JobRecord) => void;
+  /** The worker of this process, which sees to its claims itself. */
+  worker: () => string;
   clock: Clock;
   logger: Logger;
 }
 
-/** What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old. */
+const SWEEP_MS = LEASE_MS / 3;
+
+/**
+ * What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old, looks
+ * for damage, puts back what dead workers of other processes left. Once at a time, of all processes.
+ */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #logger: Logger;
   readonly #steady: SteadyClock;
   #tasks: ScheduledTask[] | undefined;
+  #sweeps: NodeJS.Timeout | undefined;
   #bookProblems: number | null = null;
 
   constructor(options: UpkeepOptions) {
@@ -43,10 +55,12 @@ export class Upkeep {
 
   start(): void {
     this.#tasks = [
-      cron.schedule(NIGHTLY, () => this.#audit(), { timezone: 'UTC' }),
-      cron.schedule(HOURLY, () => this.#tidy(), { timezone: 'UTC' }),
+      cron.schedule(NIGHTLY, () => this.nightly(), { timezone: 'UTC' }),
+      cron.schedule(HOURLY, () => this.#alone('tidying', () => this.#tidy()), { timezone: 'UTC' }),
     ];
-    void this.#audit();
+    if (this.#options.storage.isShared)
+      this.#sweeps = setInterval(() => void this.#alone('sweep', () => this.#sweep()), SWEEP_MS).unref();
+    void this.#alone('audit', () => this.#audit());
     this.#steady.look();
   }
 
@@ -54,7 +68,45 @@ export class Upkeep {
   async stop(): Promise<void> {
     const tasks = this.#tasks ?? [];
     this.#tasks = undefined;
+    clearInterval(this.#sweeps);
     for (const task of tasks) await task.destroy();
+  }
+
+  /** By the clock, once a day. */
+  async nightly(): Promise<void> {
+    await this.#alone('audit', () => this.#audit());
+    await this.#alone('check', () => this.#check());
+  }
+
+  /** An index that lost an entry hides a job, and nothing that reads it would notice. */
+  async #check(): Promise<void> {
+    try {
+      const problems = await this.#options.storage.check?.();
+      if (!problems || problems.length === 0) return;
+      this.#logger.error(
+        { problems },
+        'The storage is damaged. Stop the service, then run `scenepress recover`.',
+      );
+    } catch (error) {
+      this.#report(error, 'The storage could not be checked.');
+    }
+  }
+
+  async #alone(office: string, work: () => Promise<void>): Promise<void> {
+    await this.#options.storage
+      .alone(office, work)
+      .catch((error: unknown) => this.#report(error, `The office of ${office} could not be taken.`));
+  }
+
+  async #sweep(): Promise<void> {
+    const { book, worker, onWaitingAgain } = this.#options;
+    try {
+      const again = await book.claims.putBackLapsed({ except: worker() });
+      if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Jobs of dead workers wait again.');
+      for (const job of again) onWaitingAgain(job);
+    } catch (error) {
+      this.#report(error, 'Jobs of dead workers could not be put back.');
+    }
   }
 
   async #audit(): Promise<void> {

@@ -104,7 +104,10 @@ export function jobCommand(): Command {
     ).action(async (jobId: string, flags: Flags) => {
       const forgotten = await withAdministration(configOf(flags), (office) => office.forgetJob({ jobId }));
       if (flags.json) printJson(forgotten);
-      else print(`Job ${jobId} is forgotten, but for what it cost. Backups made before still hold it.`);
+      else
+        print(
+          `Job ${jobId} is forgotten; what it cost stays in the books. Backups made before still hold it.`,
+        );
     }),
   );
 

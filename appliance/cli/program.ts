@@ -31,7 +31,7 @@ export const EXIT_CODES: [code: string, meaning: string][] = [
   ],
   ['2', 'wrong usage or configuration'],
   ['70', 'an error of the program itself: please report it, with what it printed'],
-  ['74', 'the disk failed the running service: nobody can say what is on it'],
+  ['74', 'disk I/O failed while the service ran; the on-disk state is unknown'],
   ['130', 'interrupted (Ctrl-C)'],
 ];
 

@@ -61,7 +61,7 @@ async function examineFuture(folder: string): Promise<Finding> {
   }
 }
 
-/** Whether the service can use the folder, and nobody else can. */
+/** Whether the service can use the folder, and no one else can. */
 async function examineRights(folder: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const ours = process.getuid?.();

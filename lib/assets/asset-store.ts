@@ -17,15 +17,15 @@ export interface OpenedAsset {
 }
 
 /**
- * Where artifacts live. Asset keys look like `<jobId>/video.mp4`: letters, digits, `-`, `_`, `.` and `/`.
- * An asset is written once and never changed.
+ * Where artifacts live. Asset keys look like `<jobId>-<token>/video.mp4`, with the token of the claim under which they
+ * were rendered: letters, digits, `-`, `_`, `.` and `/`. An asset is written once and never changed.
  */
 export interface AssetStore {
   start?(): Promise<void>;
   stop?(): Promise<void>;
   /**
    * Copies a file of this machine into the store, durable when the promise resolves. The file is opened without
-   * following links. Putting the same key again (a job attempted twice) replaces it. An error whose `code`, or that of
+   * following links. Putting the same key again replaces it. An error whose `code`, or that of
    * its `cause`, says that the machine is short of something (`EMFILE`, `ENOMEM`, …) or a network is down
    * (`ECONNREFUSED`, `ETIMEDOUT`, …) makes the job wait; after any other one it is rendered once more.
    */

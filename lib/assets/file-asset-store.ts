@@ -7,7 +7,7 @@ import type { AssetStore, ByteRange, OpenedAsset } from './asset-store.ts';
 
 const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
 
-/** Artifacts as files: `<folder>/<jobId>/video.mp4`. */
+/** Artifacts as files: `<folder>/<jobId>-<token>/video.mp4`. */
 export class FileAssetStore implements AssetStore {
   readonly #folder: string;
 

@@ -1,145 +1,209 @@
-import type { AssetStore } from '../assets/asset-store.ts';
-import type { Pricing } from '../ledger/pricing.ts';
-import type { Logger } from '../logger.ts';
-import type { RenderResult, StopReason } from '../render/render-task.ts';
-import { isTransient } from '../shortage.ts';
-import { isNoRoom } from '../storage/spare-room.ts';
-import {
-  CANCELED,
-  CREDITS_RAN_OUT,
-  MOST_ATTEMPTS,
-  NO_ROOM,
-  NOT_STORED,
-  RENDERER_FAILED,
-} from './failures.ts';
-import type { JobOutcome, JobRecord } from './job.ts';
-import type { FinishOptions } from './job-book.ts';
-import { sizeOfFiles, storeArtifacts } from './store-artifacts.ts';
-
-/** What follows an attempt at a job. */
-export type AttemptEnd =
-  | { next: 'finish'; outcome: JobOutcome; options: FinishOptions }
-  /** The attempt counts. `error`: the job's, when that was its last attempt. */
-  | { next: 'count'; error: string; durationMs: number }
-  /**
-   * The attempt doesn't count. `interrupted`: the thread died during it. `hold`: no attempt is begun for a while, for
-   * lack of a renderer or of a resource.
-   */
-  | { next: 'wait'; interrupted?: true; hold?: 'renderer' | 'shortage'; reason: string }
-  /** The attempt doesn't count, and the job waits for the next start. */
-  | { next: 'leave' };
-
-export interface AttemptWorld {
-  assets: AssetStore;
-  pricing: Pricing;
-  logger: Logger;
-  /** Artifacts did not fit on the disk; so much has to be free for a further attempt, beside the spare room. */
-  onNoRoom: (missingBytes: number) => void;
-}
-
-/** Bytes that a short video takes: how much a scene needs that ran out of room is unknown. */
-const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Claim } from '../queue/queue.ts';
+import { isSuspect } from '../queue/suspects.ts';
+import type { PooledRender, RenderPool } from '../render/render-pool.ts';
+import type { RenderProgress, RenderResult, StopReason } from '../render/render-task.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type AttemptEnd, type AttemptWorld, endOfAttempt, endOfFailure, resultOf } from './attempt-end.ts';
+import type { BeginHold } from './begin-hold.ts';
+import type { Discards } from './discards.ts';
+import { MOST_ATTEMPTS } from './failures.ts';
+import { assetKeysOf, type JobOutcome, type JobRecord } from './job.ts';
+import type { JobBook } from './job-book.ts';
+import type { ClaimedJob } from './job-claims.ts';
+import type { FinishOptions } from './job-ending.ts';
+import { persistently } from './persistently.ts';
+import { sizeOf } from './qualities.ts';
+import { watchFunds } from './watch-funds.ts';
 
 /**
- * Decides what follows an attempt whose render ended like this; stores its artifacts. Only a renderer that died by
- * itself over a job, a disk without room and a result that is lost count: what the service or the machine is short of,
- * and a stop or a crash of the service, are no fault of the job.
+ * A renderer that dies by a stop of the whole service (Ctrl-C goes to all processes of a terminal) may be gone before
+ * the service has been told to stop: so long is waited for that.
  */
-export async function endOfAttempt(
-  job: JobRecord,
-  result: RenderResult,
-  world: AttemptWorld,
-): Promise<AttemptEnd> {
-  const { jobId, attempts } = job;
-  const { durationMs } = result;
-  const { logger } = world;
-  switch (result.kind) {
-    case 'rendered':
-      return endOfRendered(job, result, world);
-    case 'failed': {
-      const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: 'scene' };
-      return { next: 'finish', outcome, options: { durationMs, storedNothing: true } };
-    }
-    case 'stopped': {
-      if (result.reason === 'shutdown') return { next: 'leave' };
-      return {
-        next: 'finish',
-        outcome: outcomeOfStop(result.reason),
-        options: { durationMs, storedNothing: true },
-      };
-    }
-    case 'no_room':
-      logger.error({ jobId, attempt: attempts }, 'The disk was full while rendering.');
-      return withoutRoom(job, durationMs, LEAST_MISSING_BYTES, world);
-    case 'died':
-      logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
-      return { next: 'count', error: RENDERER_FAILED, durationMs };
-    case 'interrupted':
-      logger.error({ jobId, reason: result.message }, 'A worker thread died while rendering.');
-      return { next: 'wait', interrupted: true, reason: result.message };
-    case 'unavailable':
-      return { next: 'wait', hold: result.isShortage ? 'shortage' : 'renderer', reason: result.message };
+const STOP_HEARD_MS = 100;
+
+export interface AttemptOptions extends AttemptWorld {
+  book: JobBook;
+  storage: Storage;
+  ledger: Ledger;
+  hold: BeginHold;
+  discards: Discards;
+  previewIntervalMs: number;
+  /** The owner was, when the job was claimed. */
+  inGoodStanding: boolean;
+  /** Aborted when a stop begins. */
+  stopping: AbortSignal;
+  /** Aborted when a stop ends what still runs. */
+  stopped: AbortSignal;
+  onChange: (job: JobRecord) => void;
+  onProgress: (jobId: string, progress: RenderProgress) => void;
+  onPreview: (jobId: string, jpeg: Buffer) => void;
+}
+
+/**
+ * One try of a worker at a job that it claimed, from `running` to what comes after it. Everything that it writes down is
+ * fenced by the claim: once that is worthless, the attempt changes nothing and removes what it stored.
+ */
+export class Attempt {
+  readonly claim: Claim;
+  readonly isSuspect: boolean;
+  readonly inGoodStanding: boolean;
+  readonly #job: JobRecord;
+  readonly #options: AttemptOptions;
+  /** Undefined until the source is read. */
+  #render: PooledRender | undefined;
+  /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
+  #stopReason: StopReason | undefined;
+  #progress: RenderProgress | undefined;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor({ job, claim }: ClaimedJob, options: AttemptOptions) {
+    this.#job = job;
+    this.claim = claim;
+    this.isSuspect = isSuspect(claim);
+    this.inGoodStanding = options.inGoodStanding;
+    this.#options = options;
   }
-}
 
-/** The same for an attempt that failed with an error, in the service. */
-export function endOfFailure(job: JobRecord, error: Error, logger: Logger): AttemptEnd {
-  if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: error.message };
-  const { jobId, attempts } = job;
-  const reason = error.message;
-  logger.error(
-    { err: error, jobId, reason, attempt: attempts },
-    'An attempt at a job failed in the service.',
-  );
-  return { next: 'count', error: RENDERER_FAILED, durationMs: 0 };
-}
-
-/** How a job ends that was stopped for a reason of its own. */
-export function outcomeOfStop(reason: Exclude<StopReason, 'shutdown'>): JobOutcome {
-  return reason === 'funds'
-    ? { kind: 'failed', error: CREDITS_RAN_OUT, failedBy: 'credits' }
-    : { kind: 'failed', error: CANCELED, failedBy: 'cancel' };
-}
-
-/** A render that was to be stopped isn't attempted again because its worker died over it. */
-export function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  const undecided = ['died', 'no_room', 'unavailable', 'interrupted'].includes(result.kind);
-  if (!undecided || !stopReason) return result;
-  return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
-}
-
-async function endOfRendered(
-  job: JobRecord,
-  result: Extract<RenderResult, { kind: 'rendered' }>,
-  world: AttemptWorld,
-): Promise<AttemptEnd> {
-  const { jobId, quality } = job;
-  const { assets, pricing, logger } = world;
-  const { durationMs } = result;
-  const sizeBytes = await sizeOfFiles(result.files).catch(() => LEAST_MISSING_BYTES);
-  try {
-    const artifacts = await storeArtifacts(jobId, result, { assets, logger });
-    const costCredits = pricing.costCredits(quality, durationMs);
-    return {
-      next: 'finish',
-      outcome: { kind: 'completed', artifacts, costCredits },
-      options: { durationMs },
-    };
-  } catch (error) {
-    // Warned of where the job is put back.
-    if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: (error as Error).message };
-    logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
-    if (isNoRoom(error)) return withoutRoom(job, durationMs, sizeBytes, world);
-    return { next: 'count', error: NOT_STORED, durationMs };
+  get progress(): RenderProgress | undefined {
+    return this.#progress;
   }
-}
 
-function withoutRoom(
-  { attempts }: JobRecord,
-  durationMs: number,
-  missingBytes: number,
-  { onNoRoom }: AttemptWorld,
-): AttemptEnd {
-  onNoRoom(attempts >= MOST_ATTEMPTS ? 1 : missingBytes);
-  return { next: 'count', error: NO_ROOM, durationMs };
+  /** Resolves when what came of it is written down. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /** `onEnd` is called when nothing of it is left. */
+  begin(pool: RenderPool, onEnd: () => void): void {
+    const { logger } = this.#options;
+    const { jobId } = this.claim;
+    this.#ended = this.#run(pool)
+      .catch((error: unknown) => logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'))
+      .finally(onEnd);
+  }
+
+  stop(reason: StopReason): void {
+    this.#stopReason ??= reason;
+    this.#render?.stop(this.#stopReason);
+  }
+
+  async #run(pool: RenderPool): Promise<void> {
+    const { logger } = this.#options;
+    const end = await this.#endOf(pool).catch((error: Error) => endOfFailure(this.#job, error, logger));
+    try {
+      await this.#conclude(end);
+    } catch (error) {
+      // Whatever a store, a ledger or a listener throws: no job is left running without a render.
+      logger.error(
+        { err: error, jobId: this.claim.jobId },
+        'The end of an attempt could not be carried out.',
+      );
+      await this.#waitAgain({ counted: false, interrupted: true });
+    }
+  }
+
+  async #endOf(pool: RenderPool): Promise<AttemptEnd> {
+    this.#options.onChange(this.#job);
+    const result = await this.#rendered(pool);
+    if (result.kind === 'died' && (await this.#isStopping())) return { next: 'wait', reason: result.message };
+    const claimed = { job: this.#job, claim: this.claim };
+    return endOfAttempt(claimed, resultOf(result, this.#stopReason), this.#options);
+  }
+
+  async #isStopping(): Promise<boolean> {
+    const { stopping: signal } = this.#options;
+    await delay(STOP_HEARD_MS, undefined, { signal }).catch(() => {});
+    return signal.aborted;
+  }
+
+  async #rendered(pool: RenderPool): Promise<RenderResult> {
+    const { jobId, className, quality, aspectRatio, fps } = this.#job;
+    const { storage, hold, previewIntervalMs, stopped, onProgress, onPreview } = this.#options;
+    const code = await storage.readSource(jobId);
+    assert(code !== undefined, 'a job has its source');
+    let unwatch = () => {};
+    const render = pool.render(
+      {
+        jobId,
+        code,
+        className,
+        fps,
+        ...sizeOf(quality, aspectRatio),
+        previewIntervalMs,
+        background: !this.inGoodStanding,
+      },
+      {
+        onStarted: () => {
+          unwatch = watchFunds(this.#job, this.#options, () => this.stop('funds'));
+        },
+        onProgress: ({ type: _, ...progress }) => {
+          hold.attemptGoesOn();
+          this.#progress = progress;
+          onProgress(jobId, progress);
+        },
+        onPreview: (jpeg) => onPreview(jobId, jpeg),
+      },
+    );
+    this.#render = render;
+    if (stopped.aborted) this.#stopReason ??= 'shutdown';
+    if (this.#stopReason) render.stop(this.#stopReason);
+    return render.result.finally(() => unwatch());
+  }
+
+  async #conclude(end: AttemptEnd): Promise<void> {
+    const { hold } = this.#options;
+    switch (end.next) {
+      case 'nothing':
+        return;
+      case 'leave':
+        await this.#options.book.claims.requeue(this.claim, { counted: false });
+        return;
+      case 'wait':
+        if (end.hold) this.#beginNoneForNow(end.hold, end.reason);
+        return this.#waitAgain({ counted: false, interrupted: end.interrupted ?? false });
+      case 'finish':
+        hold.reset();
+        return this.#finish(end.outcome, end.options);
+      case 'count': {
+        hold.reset();
+        const { error, durationMs } = end;
+        if (this.#job.attempts < MOST_ATTEMPTS) return this.#waitAgain({ counted: true });
+        return this.#finish({ kind: 'failed', error, failedBy: 'service' }, { durationMs });
+      }
+    }
+  }
+
+  async #waitAgain(how: { counted: boolean; interrupted?: boolean }): Promise<void> {
+    const queued = await this.#persistently(() => this.#options.book.claims.requeue(this.claim, how));
+    if (queued) this.#options.onChange(queued);
+  }
+
+  #beginNoneForNow(lack: 'renderer' | 'shortage', reason: string): void {
+    const { hold, logger } = this.#options;
+    const againInMs = hold.begin({ isShortage: lack === 'shortage' });
+    const message =
+      lack === 'shortage'
+        ? 'The machine, or a store, lacks what a render needs; the job waits.'
+        : 'No worker was able to begin; the job waits.';
+    logger.warn({ jobId: this.claim.jobId, reason, againInMs }, message);
+  }
+
+  async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
+    const { book, discards, onChange } = this.#options;
+    // Told apart from a stop, after which the outcome may have been written down.
+    const ended = await this.#persistently(
+      async () => (await book.finish(this.claim, outcome, options)) ?? 'refused',
+    );
+    if (ended === 'refused') {
+      if (outcome.kind === 'completed') discards.add(assetKeysOf(this.claim));
+    } else if (ended) onChange(ended);
+  }
+
+  #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
+    const { stopped: signal, logger } = this.#options;
+    return persistently(step, { signal, logger });
+  }
 }

@@ -6,8 +6,8 @@ export interface IntakeOptions {
   book: JobBook;
   /** Whether jobs of an owner are taken on. */
   admitsOwner: (owner: string) => Promise<boolean> | boolean;
-  /** Throws when there is no room for another job of an owner. */
-  assertRoom: (owner: string) => void;
+  /** Throws when another job of an owner is not to be taken on. */
+  assertMayAdd: (owner: string) => void;
   /** A job was taken on. */
   onNew: (job: JobRecord) => void;
 }
@@ -38,11 +38,11 @@ export class Intake {
   }
 
   async #take(newJob: NewJob): Promise<JobRecord> {
-    const { book, assertRoom, onNew } = this.#options;
+    const { book, assertMayAdd, onNew } = this.#options;
     const { owner } = newJob;
     const { job, repeated } = await book.open(newJob, {
       owner: () => this.#assertAdmitted(owner),
-      room: () => assertRoom(owner),
+      room: () => assertMayAdd(owner),
     });
     if (!repeated) onNew(job);
     return job;

@@ -5,16 +5,13 @@ import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
-import { CREDITS_RAN_OUT, MOST_ATTEMPTS } from './failures.ts';
-import {
-  isTerminal,
-  type JobOutcome,
-  type JobRecord,
-  orphanKeysOf,
-  type WaitingJob,
-  waitingJobOf,
-} from './job.ts';
+import { type Logger, silentLogger } from '../logger.ts';
+import type { Claim, Precedence, QueueCaps } from '../queue/queue.ts';
+import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
+import { MOST_ATTEMPTS } from './failures.ts';
+import type { JobOutcome, JobRecord } from './job.ts';
+import { JobClaims } from './job-claims.ts';
+import { type FinishOptions, JobEnding, type OnEnd } from './job-ending.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
@@ -41,9 +38,6 @@ export interface Admission {
   room?: () => void;
 }
 
-/** Called in the transaction that makes a job terminal. What it throws undoes that. */
-export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
-
 /** The same for two jobs that ask for the same. */
 export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
@@ -54,6 +48,11 @@ export interface JobBookOptions {
   ledger: Ledger;
   pricing: Pricing;
   clock: Clock;
+  /** Default: any number may wait. */
+  caps?: QueueCaps;
+  /** Default: the same for all owners. */
+  precedenceOf?: (owner: string) => Precedence;
+  logger?: Logger;
   onEnd?: OnEnd;
   /** Encrypts the secrets of jobs that have their own. */
   sealSecret?: (secret: string) => string;
@@ -63,13 +62,10 @@ export interface JobBookOptions {
   onOrphans?: (assetKeys: string[]) => void;
 }
 
-export interface FinishOptions {
-  /** Of the render, in milliseconds. */
-  durationMs: number;
-  only?: 'queued' | 'running';
-  /** The last attempt stored no artifact: when it was the only one, there is none to look for. */
-  storedNothing?: boolean;
-}
+const ANY_NUMBER: QueueCaps = {
+  maxQueued: Number.POSITIVE_INFINITY,
+  maxQueuedPerOwner: Number.POSITIVE_INFINITY,
+};
 
 /** For how long at least a request may be repeated under its key. */
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
@@ -88,23 +84,29 @@ export class JobBook {
   readonly #clock: Clock;
   readonly #ids: SortableIds;
   readonly #joined: boolean;
-  readonly #onEnd: OnEnd;
+  readonly #caps: QueueCaps;
+  readonly #precedenceOf: (owner: string) => Precedence;
+  readonly #ending: JobEnding;
   readonly #sealSecret: (secret: string) => string;
   readonly #onStuck: (jobId: string) => void;
-  readonly #onOrphans: (assetKeys: string[]) => void;
+  /** What workers do. */
+  readonly claims: JobClaims;
 
   constructor(options: JobBookOptions) {
-    this.#onEnd = options.onEnd ?? (async () => {});
+    const { storage, ledger, clock, onEnd = async () => {}, onOrphans = () => {} } = options;
     this.#sealSecret =
       options.sealSecret ?? (() => assert.fail('`sealSecret` is given where jobs have secrets'));
     this.#onStuck = options.onStuck ?? (() => {});
-    this.#onOrphans = options.onOrphans ?? (() => {});
-    this.#storage = options.storage;
-    this.#ledger = options.ledger;
+    this.#caps = options.caps ?? ANY_NUMBER;
+    this.#precedenceOf = options.precedenceOf ?? (() => ({ yields: false, inGoodStanding: true }));
+    this.claims = new JobClaims({ storage, clock, logger: options.logger ?? silentLogger });
+    this.#ending = new JobEnding({ storage, ledger, clock, onEnd, onOrphans });
+    this.#storage = storage;
+    this.#ledger = ledger;
     this.#pricing = options.pricing;
-    this.#clock = options.clock;
-    this.#ids = new SortableIds(options.clock);
-    this.#joined = options.ledger.joins(options.storage);
+    this.#clock = clock;
+    this.#ids = new SortableIds(clock);
+    this.#joined = ledger.joins(storage);
   }
 
   /**
@@ -151,9 +153,11 @@ export class JobBook {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
+        await this.#storage.queue.assertRoom(tx, owner, this.#caps);
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
+        await this.#admit(tx, job);
         return { job, repeated: false };
       });
     }
@@ -162,6 +166,7 @@ export class JobBook {
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
       admit();
+      await this.#storage.queue.assertRoom(tx, owner, this.#caps);
       await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });
@@ -171,8 +176,11 @@ export class JobBook {
       const job = await this.#storage.transaction(async (tx) => {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
+        // Others may have been admitted while the ledger was asked.
+        await this.#storage.queue.assertRoom(tx, owner, this.#caps);
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
+        await this.#admit(tx, queued);
         return queued;
       });
       return { job, repeated: false };
@@ -189,79 +197,21 @@ export class JobBook {
     await this.#storage.transaction((tx) => this.#storage.removeIdempotentRequests(tx, before));
   }
 
-  /** `queued` to `running`; undefined when the job is no longer queued. */
-  begin(jobId: string): Promise<JobRecord | undefined> {
-    return this.#change(jobId, 'queued', (job) => ({
-      ...job,
-      phase: 'running',
-      attempts: job.attempts + 1,
-      startedAtMs: this.#clock.now(),
-    }));
+  /**
+   * Ends a job that runs: settles or voids its reserve and makes it terminal. A cost that the balance doesn't cover fails
+   * it. May be repeated until it succeeds; the outcome of the first call that was written down counts. Undefined when
+   * the claim is worthless: the job was canceled, or waits again, or another worker has it.
+   */
+  finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
+    return this.#ending.finish(claim, outcome, options);
   }
 
   /**
-   * `running` back to `queued`; undefined when the job is no longer running, or had its last attempt. Only an attempt
-   * that a renderer ended by dying is `counted`. `interrupted`: the service, or its thread, died during the attempt.
+   * Fails a job with "Canceled", also one that runs: the claim on it is worthless from then on. A job whose outcome is
+   * written down ends with that. Undefined when it is over.
    */
-  requeue(
-    jobId: string,
-    { counted, interrupted = false }: { counted: boolean; interrupted?: boolean },
-  ): Promise<JobRecord | undefined> {
-    return this.#change(jobId, 'running', (job) => {
-      if (counted && job.attempts >= MOST_ATTEMPTS) return undefined;
-      return {
-        ...job,
-        phase: 'queued',
-        attempts: counted ? job.attempts : job.attempts - 1,
-        ...(interrupted && { interruptions: (job.interruptions ?? 0) + 1 }),
-      };
-    });
-  }
-
-  /**
-   * Ends a job: settles or voids its reserve and makes it terminal. A cost that the balance doesn't cover fails it.
-   * May be repeated until it succeeds; the outcome of the first call that was written down counts. `only` limits it
-   * to jobs in that phase; undefined when the job is in another, or terminal.
-   */
-  async finish(jobId: string, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
-    const ended = await this.#finish(jobId, outcome, options);
-    if (ended && mayHaveOrphans(ended, options)) this.#onOrphans(orphanKeysOf(ended));
-    return ended;
-  }
-
-  async #finish(
-    jobId: string,
-    outcome: JobOutcome,
-    { durationMs, only }: FinishOptions,
-  ): Promise<JobRecord | undefined> {
-    const settling = (job: JobRecord): JobRecord => ({ ...job, phase: 'settling', outcome, durationMs });
-    const mayEnd = (job: JobRecord) => !isTerminal(job.phase) && (only === undefined || job.phase === only);
-    if (this.#joined) {
-      return this.#storage.transaction(async (tx) => {
-        const job = await this.#storage.getJob(jobId, tx);
-        if (!job || !mayEnd(job)) return undefined;
-        const ended = await this.#settle(settling(job), tx);
-        await this.#end(tx, ended);
-        return ended;
-      });
-    }
-    const intent = await this.#storage.transaction(async (tx) => {
-      const job = await this.#storage.getJob(jobId, tx);
-      if (!job || job.phase === 'settling') return job;
-      if (!mayEnd(job)) return undefined;
-      await this.#storage.updateJob(tx, settling(job));
-      return settling(job);
-    });
-    if (!intent) return undefined;
-    const settled = await this.#settle(intent);
-    return this.#storage.transaction(async (tx) => {
-      // Two who settle at once get the same answer from the ledger; the second finds the job ended.
-      const job = await this.#storage.getJob(jobId, tx);
-      if (job && isTerminal(job.phase)) return job;
-      const ended = { ...settled, ...secretOf(job) };
-      await this.#end(tx, ended);
-      return ended;
-    });
+  cancel(jobId: string): Promise<JobRecord | undefined> {
+    return this.#ending.cancel(jobId);
   }
 
   /**
@@ -276,37 +226,23 @@ export class JobBook {
       return job;
     });
     if (job?.phase === 'reserving') await this.#withdraw(job);
-    if (job?.phase !== 'settling') return undefined;
-    assert(job.outcome);
-    return this.finish(jobId, job.outcome, { durationMs: job.durationMs ?? 0 });
+    return this.#ending.resume(jobId);
   }
 
   /**
-   * Brings every unfinished job to where it can go on: what stands between two steps is resumed, and what was running
-   * when the service died is queued again, its attempt not counted. Answers with the jobs to render, oldest first.
+   * Brings every job to where it can go on: what stands between two steps is resumed, and what was running when its
+   * service died waits again, its attempt not counted. Answers with those that wait again.
    */
-  async recover(): Promise<WaitingJob[]> {
-    const queued: WaitingJob[] = [];
-    for await (const job of this.unfinished()) {
-      if (job.phase === 'reserving' || job.phase === 'settling') await this.#resumeOrLeave(job.jobId);
-      else {
-        const uncounted = { counted: false, interrupted: true };
-        const again = job.phase === 'running' ? await this.requeue(job.jobId, uncounted) : job;
-        if (again) queued.push(waitingJobOf(again));
-      }
-    }
-    return queued;
-  }
-
-  /** Every job that isn't terminal, oldest first. */
-  async *unfinished(): AsyncGenerator<JobRecord> {
+  async recover(): Promise<JobRecord[]> {
+    const phases: UnfinishedPhase[] = ['reserving', 'settling'];
     for (let after = ''; ; ) {
-      const page = await this.#storage.unfinishedJobs({ after });
-      yield* page;
+      const page = await this.#storage.unfinishedJobs({ after, phases });
+      for (const { jobId } of page) await this.#resumeOrLeave(jobId);
       const last = page.at(-1);
-      if (!last) return;
+      if (!last) break;
       after = last.jobId;
     }
+    return this.claims.putBackLapsed();
   }
 
   async #insert(
@@ -319,6 +255,10 @@ export class JobBook {
     if (!idempotency) return;
     const { jobId, owner, createdAtMs } = job;
     await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
+  }
+
+  #admit(tx: Transaction, { jobId, owner }: JobRecord): Promise<void> {
+    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#precedenceOf(owner) });
   }
 
   /** The job that the same request made before; `conflict` when another request had the same key. */
@@ -349,33 +289,6 @@ export class JobBook {
     await this.resume(jobId).catch(() => this.#onStuck(jobId));
   }
 
-  /** Tells the ledger how a settling job ended and gives the record as it will be. */
-  async #settle(job: JobRecord, tx?: Transaction): Promise<JobRecord> {
-    const { jobId, owner, outcome } = job;
-    assert(outcome && job.durationMs !== null);
-    const ended: JobRecord = { ...job, outcome: null, completedAtMs: this.#clock.now() };
-    if (outcome.kind === 'completed') {
-      const answer = await this.#ledger.settle({ jobId, owner, amountCredits: outcome.costCredits }, tx);
-      if (answer.kind === 'settled') {
-        return {
-          ...ended,
-          phase: 'completed',
-          creditsCost: answer.chargedCredits,
-          artifacts: outcome.artifacts,
-        };
-      }
-    }
-    await this.#ledger.void({ jobId, owner }, tx);
-    const { error, failedBy = 'service' } =
-      outcome.kind === 'failed' ? outcome : { error: CREDITS_RAN_OUT, failedBy: 'credits' as const };
-    return { ...ended, phase: 'failed', error, failedBy };
-  }
-
-  async #end(tx: Transaction, ended: JobRecord): Promise<void> {
-    await this.#storage.updateJob(tx, ended);
-    await this.#onEnd(tx, ended);
-  }
-
   /** Undoes a job that nobody saw. */
   async #withdraw({ jobId, owner }: JobRecord): Promise<void> {
     await this.#ledger.void({ jobId, owner });
@@ -384,26 +297,6 @@ export class JobBook {
       if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
     });
   }
-
-  #change(
-    jobId: string,
-    from: JobRecord['phase'],
-    change: (job: JobRecord) => JobRecord | undefined,
-  ): Promise<JobRecord | undefined> {
-    return this.#storage.transaction(async (tx) => {
-      const job = await this.#storage.getJob(jobId, tx);
-      if (job?.phase !== from) return undefined;
-      const changed = change(job);
-      if (changed) await this.#storage.updateJob(tx, changed);
-      return changed;
-    });
-  }
-}
-
-/** The secret as it is sealed now: the master key may have been replaced since a record was read. */
-function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSealed'> {
-  const { webhookSecretSealed } = job ?? {};
-  return webhookSecretSealed === undefined ? {} : { webhookSecretSealed };
 }
 
 function insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
@@ -412,12 +305,4 @@ function insufficientCredits({ amountCredits }: { amountCredits: number }): Scen
     `This render needs a reserve of ${amountCredits} credits, more than the balance. Top up, or wait for the ` +
       "month's free credits.",
   );
-}
-
-/** An only attempt left nothing but what the job refers to, when that completed or nothing was stored. */
-function mayHaveOrphans(
-  { phase, attempts, interruptions = 0 }: JobRecord,
-  { storedNothing = false }: FinishOptions,
-): boolean {
-  return attempts > 1 || interruptions > 0 || (attempts === 1 && phase === 'failed' && !storedNothing);
 }

@@ -20,16 +20,17 @@ import type { FailedBy } from './failures.ts';
  * | reserving | queued | the ledger's `reserve` answered `reserved` | |
  * | reserving | - | it answered `insufficient`, or the service stopped meanwhile | reserve voided, record removed |
  * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
- * | queued | running | the dispatcher found a free worker | attempts + 1 |
+ * | queued | running | a worker claimed it, in the same commit | attempts + 1, a greater token |
  * | running | queued | its renderer died, attempts left | the attempt stays counted |
  * | running | queued | the service stopped or lacked resources, or its asset store did for now | attempts − 1 |
- * | running | queued | the service or its thread died | attempts − 1, interruptions + 1 |
+ * | running | queued | its thread died, or its worker, whose lease then ends | attempts − 1, interruptions + 1 |
  * | running | completed, failed | the render ended | settle or void in the same commit, and the webhook due |
- * | queued | failed | `cancel` | void in the same commit |
- * | running, queued | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
+ * | queued, running | failed | `cancel` | the same |
+ * | queued, running | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
  * | settling | completed, failed | the ledger's `settle` or `void` answered | |
  *
- * A terminal job never changes, but that what its owner wrote can be removed. The first reason for ending wins.
+ * A terminal job never changes, but that what its owner wrote can be removed. The first reason for ending wins. What a
+ * worker does to a job that runs is fenced by its claim (lib/queue/queue.ts): when that is worthless, nothing changes.
  */
 export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'completed' | 'failed';
 
@@ -54,15 +55,21 @@ export interface Artifact {
   sizeBytes: number;
 }
 
-/** Where the asset store keeps an artifact: at the same place for each attempt at a job. */
-export function assetKeyOf(jobId: string, name: ArtifactName): string {
-  return `${jobId}/${name}`;
+/** Where the asset store keeps an artifact: each attempt at a job has a place of its own. */
+export function assetKeyOf({ jobId, token }: { jobId: string; token: number }, name: ArtifactName): string {
+  return `${jobId}-${token}/${name}`;
+}
+
+/** Where an attempt may have stored artifacts. */
+export function assetKeysOf(claim: { jobId: string; token: number }): string[] {
+  return ARTIFACT_NAMES.map((name) => assetKeyOf(claim, name));
 }
 
 /** Where artifacts may lie that a job which is over doesn't refer to: an attempt stored them, and was then cut off. */
-export function orphanKeysOf({ jobId, artifacts }: JobRecord): string[] {
+export function orphanKeysOf({ jobId, token: last = 0, artifacts }: JobRecord): string[] {
   const referred = new Set(artifacts.map(({ assetKey }) => assetKey));
-  return ARTIFACT_NAMES.map((name) => assetKeyOf(jobId, name)).filter((key) => !referred.has(key));
+  const keys = Array.from({ length: last }, (_, index) => assetKeysOf({ jobId, token: index + 1 }));
+  return keys.flat().filter((key) => !referred.has(key));
 }
 
 /** How a render ended, fixed before the ledger is told. */
@@ -95,6 +102,8 @@ export interface JobRecord {
   attempts: number;
   /** How often the service, or its thread, died while it was being rendered; absent where that never happened. */
   interruptions?: number;
+  /** Of the last claim on it; absent before the first. */
+  token?: number;
   createdAtMs: number;
   /** When the last attempt began; null before the first. */
   startedAtMs: number | null;
@@ -144,13 +153,6 @@ export interface Job {
   completedAt: string | null;
   /** When its code, metadata, error and artifacts were removed, ISO 8601; absent in most. */
   forgottenAt?: string;
-}
-
-/** What the queue has to know of a job: without what its owner wrote, which may be large. */
-export type WaitingJob = Pick<JobRecord, 'jobId' | 'owner' | 'phase' | 'attempts' | 'interruptions'>;
-
-export function waitingJobOf({ jobId, owner, phase, attempts, interruptions }: JobRecord): WaitingJob {
-  return { jobId, owner, phase, attempts, ...(interruptions !== undefined && { interruptions }) };
 }
 
 /** A terminal job never changes. */

@@ -18,14 +18,14 @@ interface Stores {
 
 /** Puts what a render left into the asset store, all or nothing, and removes it from the work folder. */
 export async function storeArtifacts(
-  jobId: string,
+  claim: { jobId: string; token: number },
   { files, folder }: { files: RenderedFile[]; folder: string },
   { assets, logger }: Stores,
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
   try {
     for (const { name, path } of files) {
-      const assetKey = assetKeyOf(jobId, name);
+      const assetKey = assetKeyOf(claim, name);
       const { sizeBytes } = await assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
       artifacts.push({ name, assetKey, sizeBytes });
     }
@@ -37,7 +37,7 @@ export async function storeArtifacts(
     );
     throw error;
   } finally {
-    await discardFolder(folder, (problem) => logger.warn({ jobId }, problem));
+    await discardFolder(folder, (problem) => logger.warn({ jobId: claim.jobId }, problem));
   }
 }
 

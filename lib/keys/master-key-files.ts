@@ -26,7 +26,7 @@ export interface MasterKeyOptions {
  *            begin()                             finish()
  *  one key ──────────▶ two keys: new secrets ───────────────▶ one key, the new one
  *                      are sealed with the new one,
- *                      old ones one by one anew
+ *                      old ones again, one by one
  * ```
  *
  * Meanwhile `master.key.next` says that there are two. Where the key is kept in the folder, it holds the new one. Where keys

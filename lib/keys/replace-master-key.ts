@@ -3,7 +3,7 @@ import { ScenepressError } from '../errors.ts';
 import { MasterKey } from './master-key.ts';
 
 export interface Resealing {
-  /** Seals all secrets anew that aren't sealed with the current master key; called again after it was cut off. */
+  /** Seals all secrets again that aren't sealed with the current master key; called again after it was cut off. */
   reseal: () => Promise<unknown>;
 }
 

@@ -78,7 +78,7 @@ export interface AuditReport {
  */
 export interface LedgerStore {
   readonly storage: Storage;
-  /** With `tx`, nobody else changes the account before that transaction ends. */
+  /** With `tx`, no one else changes the account before that transaction ends. */
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
   /** Notes the month that an account's books are open for; makes the account where there is none. */
   setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;

@@ -61,7 +61,8 @@ export class StoredLedger implements Ledger {
   }
 
   async start(): Promise<void> {
-    this.#monthly ??= cron.schedule('0 0 1 * *', () => this.grantMonth(), { timezone: 'UTC' });
+    const grant = () => this.#store.storage.alone('monthly grants', () => this.grantMonth());
+    this.#monthly ??= cron.schedule('0 0 1 * *', grant, { timezone: 'UTC' });
   }
 
   async stop(): Promise<void> {

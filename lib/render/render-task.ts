@@ -40,8 +40,11 @@ export interface RenderProgress {
   seconds: number;
 }
 
-/** Why a render is stopped from outside. */
-export type StopReason = 'canceled' | 'funds' | 'shutdown';
+/**
+ * Why a render is stopped from outside: its job is somebody else's, or over (`worthless`); its cost passed what its owner
+ * has; it could not be told that the job is still its own (`cut off`); the service stops.
+ */
+export type StopReason = 'worthless' | 'funds' | 'cut off' | 'shutdown';
 
 /** Worker to service, while a task runs. */
 export type RenderMessage =

@@ -151,7 +151,7 @@ export class RendererWatch {
     let timer: NodeJS.Timeout | undefined;
     const render = this.#pool.render(task, {
       onStarted: () => {
-        timer = setTimeout(() => render.stop('canceled'), TIMEOUT_MS);
+        timer = setTimeout(() => render.stop('worthless'), TIMEOUT_MS);
       },
       onProgress: () => {},
       onPreview: () => {},

@@ -1,4 +1,5 @@
-import type { JobRecord, JobStatus } from '../jobs/job.ts';
+import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
@@ -18,6 +19,9 @@ export interface JobQuery {
   /** Only jobs older than this one: the last `jobId` of the page before. */
   before?: string;
 }
+
+/** The phases of jobs that aren't terminal. */
+export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
 
 /** A request that may be sent again without making a second job. */
 export interface IdempotentRequest {
@@ -60,6 +64,10 @@ export interface ResealedStep {
 export interface Storage {
   /** The sendings of outcomes to webhooks. They commit together with the jobs. */
   readonly deliveries: DeliveryStore;
+  /** Which jobs wait and which run. It commits together with the jobs, too. */
+  readonly queue: Queue;
+  /** Other processes may claim its jobs: a lease that isn't renewed ends. */
+  readonly isShared: boolean;
 
   /** Opens the store; calling it again while open does nothing. */
   start(): Promise<void>;
@@ -68,6 +76,12 @@ export interface Storage {
 
   /** Runs `work`, then commits what it wrote. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+
+  /**
+   * Runs `work` unless somebody holds that office already, in this process or another; then it isn't run, and the answer is
+   * undefined.
+   */
+  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined>;
 
   /** Adds a job with the source code of its scene. A `jobId` is used once only. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
@@ -81,6 +95,11 @@ export interface Storage {
    * made it.
    */
   forgetJob(tx: Transaction, job: JobRecord): Promise<void>;
+  /**
+   * Reads all that is stored, as long as that takes, beside everything else: a sentence for each place that contradicts
+   * others, as an index its table. Rows that it hides would be missed by no one. Called every night.
+   */
+  check?(): Promise<string[]>;
   /** Resolves when nothing that was replaced or removed before the call is on the medium any more. */
   purge(): Promise<void>;
 
@@ -93,8 +112,8 @@ export interface Storage {
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;
-  /** Jobs that aren't terminal, oldest first: what recovery has to look at. At most 100, newer than `after`. */
-  unfinishedJobs(page?: { after?: string }): Promise<JobRecord[]>;
+  /** Jobs that aren't terminal, oldest first; `phases`: only those in one of them. At most 100, newer than `after`. */
+  unfinishedJobs(page?: { after?: string; phases?: UnfinishedPhase[] }): Promise<JobRecord[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
   /** Notes that a job's artifacts are removed; the job itself doesn't change. */

@@ -91,7 +91,7 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       await assert.rejects(store.listAccounts({ after: 'x' }), { code: 'not_found' });
     },
 
-    async 'lists fifty when nobody says how many'(store) {
+    async 'lists fifty by default'(store) {
       const ids = Array.from({ length: 51 }, (_, number) => String(number));
       await Promise.all(ids.map((id) => store.insertAccount(account(id))));
       assert.equal((await store.listAccounts()).length, 50);

@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import type { DueLanes } from '../webhooks/delivery-store.ts';
 
-/** A delivery that is due, except for `change`. */
+/** A delivery that is due, with `change`. */
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
     deliveryId,

@@ -5,6 +5,8 @@ export { deliveriesSuite } from './deliveries.ts';
 export { deliveryClaimsSuite } from './delivery-claims.ts';
 export { keyStoreSuite } from './keys.ts';
 export { ledgerSuite } from './ledger.ts';
+export { queueSuite } from './queue.ts';
 export { settingsStoreSuite } from './settings.ts';
+export { signalsSuite } from './signals.ts';
 export { storageSuite } from './storage.ts';
 export type { Behaviour, Opened } from './suite.ts';

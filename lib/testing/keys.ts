@@ -64,11 +64,11 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       assert.deepEqual(await list({ accountId: 'ada', limit: 2 }), ['e', 'c']);
       assert.deepEqual(await list({ accountId: 'ada', limit: 2, after: 'c' }), ['b', 'd']);
       assert.deepEqual(await list({ limit: 2, after: 'c' }), ['a', 'b']);
-      assert.deepEqual(await list({ accountId: 'nobody' }), []);
+      assert.deepEqual(await list({ accountId: 'none' }), []);
       await assert.rejects(store.listKeys({ after: 'x' }), { code: 'not_found' });
     },
 
-    async 'lists fifty when nobody says how many'(store) {
+    async 'lists fifty by default'(store) {
       const ids = Array.from({ length: 51 }, (_, number) => String(number));
       await Promise.all(ids.map((id) => store.insertKey(keyRecord(id))));
       assert.equal((await store.listKeys()).length, 50);

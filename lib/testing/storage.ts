@@ -122,11 +122,11 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await list({ owner: 'a', limit: 2 }), ['6', '4']);
       assert.deepEqual(await list({ owner: 'a', limit: 2, before: '4' }), ['3', '1']);
       assert.deepEqual(await list({ status: 'running' }), ['6']);
-      assert.deepEqual(await list({ owner: 'nobody' }), []);
+      assert.deepEqual(await list({ owner: 'none' }), []);
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },
 
-    async 'gives unfinished jobs oldest first, those that nobody sees too'(storage) {
+    async 'gives unfinished jobs oldest first, those that are not visible too'(storage) {
       await insert(storage, jobRecord('2', { phase: 'running' }));
       await insert(storage, jobRecord('1'));
       await insert(storage, jobRecord('3', { phase: 'failed' }));
@@ -141,7 +141,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('1'))?.phase, 'completed');
     },
 
-    async 'removes a job that nobody saw, with its source'(storage) {
+    async 'removes a job that was never visible, with its source'(storage) {
       await insert(storage, jobRecord('1', { phase: 'reserving' }));
       await storage.transaction((tx) => storage.deleteJob(tx, '1'));
       assert.equal(await storage.getJob('1'), undefined);

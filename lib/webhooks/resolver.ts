@@ -17,7 +17,7 @@ const NOTHING = new Set(['ENODATA', 'ENOTFOUND']);
 export const resolveName: Resolve = async (name, signal) => {
   const listed = listedAddresses(await readFile(HOSTS_FILE, 'utf8').catch(() => ''), name);
   if (listed.length > 0) return listed;
-  // A resolver of its own reads the name servers anew, and its queries can be given up without ending others'.
+  // A resolver of its own reads the name servers again, and its queries can be given up without ending others'.
   const resolver = new Resolver({ timeout: 2_000, tries: 3 });
   const giveUp = () => resolver.cancel();
   signal.addEventListener('abort', giveUp, { once: true });

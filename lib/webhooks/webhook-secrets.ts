@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
 import type { OutboundOptions } from './outbound.ts';
 
-/** So many secrets are sealed anew in one transaction: it takes a few milliseconds. */
+/** So many secrets are sealed again in one transaction: it takes a few milliseconds. */
 const RESEALED_AT_ONCE = 100;
 
 /** The job whose outcome is to be signed. */

@@ -27,6 +27,14 @@ export function renderRequest(): RenderRequest & { code: string } {
 
 const AT_ONCE = 1000;
 
+const ANY = {
+  most: 1,
+  mostOfOthers: 1,
+  maxRunningPerOwner: Number.POSITIVE_INFINITY,
+  maySuspect: true,
+  precedenceOf: () => ({ yields: false, inGoodStanding: true }),
+};
+
 /**
  * A data folder with jobs that are over, as a service leaves them: charged, their webhooks delivered, their artifacts
  * removed by retention. `secrets`: each job has its own. Called again it adds jobs, of another account.
@@ -67,15 +75,18 @@ export async function fill(
     const webhookUrl = 'https://example.org/hooks/scenepress';
     const metadataJson = JSON.stringify(metadata);
     const webhook = { webhookUrl, ...(secrets && { webhookSecret: randomUUID() }) };
-    const newJob = { owner: accountId, request, metadataJson, keyId: record.keyId, ...webhook };
-    const { jobId } = (await book.open(newJob)).job;
-    await book.begin(jobId);
+    await book.open({ owner: accountId, request, metadataJson, keyId: record.keyId, ...webhook });
+    // Of those that wait, whichever has its turn.
+    const [claimed] = await book.claims.claim('bench', ANY);
+    if (!claimed) throw new Error('the job waits');
+    const { claim } = claimed;
+    const { jobId } = claim;
     const artifacts = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({
       name,
-      assetKey: `${jobId}/${name}`,
+      assetKey: `${jobId}-${claim.token}/${name}`,
       sizeBytes: 12345,
     }));
-    await book.finish(jobId, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
+    await book.finish(claim, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
     const [begun] = await deliveries.claim({ most: 1, lanes: () => EVERY_LANE, onUnreadable: () => {} });
     const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
     if (begun) await deliveries.conclude(begun, answer);

@@ -73,7 +73,7 @@ t.test('cut off at any change of the disk, a deletion that is repeated leaves no
   t.same([...stages].sort(), ['half deleted', 'not begun', 'over']);
 });
 
-t.test('until it is completed, nobody can use the account or its address', async (t) => {
+t.test('until it is completed, no one can use the account or its address', async (t) => {
   const { installation, askAs, key } = await listeningAppliance(t);
   const { administration, service } = installation;
   const account = 'ada@example.org';

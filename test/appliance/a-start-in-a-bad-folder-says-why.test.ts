@@ -43,7 +43,7 @@ async function refused(t: Test, dataDir: string, message: RegExp, launcher: stri
   t.same(filesOf(dataDir), before);
 }
 
-/** What is in a folder, but for what locking it leaves. */
+/** What is in a folder, except what locking it leaves. */
 function filesOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => !/^(lock|admin)/.test(name) && statSync(join(folder, name)).isFile(),

@@ -87,10 +87,7 @@ t.test('errors are the same both ways', async (t) => {
   const dataDir = await temporaryFolder(t);
   const mistakes: [string[], RegExp][] = [
     [['account', 'create', 'no address'], /is not an e-mail address/],
-    [
-      ['key', 'create', '--account', 'nobody@example.org', '--name', 'x'],
-      /no account with the address nobody/,
-    ],
+    [['key', 'create', '--account', 'noone@example.org', '--name', 'x'], /no account with the address noone/],
     [['key', 'create', '--account', 'owner@localhost', '--name', 'x', '--webhook-url', 'http://x'], /https:/],
     [['key', 'revoke', 'key_unknown'], /no key key_unknown/],
     [['credits', 'grant', '--account', 'owner@localhost', '--paid', '-5'], /whole number of at least 1/],
@@ -122,7 +119,7 @@ t.test('a data folder may lie deep, and only its user can administrate', async (
   t.match(await administrate(dataDir, 'account', 'create', 'ada@example.org'), { userId: /^acct_/ });
 });
 
-t.test('what a killed server left behind is in nobody’s way', async (t) => {
+t.test('what a killed server left behind is in no one’s way', async (t) => {
   const dataDir = await temporaryFolder(t);
   const killed = await serve(t, ['--data-dir', dataDir]);
   killed.kill('SIGKILL');

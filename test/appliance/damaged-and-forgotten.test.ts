@@ -50,7 +50,7 @@ t.test('a job is forgotten through the server, and what GET shows is still a job
   const jobId = String(json['jobId']);
   t.match(await run('job', 'forget', jobId), { code: 1, stderr: /not over\. Cancel it first/ });
   await run('job', 'cancel', jobId);
-  t.match(await run('job', 'forget', jobId), { code: 0, stdout: /is forgotten, but for what it cost/ });
+  t.match(await run('job', 'forget', jobId), { code: 0, stdout: /is forgotten; what it cost stays/ });
   const job = (await send(server.port, `/api/v2/render/${jobId}`, { headers })).json;
   const fields = ['jobId', 'endpoint', 'status', 'creditsCost', 'durationMs', 'result', 'error', 'metadata'];
   t.same(Object.keys(job).sort(), [...fields, 'createdAt', 'completedAt'].sort());

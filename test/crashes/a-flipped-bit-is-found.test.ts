@@ -83,8 +83,8 @@ if (SAMPLE && FLIP) {
     const flips = await flipsIn(sample, choice);
     const findings = await tryFlips(sample, flips, scratch);
     t.equal(findings.length, flips.length);
-    const { start = 0, reading = 0, check: checked = 0 } = await check(t, sample, findings);
-    t.ok(start > 0 && reading > 0 && checked > 0);
+    const { reading = 0, check: checked = 0 } = await check(t, sample, findings);
+    t.ok(reading > 0 && checked > 0);
   });
 
   t.test(`${inLog} flipped bits of a log take back no commit but the last (SEED=${SEED})`, async (t) => {

@@ -110,7 +110,11 @@ t.test(
     t.equal((await ledger.balance('somebody new')).total, 1000);
 
     letGo();
-    t.match(await service.wait(running), { status: 'completed', creditsCost: 1 }, 'what runs is settled');
+    t.match(
+      await service.wait(running),
+      { status: 'completed', creditsCost: Number },
+      'what runs is settled',
+    );
     const [canceled] = accepted;
     if (canceled) t.match(await service.cancel(canceled.jobId), { status: 'failed', error: 'Canceled' });
     await delay(100);

@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
@@ -41,6 +49,10 @@ function change(path: string, how: (bytes: Buffer) => void): void {
   const bytes = readFileSync(databaseIn(path));
   how(bytes);
   writeFileSync(databaseIn(path), bytes);
+}
+
+function flip(bytes: Buffer, at: number): void {
+  bytes[at] = (bytes[at] as number) ^ 1;
 }
 
 /** Pages of a table or an index. */
@@ -128,6 +140,63 @@ for (const [title, harm, mostJobsLost] of damages) {
     t.notOk(existsSync(join(path, 'recovery.part')));
   });
 }
+
+const known: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
+  ['the name of the format', (bytes) => flip(bytes, 3), /another value for the name of the format/],
+  ['the count of pages', (bytes) => flip(bytes, 28), /counts more pages/],
+  ['the version of the schema', (bytes) => flip(bytes, 62), /another version of the schema/],
+  [
+    'a constraint of the schema',
+    (bytes) => flip(bytes, bytes.indexOf('CHECK (reserve_credits >= 0)') + 7),
+    /the schema has another table jobs/,
+  ],
+];
+
+for (const [what, harm, fault] of known) {
+  t.test(`a flipped bit in ${what} loses nothing: it is known`, async (t) => {
+    const path = await usedFolder(t);
+    change(path, harm);
+    await t.rejects(jobsIn(path), { code: 'storage_damaged' });
+    const { faults, lost } = await recover(path, { apply: true });
+    t.match(faults, [fault]);
+    t.same(lost, []);
+    t.equal((await jobsIn(path)).length, JOBS);
+  });
+}
+
+t.test('of a damaged log, what was committed after the damage is lost, and named', async (t) => {
+  const from = new DataFolder(await usedFolder(t));
+  await from.start();
+  t.teardown(() => from.stop());
+  const insert = (jobId: string) =>
+    from.storage.transaction((tx) => from.storage.insertJob(tx, jobRecord(jobId, { owner: 'a' }), 'x'));
+  const log = join(from.path, 'database.sqlite-wal');
+  await insert('kept');
+  const whole = statSync(log).size;
+  for (const jobId of ['lost1', 'lost2', 'lost3']) await insert(jobId);
+  const path = join(from.path, '../copy');
+  mkdirSync(path);
+  writeFileSync(databaseIn(path), readFileSync(databaseIn(from.path)));
+  const bytes = readFileSync(log);
+  flip(bytes, whole + 1000);
+  writeFileSync(join(path, 'database.sqlite-wal'), bytes);
+  await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /none after the first \d+ can be used/ });
+  const { faults, lost } = await recover(path, { apply: true });
+  t.match(faults, [/the log of commits is not as it was written in its page \d+ of \d+/]);
+  const jobs = lost.filter(({ table }) => table === 'jobs').map(({ key }) => key);
+  t.same(jobs, ['lost1', 'lost2', 'lost3']);
+  const found = await jobsIn(path);
+  t.equal(found.length, JOBS + 1);
+  t.ok(found.includes('kept'));
+});
+
+t.test('data of a newer version is not recovered by this one', async (t) => {
+  const path = await usedFolder(t);
+  const database = new DatabaseSync(databaseIn(path));
+  database.exec('DROP INDEX jobs_in_phase; PRAGMA user_version = 99');
+  database.close();
+  await t.rejects(recover(path, { apply: true }), { code: 'storage_damaged', message: /newer version/ });
+});
 
 t.test('what is lost of the books shows in the audit', async (t) => {
   const path = await usedFolder(t);

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, type DataFolderOptions, FileAssetStore, StoredLedger } from '../../lib/index.ts';
+import {
+  DataFolder,
+  type DataFolderOptions,
+  FileAssetStore,
+  LocalSignals,
+  StoredLedger,
+} from '../../lib/index.ts';
 import {
   accountStoreSuite,
   assetStoreSuite,
@@ -9,7 +15,9 @@ import {
   deliveryClaimsSuite,
   keyStoreSuite,
   ledgerSuite,
+  queueSuite,
   settingsStoreSuite,
+  signalsSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
@@ -50,6 +58,14 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
       }),
   ],
   [
+    'the SQLite storage, for its queue',
+    (t) =>
+      queueSuite(async () => {
+        const folder = await openFolder(t);
+        return { subject: folder.storage, close: () => folder.stop() };
+      }),
+  ],
+  [
     'the accounts document',
     (t) =>
       accountStoreSuite(async () => {
@@ -85,6 +101,10 @@ const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   [
     'the tests’ own ledger that lives elsewhere',
     () => ledgerSuite(async () => ({ subject: new DistantLedger(100), close: async () => {} })),
+  ],
+  [
+    'signals within a process',
+    () => signalsSuite(async () => ({ subject: new LocalSignals(), close: async () => {} })),
   ],
   [
     'the file asset store',

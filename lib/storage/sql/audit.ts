@@ -34,10 +34,16 @@ interface JobBooks {
   charged: number;
 }
 
+interface Counts {
+  owner: string;
+  waiting: number;
+  ready: number;
+  running: number;
+}
+
 const sumOf = (kind: string, column: string) => `sum(CASE WHEN kind = '${kind}' THEN ${column} ELSE 0 END)`;
 
-/** Each sees the books as of one moment. */
-const CHECKS: Check<object>[] = [
+const BOOKS: Check<object>[] = [
   check<Sums>(
     `SELECT * FROM (
        SELECT a.owner, coalesce(g.balance, 0) AS balance, coalesce(e.changes, 0) AS changes,
@@ -103,7 +109,50 @@ const CHECKS: Check<object>[] = [
   ),
 ];
 
-/** Looks for what contradicts the invariants of the ledger, aside from all else that the database does. */
+const QUEUED = 'CASE WHEN worker IS NULL THEN 1 ELSE 0 END';
+const READY = 'CASE WHEN worker IS NULL AND not_before_ms IS NULL THEN 1 ELSE 0 END';
+const CLAIMED = 'CASE WHEN worker IS NULL THEN 0 ELSE 1 END';
+
+const QUEUE: Check<object>[] = [
+  check<JobBooks>(
+    `SELECT j.owner, j.job_id, j.phase FROM jobs AS j LEFT JOIN queue AS q ON q.job_id = j.job_id
+     WHERE j.phase IN ('queued', 'running') AND (q.job_id IS NULL OR q.owner <> j.owner
+       OR (q.worker IS NULL) <> (j.phase = 'queued') OR (j.phase = 'running' AND coalesce(j.token, 0) <> q.token))`,
+    ({ owner, job_id, phase }) => `${owner}: job ${job_id} is ${phase}, but not in the queue`,
+  ),
+  check<JobBooks>(
+    `SELECT q.owner, q.job_id, coalesce(j.phase, 'gone') AS phase FROM queue AS q
+     LEFT JOIN jobs AS j ON j.job_id = q.job_id WHERE j.phase IS NULL OR j.phase NOT IN ('queued', 'running')`,
+    ({ owner, job_id, phase }) => `${owner}: job ${job_id} is ${phase}, but in the queue`,
+  ),
+  check<Counts>(
+    `SELECT owner, sum(waiting) AS waiting, sum(ready) AS ready, sum(running) AS running FROM (
+       SELECT owner, waiting, ready, running FROM turns
+       UNION ALL SELECT owner, -(${QUEUED}), -(${READY}), -(${CLAIMED}) FROM queue) AS counts
+     GROUP BY owner HAVING sum(waiting) <> 0 OR sum(ready) <> 0 OR sum(running) <> 0`,
+    ({ owner, waiting, ready, running }) =>
+      `${owner}: the queue counts ${waiting} too many that wait, ${ready} that may begin, ${running} that run`,
+  ),
+  check<Counts>(
+    `SELECT 'queue' AS owner, q.waiting - t.waiting AS waiting, q.running - t.running AS running,
+       q.owners - t.owners AS ready
+     FROM queue_totals AS q, (SELECT coalesce(sum(waiting), 0) AS waiting, coalesce(sum(running), 0) AS running,
+       coalesce(sum(CASE WHEN waiting > 0 THEN 1 ELSE 0 END), 0) AS owners FROM turns) AS t
+     WHERE q.waiting <> t.waiting OR q.running <> t.running OR q.owners <> t.owners`,
+    ({ waiting, ready, running }) =>
+      `the queue counts ${waiting} too many that wait, of ${ready} owners too many, and ${running} that run`,
+  ),
+];
+
+/** Each sees the database as of one moment. */
+const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE];
+
+/** What contradicts the invariants of the queue. `all`: the rows of a query. */
+export function queueProblems(all: (text: string) => object[]): string[] {
+  return QUEUE.flatMap(({ text, problem }) => all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem));
+}
+
+/** Looks for what contradicts the invariants of ledger and queue, aside from all else that the database does. */
 export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   const problems: string[] = [];
   for (const { text, problem } of CHECKS) {

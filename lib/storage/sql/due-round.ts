@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isScenepressError } from '../../errors.ts';
+import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DueRequest, HostPace } from '../../webhooks/delivery-store.ts';
 import type { SqlTransaction } from './sql.ts';
@@ -41,6 +41,23 @@ function hostsOf(paces: HostPace[]): string {
   return `${each.join(' UNION ALL ')} ORDER BY turn_ms, turn_number, host LIMIT ${PAGE}`;
 }
 
+/** Through a damaged index the next page may lead back, and a walk would never end. */
+function assertAfter(before: Turn, beforeName: string, after: Turn, afterName: string): void {
+  const differences = [
+    after.turn_ms - before.turn_ms,
+    after.turn_number - before.turn_number,
+    Buffer.compare(Buffer.from(afterName), Buffer.from(beforeName)),
+  ];
+  if ((differences.find((difference) => difference !== 0) ?? 0) <= 0) throw damaged();
+}
+
+function damaged(): ScenepressError {
+  return new ScenepressError(
+    'storage_damaged',
+    'An index of due deliveries is damaged. Restore a backup, or run `scenepress recover`.',
+  );
+}
+
 /** Gives deliveries out, in one transaction. What that costs grows with what is under way and what it gives, only. */
 export class DueRound {
   readonly #tx: SqlTransaction;
@@ -52,6 +69,8 @@ export class DueRound {
   readonly #nextNumber: () => number;
   /** Owners whose hosts were put right in this round. */
   readonly #mended = new Set<string>();
+  /** Ids of deliveries that were looked at, and are not due any more. */
+  readonly #looked = new Set<string>();
   readonly #given: DeliveryRecord[] = [];
 
   constructor(
@@ -78,6 +97,7 @@ export class DueRound {
       for (const { owner } of page) if (this.#given.length < most) await this.#serve(owner);
       const [end] = page.slice(-1);
       if (!end) break;
+      assertAfter(last, last.owner, end, end.owner);
       last = end;
     }
     return this.#given;
@@ -101,6 +121,7 @@ export class DueRound {
       }
       const [end] = hosts.slice(-1);
       if (!end) return;
+      assertAfter(last, last.host, end, end.host);
       last = end;
     }
   }
@@ -116,6 +137,8 @@ export class DueRound {
         this.#nowMs,
       );
       if (!due) return false;
+      if (this.#looked.has(due.delivery_id)) throw damaged();
+      this.#looked.add(due.delivery_id);
       const given = await this.#give(due.delivery_id);
       if (!given) continue;
       this.#given.push(given);

@@ -1,4 +1,5 @@
 import type { ResealedStep, ResealStep } from '../storage.ts';
+import { inOrder } from './page-order.ts';
 import type { RowFormat } from './row-format.ts';
 import type { SqlDatabase } from './sql.ts';
 
@@ -18,6 +19,7 @@ export function resealRows<Rec extends object>(
       from,
       limit,
     );
+    inOrder(format, (row) => row[key] as string, rows, { up: true, from });
     let replaced = 0;
     for (const row of rows) {
       const record = format.record(row);

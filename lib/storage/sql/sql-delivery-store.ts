@@ -4,6 +4,7 @@ import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { DeliveryQuery, DeliveryStore, DueQuery, DueRequest } from '../../webhooks/delivery-store.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage.ts';
 import { DueRound } from './due-round.ts';
+import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
@@ -78,7 +79,8 @@ export class SqlDeliveryStore implements DeliveryStore {
       ...conditions.map(({ value }) => value),
       limit,
     );
-    return rows.map((row) => DELIVERIES.record(row));
+    const deliveries = rows.map((row) => DELIVERIES.record(row));
+    return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: false, from: before });
   }
 
   async claimDue(tx: Transaction, request: DueRequest): Promise<DeliveryRecord[]> {
@@ -113,7 +115,8 @@ export class SqlDeliveryStore implements DeliveryStore {
       after,
       limit,
     );
-    return rows.map((row) => DELIVERIES.record(row));
+    const deliveries = rows.map((row) => DELIVERIES.record(row));
+    return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: true, from: after });
   }
 
   async readBody(deliveryId: string): Promise<string | undefined> {

@@ -10,6 +10,7 @@ import type {
 } from '../../ledger/ledger-store.ts';
 import type { Storage, Transaction } from '../storage.ts';
 import { auditBooks } from './audit.ts';
+import { inOrder } from './page-order.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { ACCOUNTS, ENTRIES, GRANTS, RESERVES } from './tables.ts';
 
@@ -117,7 +118,8 @@ export class SqlLedgerStore implements LedgerStore {
       ...older,
       limit,
     );
-    return rows.map((row) => ENTRIES.record(row));
+    const entries = rows.map((row) => ENTRIES.record(row));
+    return inOrder(ENTRIES, ({ entryId }) => entryId, entries, { up: false, from: before });
   }
 
   async ownersNotIn(period: string, limit: number): Promise<string[]> {

@@ -8,11 +8,14 @@ import type {
   ResealStep,
   Storage,
   Transaction,
+  UnfinishedPhase,
 } from '../storage.ts';
+import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import type { SqlDatabase, SqlTransaction } from './sql.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
+import { SqlQueue } from './sql-queue.ts';
 import { JOBS, REQUESTS, SOURCES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
@@ -21,7 +24,7 @@ const DEFAULT_LIMIT = 50;
 const PAGE = 500;
 /** Each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
-const UNFINISHED_PHASES: JobPhase[] = ['reserving', 'queued', 'running', 'settling'];
+const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
 const TERMINAL: JobPhase[] = ['completed', 'failed'];
 
 const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
@@ -34,15 +37,20 @@ const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
 /** Jobs in a database that speaks SQL. */
 export class SqlStorage implements Storage {
   readonly deliveries: SqlDeliveryStore;
+  readonly queue: SqlQueue;
+  readonly isShared: boolean;
   readonly #database: SqlDatabase;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
+    this.isShared = database.isShared;
     this.deliveries = new SqlDeliveryStore(database);
+    this.queue = new SqlQueue(database);
   }
 
   async start(): Promise<void> {
     await this.#database.start();
+    this.queue.start();
   }
 
   async stop(): Promise<void> {
@@ -51,6 +59,10 @@ export class SqlStorage implements Storage {
 
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
     return this.#database.transaction(work);
+  }
+
+  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#database.alone(office, work);
   }
 
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
@@ -85,6 +97,10 @@ export class SqlStorage implements Storage {
     await this.#update(inside, job, blank);
     await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
     await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
+  }
+
+  check(): Promise<string[]> {
+    return this.#database.check();
   }
 
   purge(): Promise<void> {
@@ -147,17 +163,25 @@ export class SqlStorage implements Storage {
       ...phases.flatMap((phase) => [phase, ...conditions.map(({ value }) => value), limit]),
       limit,
     );
-    return rows.map((row) => JOBS.record(row));
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
   }
 
-  async unfinishedJobs({ after = '' }: { after?: string } = {}): Promise<JobRecord[]> {
+  async unfinishedJobs({
+    after = '',
+    phases = UNFINISHED_PHASES,
+  }: {
+    after?: string;
+    phases?: UnfinishedPhase[];
+  } = {}): Promise<JobRecord[]> {
     const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = ? AND job_id > ? ORDER BY job_id LIMIT ?) AS page`;
     const rows = await this.#database.all(
-      `${UNFINISHED_PHASES.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
-      ...UNFINISHED_PHASES.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
+      `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
+      ...phases.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
       UNFINISHED_PAGE,
     );
-    return rows.map((row) => JOBS.record(row));
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: true, from: after });
   }
 
   async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
@@ -168,7 +192,8 @@ export class SqlStorage implements Storage {
         after,
         PAGE,
       );
-      const jobs = rows.map((row) => JOBS.record(row));
+      const found = rows.map((row) => JOBS.record(row));
+      const jobs = inOrder(JOBS, ({ jobId }) => jobId, found, { up: true, from: after });
       yield* jobs;
       const last = jobs.at(-1);
       if (!last) return;

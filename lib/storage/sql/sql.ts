@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage.ts';
+import type { Storage, Transaction } from '../storage.ts';
 
 /** What a statement takes for a `?`, and what a column holds. Whole numbers up to 2^53. */
 export type SqlValue = string | number | Uint8Array | null;
@@ -23,6 +23,8 @@ export interface SqlTransaction extends SqlReader, Transaction {
  * could still take back, no one has seen.
  */
 export interface SqlDatabase extends SqlReader {
+  /** Other processes may use it at the same time. */
+  readonly isShared: boolean;
   start(): Promise<void>;
   /** Waits for running transactions. It can be started again. */
   stop(): Promise<void>;
@@ -31,8 +33,12 @@ export interface SqlDatabase extends SqlReader {
    * run again from the beginning when another transaction was in its way. When it throws, nothing is written.
    */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
+  /** As {@link Storage.alone}. */
+  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take seconds, or minutes, without holding anything else. */
   aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
+  /** Reads the whole database, aside: a sentence for each place in its files that contradicts others. */
+  check(): Promise<string[]>;
   /** Resolves when nothing that was replaced or deleted before the call is in the database's files any more. */
   purge(): Promise<void>;
   /** The transaction behind a handle. One of another database, or one that is over, is an assertion. */

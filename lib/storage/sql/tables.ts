@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../jobs/job.ts';
 import type { Grant, LedgerAccount, LedgerEntry, Reserve } from '../../ledger/ledger-store.ts';
+import type { Claim } from '../../queue/queue.ts';
 import type { DeliveryRecord } from '../../webhooks/delivery.ts';
 import type { IdempotentRequest } from '../storage.ts';
 import { RowFormat } from './row-format.ts';
@@ -21,6 +22,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     reserveCredits: 'plain',
     attempts: 'plain',
     interruptions: 'optional',
+    token: 'optional',
     createdAtMs: 'whole',
     startedAtMs: 'whole',
     completedAtMs: 'whole',
@@ -57,6 +59,26 @@ export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(
   },
   { keyColumns: 2 },
 );
+
+/** A job that waits, or runs where there is a worker. */
+export interface QueueRow extends Claim {
+  notBeforeMs: number | null;
+  worker: string | null;
+  lapsesAtMs: number | null;
+}
+export const QUEUE: RowFormat<QueueRow> = new RowFormat<QueueRow>('queue', {
+  jobId: 'plain',
+  owner: 'plain',
+  interruptions: 'plain',
+  notBeforeMs: 'whole',
+  token: 'plain',
+  worker: 'plain',
+  lapsesAtMs: 'whole',
+});
+
+export function claimOf({ jobId, owner, token, interruptions }: QueueRow): Claim {
+  return { jobId, owner, token, interruptions };
+}
 
 export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecord>('deliveries', {
   deliveryId: 'plain',

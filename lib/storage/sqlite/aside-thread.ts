@@ -52,7 +52,7 @@ function done(task: AsideTask): object[] {
     case 'query':
       return connection.all(task.text, task.values);
     case 'copy':
-      connection.run('VACUUM INTO ?', [task.path]);
+      connection.copyTo(task.path);
       return [];
   }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ScenepressError } from '../../errors.ts';
@@ -14,6 +13,7 @@ const THREAD_FILE = new URL(
 export class Aside {
   readonly #path: string;
   #worker: Worker | undefined;
+  #isStopping = false;
   #lastId = 0;
   readonly #waiting = new Map<number, PromiseWithResolvers<object[]>>();
 
@@ -36,10 +36,12 @@ export class Aside {
   async stop(): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
+    this.#isStopping = true;
     worker.ref();
-    const ended = once(worker, 'exit');
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.postMessage({ id: 0, task: 'close' });
     await ended;
+    this.#isStopping = false;
   }
 
   #started(): Worker {
@@ -50,7 +52,8 @@ export class Aside {
     worker.on('message', ({ id, rows, error }: AsideAnswer) => {
       const answer = this.#waiting.get(id);
       this.#waiting.delete(id);
-      if (this.#waiting.size === 0) worker.unref(); // Idle, it keeps no process running.
+      // Idle, it keeps no process running; but a stop waits for its end.
+      if (this.#waiting.size === 0 && !this.#isStopping) worker.unref();
       if (error) answer?.reject(errorOf(error));
       else answer?.resolve(rows);
     });

@@ -5,6 +5,8 @@ import type { SqlValue } from '../sql/sql.ts';
 /** What SQLite answers with, without the details in its upper bits. */
 const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
 const FLUSH_FAILED = 10 | (4 << 8);
+/** The file that connections share could not grow. Nearly always the disk is full; SQLite calls it an I/O error. */
+const NO_ROOM_TO_SHARE = 4874;
 const BUSY_MS = 10_000;
 
 /** A connection to a database file, with its prepared statements. Every call holds the thread until it is done. */
@@ -42,6 +44,16 @@ export class Connection {
     this.#explained(() => this.#database.exec(text));
   }
 
+  /** Writes the database as it is now into a file that doesn't exist yet. */
+  copyTo(path: string): void {
+    try {
+      this.#statement('VACUUM INTO ?').run(path);
+    } catch (error) {
+      // Of the two files it is the copy that grows.
+      throw explained(error, isFull(error) ? path : this.path);
+    }
+  }
+
   close(): void {
     this.#statements.clear();
     this.#database.close();
@@ -65,13 +77,17 @@ export class Connection {
   }
 }
 
+function isFull(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === CODES.full;
+}
+
 /** What a fault of the disk or the file means; other errors, as of a constraint, stay as they are. */
 export function explained(error: unknown, path: string): unknown {
   const { errcode, code, message } = error as { errcode?: number; code?: string; message: string };
   if (code === 'ERR_OUT_OF_RANGE') return damaged(path, message, error); // No number of ours is that large.
   if (errcode === undefined) return error;
   const cause = { cause: error };
-  switch (errcode & 0xff) {
+  switch (errcode === NO_ROOM_TO_SHARE ? CODES.full : errcode & 0xff) {
     case CODES.full:
       return new ScenepressError(
         'storage_full',

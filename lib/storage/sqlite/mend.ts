@@ -1,6 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { isScenepressError } from '../../errors.ts';
 import { Connection } from './connection.ts';
+import { freePagesFault } from './free-pages.ts';
 import { damageOf, resealed } from './log-frames.ts';
 import { LATEST_VERSION, latestSchema, newer, type SchemaRow, schemaOf } from './migrations.ts';
 
@@ -28,7 +29,9 @@ const PAGE_COUNT_AT = 28;
 export async function mend(path: string): Promise<{ faults: string[]; laterLog: Buffer | undefined }> {
   const { fault, laterLog } = await mendLog(`${path}-wal`);
   const faults = [...(fault === undefined ? [] : [fault]), ...(await mendHeader(path)), ...mendSchema(path)];
-  return { faults, laterLog };
+  // The log is in the database now, as far as it can be read.
+  const freeFault = await freePagesFault(path);
+  return { faults: freeFault === undefined ? faults : [...faults, freeFault], laterLog };
 }
 
 /** `laterLog`: with the commits that come after the damage, as far as they can be read; some of its pages may be stale. */

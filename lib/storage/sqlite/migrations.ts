@@ -1,10 +1,11 @@
 import { ScenepressError } from '../../errors.ts';
 import { Connection, damaged } from './connection.ts';
 import { DUE_SCHEMA } from './due-schema.ts';
+import { QUEUE_SCHEMA } from './queue-schema.ts';
 import { FIRST_SCHEMA } from './schema-1.ts';
 
 /** The steps of the schema, oldest first. What was released never changes. */
-const MIGRATIONS = [FIRST_SCHEMA + DUE_SCHEMA];
+const MIGRATIONS = [FIRST_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA];
 export const LATEST_VERSION: number = MIGRATIONS.length;
 
 /** Brings the schema of a database up to date, in one transaction. Error: `storage_damaged` when it is another. */

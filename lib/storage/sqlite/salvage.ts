@@ -81,6 +81,7 @@ export const TABLES: Table[] = [
   { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
 ];
 
+const BOOKS = ['grants', 'reserves', 'ledger_entries'];
 const PAGE = 500;
 /** What the error of a failed job says whose own can't be read any more. */
 const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
@@ -107,16 +108,15 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
   const lost: LostRow[] = [];
   for (const table of TABLES) {
     target.run('BEGIN');
-    if (table.name === 'grants') saveOwners(source, target);
     const saved = new Set<string>();
     const known = new Set<string>();
     const lose = (key: string, reason: string) => {
       known.add(key);
       lost.push({ table: table.name, key, reason });
     };
-    let hasGap = false;
+    let isDamaged = false;
     for (const found of rowsOf(source, table)) {
-      hasGap ||= !found.row;
+      isDamaged ||= !found.row;
       if (!found.row) {
         lose(`after ${found.after || 'the beginning'}`, found.reason);
         continue;
@@ -125,9 +125,12 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
       if (saved.has(key)) continue; // Through a damaged page, one can come twice.
       const reason = saveInto(source, target, table, found.row);
       if (reason === undefined) saved.add(key);
-      else lose(key, reason);
+      else {
+        isDamaged = true;
+        lose(key, reason);
+      }
     }
-    for (const { key, isSure } of keysOf(source, target, table, hasGap)) {
+    for (const { key, isSure } of keysOf(source, target, table, isDamaged)) {
       const name = nameOf(key);
       if (saved.has(name) || known.has(name)) continue;
       const reason = saveOne(source, target, table, key);
@@ -140,15 +143,20 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
 }
 
 /** An account whose row is lost still has its books. */
-function saveOwners(source: Connection, target: Connection): void {
-  for (const name of ['grants', 'reserves', 'ledger_entries']) {
-    try {
-      for (const { owner } of source.all<{ owner: string }>(`SELECT DISTINCT owner FROM ${name}`, [])) {
-        target.run(`${ACCOUNTS.insert} ON CONFLICT DO NOTHING`, ACCOUNTS.row({ owner, period: '' }));
-      }
-    } catch {
-      // What can't be read is named when its own table is saved.
-    }
+function saveOwner(target: Connection, { owner }: Row): void {
+  target.run(
+    `${ACCOUNTS.insert} ON CONFLICT DO NOTHING`,
+    ACCOUNTS.row({ owner: owner as string, period: '' }),
+  );
+}
+
+/** Whether nothing of a table can be hidden. */
+function isWhole(source: Connection, { name }: Table): boolean {
+  try {
+    const rows = source.all<{ integrity_check: string }>(`PRAGMA integrity_check(${name})`, []);
+    return rows.every(({ integrity_check: fault }) => fault === 'ok');
+  } catch {
+    return false;
   }
 }
 
@@ -207,13 +215,15 @@ function* keysOf(
   source: Connection,
   target: Connection,
   table: Table,
-  hasGap: boolean,
+  isDamaged: boolean,
 ): Generator<{ key: Key; isSure: boolean }> {
   const { expected, supposed } = table;
   const selects = [
     ...table.indexes.map((text) => ({ from: source, text, isSure: true })),
     ...(expected === undefined ? [] : [{ from: target, text: expected, isSure: true }]),
-    ...(supposed === undefined || !hasGap ? [] : [{ from: target, text: supposed, isSure: false }]),
+    ...(supposed === undefined || (!isDamaged && isWhole(source, table))
+      ? []
+      : [{ from: target, text: supposed, isSure: false }]),
   ];
   for (const { from, text, isSure } of selects) {
     try {
@@ -238,6 +248,7 @@ function saveOne(source: Connection, target: Connection, table: Table, key: Key)
 function saveInto(source: Connection, target: Connection, table: Table, row: Row): string | undefined {
   try {
     table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
+    if (BOOKS.includes(table.name)) saveOwner(target, row);
     insert(target, table, row);
     return undefined;
   } catch (error) {

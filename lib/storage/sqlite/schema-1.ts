@@ -30,6 +30,7 @@ CREATE TABLE jobs (
   reserve_credits INTEGER NOT NULL CHECK (reserve_credits >= 0),
   attempts INTEGER NOT NULL CHECK (attempts >= 0),
   interruptions INTEGER CHECK (interruptions > 0),
+  token INTEGER CHECK (token > 0),
   created_at_ms INTEGER NOT NULL,
   started_at_ms INTEGER,
   completed_at_ms INTEGER,
@@ -60,6 +61,7 @@ WHEN OLD.phase IN ('completed', 'failed') AND (
   NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.phase <> OLD.phase OR NEW.quality <> OLD.quality
   OR NEW.aspect_ratio <> OLD.aspect_ratio OR NEW.fps <> OLD.fps OR NEW.key_id IS NOT OLD.key_id
   OR NEW.reserve_credits <> OLD.reserve_credits OR NEW.attempts <> OLD.attempts
+  OR NEW.token IS NOT OLD.token
   OR NEW.created_at_ms <> OLD.created_at_ms OR NEW.started_at_ms IS NOT OLD.started_at_ms
   OR NEW.completed_at_ms <> OLD.completed_at_ms OR NEW.duration_ms IS NOT OLD.duration_ms
   OR NEW.credits_cost <> OLD.credits_cost OR NEW.artifacts <> OLD.artifacts

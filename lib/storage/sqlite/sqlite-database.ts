@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmod, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
 import { realDisk } from '../disk.ts';
+import { isNoRoom } from '../spare-room.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
-import { Connection, explainedAtOpening, isFailedFlush } from './connection.ts';
-import { migrate } from './migrations.ts';
+import { Connection, damaged, isFailedFlush } from './connection.ts';
+import { freePagesFault } from './free-pages.ts';
+import { makeDatabase } from './make-database.ts';
 import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -32,14 +33,12 @@ export interface SqliteDatabaseOptions {
   checkpointAfterBytes?: number;
 }
 
-const OWNERS_ALONE = 0o600;
 /** The exit code of a process whose disk failed it (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
+/** Of what a check says. */
+const MOST_FAULTS = 100;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
-const WRITER = `
-  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
-  PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 
 /** A transaction that read a damaged page can't be committed. */
@@ -67,6 +66,7 @@ interface Group {
  * All other reads use a second connection, whose view moves on with each flush: it never shows what isn't durable.
  */
 export class SqliteDatabase implements SqlDatabase {
+  readonly isShared = false;
   readonly #path: string;
   readonly #log: WriteAheadLog;
   readonly #aside: Aside;
@@ -84,8 +84,10 @@ export class SqliteDatabase implements SqlDatabase {
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
   #checkpointing: Promise<void> | undefined;
-  /** The size of the log at which the next one is due: when the last one failed, not at once again. */
+  /** The size of the log at which the next one is due: when the last one failed or the disk is full, not at once. */
   #checkpointAtBytes = 0;
+  /** What is being done alone. */
+  readonly #offices = new Set<string>();
   readonly #spell = new Spell();
 
   constructor(path: string, options: SqliteDatabaseOptions = {}) {
@@ -102,13 +104,29 @@ export class SqliteDatabase implements SqlDatabase {
 
   async start(): Promise<void> {
     if (this.#isOpen) return;
+    try {
+      await this.#open({ emptyLog: true });
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      await this.#onNoRoom();
+      await this.#open({ emptyLog: false });
+      this.#putCheckpointOff();
+    }
+  }
+
+  async #open({ emptyLog }: { emptyLog: boolean }): Promise<void> {
     await this.#log.rewrite();
     const writer = await makeDatabase(this.#path);
     try {
-      // From here on all that was found is on the medium, and so are the names of the files.
-      writer.all(EMPTY_LOG, []);
-      await realDisk.syncFolder(dirname(this.#path));
+      if (emptyLog) {
+        writer.all(EMPTY_LOG, []);
+        const fault = await freePagesFault(this.#path);
+        if (fault !== undefined) throw damaged(this.#path, fault);
+      }
       await this.#log.open();
+      await this.#log.flush();
+      // From here on all that was found is on the medium, and so are the names of the files.
+      await realDisk.syncFolder(dirname(this.#path));
       const reader = new Connection(this.#path, { readOnly: true });
       reader.exec(READER);
       this.#connections = { writer, reader };
@@ -124,12 +142,11 @@ export class SqliteDatabase implements SqlDatabase {
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    while (this.#group || this.#flushing || this.#checkpointing) {
-      await this.#last;
+    do {
+      await this.#last; // A transaction that runs may open a group of its own.
       await this.#flushing;
       await this.#checkpointing;
-    }
-    await this.#last;
+    } while (this.#group || this.#flushing || this.#checkpointing);
     await this.#aside.stop();
     await this.#log.close();
     this.#opened.reader.close();
@@ -147,6 +164,16 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#opened.reader.get<Row>(text, values);
   }
 
+  async alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#offices.has(office)) return undefined;
+    this.#offices.add(office);
+    try {
+      return await work();
+    } finally {
+      this.#offices.delete(office);
+    }
+  }
+
   async aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     this.#assertOpen();
     return this.#aside.do<Row>({ kind: 'query', text, values });
@@ -158,9 +185,17 @@ export class SqliteDatabase implements SqlDatabase {
     await this.#aside.do({ kind: 'copy', path });
   }
 
+  async check(): Promise<string[]> {
+    const rows = await this.aside<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`);
+    return rows.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok');
+  }
+
   async purge(): Promise<void> {
     await this.#checkpointing;
-    await this.#inLine(() => this.#emptyLog());
+    await this.#inLine(async () => {
+      this.#assertOpen();
+      await this.#emptyLog();
+    });
   }
 
   async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
@@ -212,8 +247,10 @@ export class SqliteDatabase implements SqlDatabase {
       return { result, durable: group.durable };
     } catch (error) {
       if (isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
-      else if (writer.isInTransaction) writer.exec('ROLLBACK TO work; RELEASE work');
-      else await this.#abandon(group, error); // SQLite had to undo all of the group.
+      else if (writer.isInTransaction) {
+        writer.exec('ROLLBACK TO work; RELEASE work');
+        if (isFull(error)) await this.#ranOut();
+      } else await this.#abandon(group, error); // SQLite had to undo all of the group.
       throw error;
     } finally {
       tx.open = false;
@@ -250,6 +287,7 @@ export class SqliteDatabase implements SqlDatabase {
     } catch (error) {
       if (isFailedFlush(error)) this.#onFatal(error as Error); // SQLite flushes the header of a new log itself.
       if (writer.isInTransaction) writer.run('ROLLBACK');
+      await this.#overwriteCommit(writer);
       return this.#abandon(group, error);
     }
     this.#group = undefined;
@@ -284,6 +322,22 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
+  /**
+   * A commit that failed may be in the log, complete: SQLite writes it there before the log's index, which may find no
+   * room to grow. Unless the process goes on to write over it, the next start would take it for committed. What is
+   * written here has its place in the log already, so it needs no room, and changes nothing if it is found.
+   */
+  async #overwriteCommit(writer: Connection): Promise<void> {
+    try {
+      // Writes a page, though nothing changes.
+      const [schema] = writer.all<{ user_version: number }>('PRAGMA user_version', []);
+      writer.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${schema?.user_version}; COMMIT`);
+    } catch {
+      if (writer.isInTransaction) writer.run('ROLLBACK');
+    }
+    await this.#flushLog().catch(nothing); // What it means that it fails, is told.
+  }
+
   /** SQLite commits nothing of a transaction that has read a damaged page: the others of the group are run again. */
   #spoil(group: Group, writer: Connection): void {
     if (writer.isInTransaction) writer.run('ROLLBACK');
@@ -294,8 +348,14 @@ export class SqliteDatabase implements SqlDatabase {
   /** Nothing of a group is written. */
   async #abandon(group: Group, error: unknown): Promise<void> {
     this.#group = undefined;
-    if (isScenepressError(error, 'storage_full')) await this.#onNoRoom();
+    if (isFull(error)) await this.#ranOut();
     group.reject(error);
+  }
+
+  /** A checkpoint would take the room that is made here for commits, and fail all the same. */
+  async #ranOut(): Promise<void> {
+    this.#putCheckpointOff();
+    await this.#onNoRoom();
   }
 
   #showCommits(): void {
@@ -319,12 +379,16 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpointAtBytes = this.#checkpointAfterBytes;
     this.#checkpointing = this.#checkpoint()
       .catch((error: unknown) => {
-        this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
+        this.#putCheckpointOff();
         this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.');
       })
       .finally(() => {
         this.#checkpointing = undefined;
       });
+  }
+
+  #putCheckpointOff(): void {
+    this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
   }
 
   /** Copies nearly all while commits go on, and only the rest while they wait. */
@@ -360,28 +424,8 @@ export class SqliteDatabase implements SqlDatabase {
   }
 }
 
-/** Opens a database for writing, made with its tables where there is none. */
-export async function makeDatabase(path: string): Promise<Connection> {
-  await assertOpens(path);
-  const connection = new Connection(path);
-  try {
-    await chmod(path, OWNERS_ALONE);
-    connection.exec(WRITER);
-    migrate(connection);
-    return connection;
-  } catch (error) {
-    connection.close();
-    throw explainedAtOpening(error, path);
-  }
-}
-
-/** Rejects with the system's own error: SQLite only says that it could not. */
-async function assertOpens(path: string): Promise<void> {
-  const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  await file?.close();
+function isFull(error: unknown): boolean {
+  return isScenepressError(error, 'storage_full') || isNoRoom(error);
 }
 
 function nothing(): void {}

@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { realDisk, replaceFile } from '../disk.ts';
+import { isNoRoom } from '../spare-room.ts';
 import { damaged } from './connection.ts';
 import { damageOf } from './log-frames.ts';
 
@@ -36,7 +37,23 @@ export class WriteAheadLog {
       const why = `of the ${damage.frames} pages in its log, none after the first ${damage.frame} can be used`;
       throw damaged(this.#databasePath, why);
     }
-    await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [bytes]);
+    try {
+      await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [bytes]);
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      await this.#rewriteInPlace(bytes);
+    }
+  }
+
+  /** On a full disk. What is on the medium already is written over with the same. */
+  async #rewriteInPlace(bytes: Buffer): Promise<void> {
+    const file = await realDisk.open(this.#path, 'existing');
+    try {
+      await file.write(bytes, 0);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   }
 
   /** Opens what SQLite has made. */

@@ -1,60 +1,88 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
-import { DataFolder, type Logger } from '../../../lib/index.ts';
-import { DEFAULT_QUEUE, Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
+import { type Claim, DataFolder, LocalSignals, type Logger, type Precedence } from '../../../lib/index.ts';
+import { Cancellations } from '../../../lib/jobs/cancellations.ts';
+import { Discards } from '../../../lib/jobs/discards.ts';
+import { Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
+import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import type { RenderPool } from '../../../lib/render/render-pool.ts';
-import type { RenderResult } from '../../../lib/render/render-task.ts';
+import type { RenderResult, StopReason } from '../../../lib/render/render-task.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+const FIRST: Precedence = { yields: false, inGoodStanding: true };
 
 /** A dispatcher with two workers whose renders end when the test says so, and a job of owner `a`. */
-async function setUp(t: Test, logger: Logger = silentLogger, more: Partial<DispatcherOptions> = {}) {
+async function setUp(
+  t: Test,
+  logger: Logger = silentLogger,
+  more: Partial<DispatcherOptions> = {},
+  { isShared = false }: { isShared?: boolean } = {},
+) {
   const path = t.testdir({ work: {} });
   const folder = new DataFolder(join(path, 'data'));
   await folder.start();
   t.teardown(() => folder.stop());
-  const { storage, assets } = folder;
+  const { assets } = folder;
+  const storage = Object.assign(folder.storage, { isShared });
   const world = { storage, ledger: new UnmeteredLedger(), pricing: new Pricing(), clock: systemClock };
-  const book = new JobBook({ ...world, onOrphans: (assetKeys) => dispatcher.discardLater(assetKeys) });
+  const discards = new Discards({ assets, logger });
+  const precedenceOf = more.precedenceOf ?? (() => FIRST);
+  const book = new JobBook({ ...world, precedenceOf, logger, onOrphans: (keys) => discards.add(keys) });
   const ends: ((result: RenderResult) => void)[] = [];
+  const stops: StopReason[] = [];
   const pool = {
     size: 2,
     render: () => {
       const { promise: result, resolve } = Promise.withResolvers<RenderResult>();
       ends.push(resolve);
-      return { result, stop: () => resolve({ kind: 'stopped', durationMs: 1, reason: 'canceled' }) };
+      const stop = (reason: StopReason) => {
+        stops.push(reason);
+        resolve({ kind: 'stopped', durationMs: 1, reason });
+      };
+      return { result, stop };
     },
   } as unknown as RenderPool;
+  const signals = new LocalSignals();
   const statuses: string[] = [];
-  const dispatcher: Dispatcher = new Dispatcher({
+  const onChange = ({ phase, owner }: JobRecord) => {
+    statuses.push(phase);
+    if (phase === 'queued') dispatcher.added();
+    if (phase === 'completed' || phase === 'failed') dispatcher.ended(owner);
+    // Others come in at any moment, and each of them has it look for jobs.
+    dispatcher.wake();
+  };
+  const options: DispatcherOptions = {
     ...world,
     book,
     assets,
     logger,
+    signals,
+    discards,
+    precedenceOf,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,
     mayBegin: () => true,
     onNoRoom: () => {},
-    // Others come in at any moment, and each of them has what waits given to workers.
-    onChange: ({ phase }) => {
-      statuses.push(phase);
-      dispatcher.dispatch();
-    },
+    onChange,
     onProgress: () => {},
     onPreview: () => {},
     ...more,
-  });
-  const open = (owner: string) =>
-    book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
-  const { job } = await open('a');
-  dispatcher.start(pool, [job], { paused: false });
+  };
+  const dispatcher: Dispatcher = new Dispatcher(options);
+  t.teardown(() => dispatcher.stop(0));
+  const cancellations = new Cancellations({ book, storage, signals, logger, onChange: options.onChange });
+  const open = async (owner: string) =>
+    (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
+  const job = await open('a');
+  await dispatcher.start(pool, { paused: false });
   const until = async (done: () => boolean) => {
     while (!done()) await new Promise(setImmediate);
   };
@@ -68,19 +96,42 @@ async function setUp(t: Test, logger: Logger = silentLogger, more: Partial<Dispa
     const files = [{ name: 'video.mp4' as const, path: file }];
     return { kind: 'rendered', durationMs: 1, seconds: 1, frames: 1, files, folder };
   };
-  const add = async (owner: string) => dispatcher.add((await open(owner)).job);
-  return { storage, assets, dispatcher, job, ends, until, statuses, rendered, add };
+  const add = async (owner: string) => {
+    const job = await open(owner);
+    dispatcher.added();
+    return job;
+  };
+  const cancel = (jobId: string) => cancellations.cancel(jobId);
+  return {
+    storage,
+    assets,
+    book,
+    options,
+    pool,
+    signals,
+    dispatcher,
+    job,
+    ends,
+    stops,
+    until,
+    statuses,
+    rendered,
+    add,
+    cancel,
+  };
 }
 
+const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameError' };
+
 t.test('an attempt that begins before the one before it is put away counts, and can be ended', async (t) => {
-  const { storage, dispatcher, job, ends, until, statuses } = await setUp(t);
+  const { storage, dispatcher, job, ends, until, statuses, cancel } = await setUp(t);
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
   await until(() => ends.length === 2);
   t.equal(dispatcher.running, 1);
-  await dispatcher.cancel(job);
+  await cancel(job.jobId);
   await until(() => dispatcher.running === 0);
   t.same(statuses, ['running', 'queued', 'running', 'failed']);
-  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', durationMs: 1 });
+  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', attempts: 2 });
   await dispatcher.stop(0);
 });
 
@@ -89,15 +140,15 @@ t.test('what an attempt stored that was then cut off, goes when the job fails', 
   const first = rendered();
   // As a service does that is killed between storing and writing it down.
   for (const { name, path } of first.kind === 'rendered' ? first.files : []) {
-    await assets.put(`${job.jobId}/${name}`, { path });
+    await assets.put(`${job.jobId}-1/${name}`, { path });
   }
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
   await until(() => ends.length === 2);
-  t.ok(existsSync(assets.path(`${job.jobId}/video.mp4`)));
+  t.ok(existsSync(assets.path(`${job.jobId}-1/video.mp4`)));
   ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
   await until(() => dispatcher.running === 0);
   await dispatcher.stop(0);
-  t.notOk(existsSync(assets.path(`${job.jobId}/video.mp4`)));
+  t.notOk(existsSync(assets.path(`${job.jobId}-1/video.mp4`)));
 });
 
 for (const [how, deletion] of [
@@ -134,14 +185,15 @@ t.test('a scene that fails at its first attempt is told at once, the asset store
 t.test('a job that completes keeps what it refers to, and nothing of an earlier attempt', async (t) => {
   const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
   const [file] = (rendered() as Extract<RenderResult, { kind: 'rendered' }>).files;
-  await assets.put(`${job.jobId}/captions.vtt`, { path: file?.path ?? '' });
+  await assets.put(`${job.jobId}-1/captions.vtt`, { path: file?.path ?? '' });
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
   await until(() => ends.length === 2);
   ends[1]?.(rendered());
   await until(() => dispatcher.running === 0);
   t.match(await storage.getJob(job.jobId), { phase: 'completed', artifacts: [{ name: 'video.mp4' }] });
   await dispatcher.stop(0);
-  t.same(readdirSync(join(assets.path(`${job.jobId}/video.mp4`), '..')), ['video.mp4']);
+  t.same(readdirSync(join(assets.path(`${job.jobId}-2/video.mp4`), '..')), ['video.mp4']);
+  t.notOk(existsSync(assets.path(`${job.jobId}-1/captions.vtt`)));
 });
 
 const errorOf = (code: string) => Object.assign(new Error(`${code}: no`), { code });
@@ -172,12 +224,13 @@ t.test('an attempt that the machine lacked something for is not counted, however
 });
 
 t.test('a shortage is over when no job waits that could show its end', async (t) => {
-  const { dispatcher, job, ends, until } = await setUp(t);
+  const { dispatcher, job, ends, until, cancel } = await setUp(t);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
   await until(() => dispatcher.running === 0);
-  await dispatcher.cancel(job);
+  await cancel(job.jobId);
+  t.ok(dispatcher.isShortage);
   dispatcher.resumeBeginning();
-  t.notOk(dispatcher.isShortage);
+  await until(() => !dispatcher.isShortage);
   await dispatcher.stop(0);
 });
 
@@ -262,7 +315,7 @@ t.test('a worker thread that dies is an interruption, and no attempt', async (t)
 });
 
 t.test('a job that is canceled while it is put back ends', async (t) => {
-  const { storage, dispatcher, job, ends, until } = await setUp(t);
+  const { storage, dispatcher, job, ends, until, cancel } = await setUp(t);
   const transaction = storage.transaction.bind(storage);
   let canceled = false;
   t.intercept(storage, 'transaction', {
@@ -270,7 +323,7 @@ t.test('a job that is canceled while it is put back ends', async (t) => {
       // Asked for when the attempt is decided on, and before that is written down.
       if (canceled) return transaction(work);
       canceled = true;
-      await dispatcher.cancel(job);
+      await cancel(job.jobId);
       return transaction(work);
     },
   });
@@ -285,7 +338,7 @@ t.test('one of two workers is kept for owners in good standing', async (t) => {
   const owners: string[] = [];
   const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
-    inGoodStanding: (owner) => owner === 'good',
+    precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }),
     onChange: ({ owner, phase }) => phase === 'running' && owners.push(owner),
   });
   await add('b');
@@ -306,7 +359,7 @@ t.test('one of two workers is kept for owners in good standing', async (t) => {
 t.test('one worker always serves all owners', async (t) => {
   const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 100 },
-    inGoodStanding: () => false,
+    precedenceOf: () => ({ yields: false, inGoodStanding: false }),
   });
   await add('b');
   ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
@@ -332,19 +385,194 @@ t.test('attempts that end while it stops leave no timers behind', async (t) => {
   }
 });
 
-t.test('a full queue has places for an owner with less than an equal share', async (t) => {
-  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
-    queue: { ...DEFAULT_QUEUE, maxQueued: 6 },
-  });
-  dispatcher.pause();
-  while (dispatcher.queued < 6) await add('greedy');
-  t.throws(() => dispatcher.assertRoom('greedy'), { code: 'queue_full' });
-  for (let count = 0; count < 3; count += 1) {
-    dispatcher.assertRoom('modest');
-    await add('modest');
-  }
-  t.throws(() => dispatcher.assertRoom('modest'), { code: 'queue_full' }, 'half of the places are its share');
-  dispatcher.assertRoom('third');
-  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x' });
+t.test('a cancelled render is over at once, and its worker is free when it has ended', async (t) => {
+  const { storage, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+  for (const owner of ['b', 'c']) await add(owner);
+  await until(() => ends.length === 2);
+  const canceling = cancel(job.jobId);
+  await canceling;
+  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', failedBy: 'cancel' });
+  t.same(stops, ['worthless']);
+  await until(() => ends.length === 3);
+  t.equal(dispatcher.running, 2);
   await dispatcher.stop(0);
+});
+
+t.test('a job that is cancelled while it is claimed is not rendered to its end', async (t) => {
+  const { storage, book, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+  const claim = book.claims.claim.bind(book.claims);
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      const claimed = await claim(...args);
+      for (const { claim } of claimed) await cancel(claim.jobId);
+      return claimed;
+    },
+  });
+  const { jobId } = await add('b');
+  await until(() => stops.length === 1);
+  t.equal(ends.length, 2);
+  await until(() => dispatcher.running === 1);
+  t.match(await storage.getJob(jobId), { phase: 'failed', error: 'Canceled' });
+  t.match(await storage.getJob(job.jobId), { phase: 'running' });
+  await dispatcher.stop(0);
+});
+
+t.test('an attempt whose job was cancelled, or taken up by another worker, leaves nothing', async (t) => {
+  for (const how of ['cancelled', 'taken up'] as const) {
+    await t.test(how, async (t) => {
+      const { storage, assets, book, dispatcher, job, ends, until, rendered, statuses } = await setUp(t);
+      dispatcher.pause();
+      // Without a signal: that got lost.
+      if (how === 'cancelled') await book.cancel(job.jobId);
+      else {
+        t.intercept(storage.queue, 'lapsed', {
+          value: async () => [{ jobId: job.jobId, owner: 'a', token: 1, interruptions: 0 }],
+        });
+        await book.claims.putBackLapsed();
+      }
+      const before = await storage.getJob(job.jobId);
+      ends[0]?.(rendered());
+      await until(() => dispatcher.running === 0);
+      t.same(await storage.getJob(job.jobId), before);
+      t.same(statuses, ['running'], 'it tells of no end');
+      await dispatcher.stop(0);
+      t.notOk(existsSync(assets.path(`${job.jobId}-1/video.mp4`)), 'what it stored is removed');
+    });
+  }
+});
+
+t.test('workers of several services render each job once', async (t) => {
+  const { storage, options, pool, dispatcher, ends, statuses, until, add } = await setUp(t);
+  const other = new Dispatcher(options);
+  await other.start(pool, { paused: false });
+  for (const owner of ['b', 'c', 'd', 'a', 'b']) await add(owner);
+  await until(() => ends.length === 4);
+  t.equal(dispatcher.running, 2);
+  t.equal(other.running, 2);
+  for (let ended = 0; ended < 6; ended++) {
+    await until(() => ends.length > ended);
+    ends[ended]?.(failedScene);
+  }
+  await until(() => dispatcher.running + other.running === 0);
+  t.equal(statuses.filter((status) => status === 'failed').length, 6);
+  t.match(await storage.queue.state(), { waiting: 0, running: 0 });
+  await Promise.all([dispatcher.stop(0), other.stop(0)]);
+});
+
+/** Time passes when the test says so, for a dispatcher that is set up with it. */
+function holdIntervals(t: Test) {
+  let nowMs = 0;
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const pass = (ms: number) => {
+    nowMs += ms;
+    mock.timers.tick(ms);
+  };
+  return { pass, uptimeMs: () => nowMs };
+}
+
+t.test('jobs that no signal told of are found', async (t) => {
+  const { pass, uptimeMs } = holdIntervals(t);
+  const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { uptimeMs });
+  await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
+  pass(2_000);
+  await until(() => ends.length === 2);
+  await dispatcher.stop(0);
+});
+
+t.test(
+  'an owner who yielded has a turn again when that is over, though nothing of theirs ends',
+  async (t) => {
+    const { pass, uptimeMs } = holdIntervals(t);
+    let isSpent = true;
+    const owners: string[] = [];
+    const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+      precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }),
+      uptimeMs,
+      onChange: ({ owner, phase }) => phase === 'running' && owners.push(owner),
+    });
+    for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
+    await until(() => ends.length === 2);
+    ends[0]?.(failedScene);
+    await until(() => ends.length === 3);
+    isSpent = false;
+    pass(2_000);
+    await new Promise(setImmediate);
+    ends[1]?.(failedScene);
+    await until(() => ends.length === 4);
+    t.same(owners, ['a', 'b', 'c', 'y']);
+    await dispatcher.stop(0);
+  },
+);
+
+t.test('claims that fail are tried again', async (t) => {
+  const errors: unknown[] = [];
+  const logger: Logger = { ...silentLogger, error: (_, message) => errors.push(message) };
+  const { book, dispatcher, ends, until, add } = await setUp(t, logger);
+  const claim = book.claims.claim.bind(book.claims);
+  let failures = 2;
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      if (failures-- > 0) throw new Error('the disk is full');
+      return claim(...args);
+    },
+  });
+  await add('b');
+  for (let count = 1; count <= 2; count++) {
+    await until(() => errors.length === count);
+    t.equal(ends.length, 1);
+    dispatcher.resumeBeginning();
+  }
+  await until(() => ends.length === 2);
+  t.match(errors, [/No jobs could be claimed/, /No jobs could be claimed/]);
+  await dispatcher.stop(0);
+});
+
+t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
+  const { pass, uptimeMs } = holdIntervals(t);
+  const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { uptimeMs });
+  const renewed: number[] = [];
+  const renew = book.claims.renew.bind(book.claims);
+  t.intercept(book.claims, 'renew', {
+    value: async (claims: Claim[]) => {
+      const held = await renew(claims);
+      renewed.push(held.length);
+      return held;
+    },
+  });
+  pass(11_000);
+  await until(() => renewed.length === 1);
+  await book.cancel(job.jobId); // Its signal got lost.
+  pass(11_000);
+  await until(() => renewed.length === 2);
+  t.same(renewed, [1, 0]);
+  await until(() => dispatcher.running === 0);
+  t.same(stops, ['worthless']);
+  await dispatcher.stop(0);
+});
+
+t.test('a worker that can’t renew its claims ends its renders where others may take them up', async (t) => {
+  for (const isShared of [true, false]) {
+    await t.test(isShared ? 'shared' : 'its own', async (t) => {
+      const { pass, uptimeMs } = holdIntervals(t);
+      const { storage, book, dispatcher, job, stops, until } = await setUp(
+        t,
+        silentLogger,
+        { uptimeMs },
+        { isShared },
+      );
+      t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
+      dispatcher.pause();
+      for (const stopped of [0, 0, 0, isShared ? 1 : 0]) {
+        pass(5_001);
+        await new Promise(setImmediate);
+        t.equal(stops.length, stopped);
+      }
+      if (isShared) {
+        await until(() => dispatcher.running === 0);
+        t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+      } else t.equal(dispatcher.running, 1);
+      await dispatcher.stop(0);
+    });
+  }
 });

@@ -20,11 +20,11 @@ async function usedFolder(t: Test) {
     const owner = number % 2 ? 'ada' : 'bob';
     const text = owner === 'ada' ? SECRET : OTHER;
     const jobId = `job${number}`;
-    const assetKey = `${jobId}/video.mp4`;
+    const assetKey = `${jobId}-2/video.mp4`;
     const failed = number === 3;
     if (!failed) await folder.assets.put(assetKey, { path: join(root, owner) });
     // Of an attempt that was cut off: no job refers to it.
-    await folder.assets.put(`${jobId}/captions.vtt`, { path: join(root, owner) });
+    await folder.assets.put(`${jobId}-1/captions.vtt`, { path: join(root, owner) });
     await storage.transaction(async (tx) => {
       await ledger.reserve({ jobId, owner, amountCredits: 5 }, tx);
       if (failed) await ledger.void({ jobId, owner }, tx);
@@ -32,6 +32,7 @@ async function usedFolder(t: Test) {
       const job = jobRecord(jobId, {
         owner,
         phase: failed ? 'failed' : 'completed',
+        token: 2,
         className: text.replaceAll('-', '_'),
         metadataJson: JSON.stringify({ text }),
         webhookUrl: `https://example.org/${text}`,

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import {
+  type Artifact,
+  type Claim,
   DataFolder,
   type DeliveryRecord,
   type JobOutcome,
@@ -12,16 +14,22 @@ import {
   StoredLedger,
   type Transaction,
 } from '../../../lib/index.ts';
+import { assetKeyOf } from '../../../lib/jobs/job.ts';
 import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
+import { auditBooks } from '../../../lib/storage/sql/audit.ts';
+import type { SqlDatabase } from '../../../lib/storage/sql/sql.ts';
+import { Connection } from '../../../lib/storage/sqlite/connection.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { seededRandom } from '../../fixtures/simulated-disk.ts';
 
-// Histories of the service's core against a simple model: jobs are opened, begun, given back, ended and cancelled,
-// outcomes sent, credits granted, days pass, the power goes at any flush. FC_SEED=… runs the same histories again.
+// Histories of the service's core against a simple model: jobs are opened, claimed by one of two workers, given back,
+// ended and cancelled, leases end and their workers come back, outcomes sent, credits granted, days pass, the power goes
+// at any flush. FC_SEED=… runs the same histories again.
 
 const pick = fc.nat({ max: 20 });
 const action = fc.oneof(
@@ -33,7 +41,14 @@ const action = fc.oneof(
       key: fc.nat({ max: 9 }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('begin' as const), pick }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('claim' as const),
+      worker: fc.constantFrom('one', 'two'),
+      most: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -45,6 +60,9 @@ const action = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('giveBack' as const), pick, counted: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('comeBack' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('renew' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep' as const), seconds: fc.nat({ max: 60 }) }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -79,6 +97,8 @@ type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
 /** What was acknowledged. */
 interface Model {
   jobs: Map<string, JobRecord>;
+  /** All that were ever given, by whichever process. */
+  claims: Claim[];
   grantedCredits: Map<string, number>;
   /** Requests to the webhook of a job. */
   requests: Map<string, number>;
@@ -99,11 +119,14 @@ function resultOf(status: number): ExchangeResult {
   return { status, reason: null, detail: null, answer: 'an answer', sent: true };
 }
 
+class BrokenHistory extends Error {}
+
 async function carryOut(world: World, action: Action): Promise<void> {
   const { book, model, clock, ledger } = world;
   const jobs = [...model.jobs.values()].filter((job) => job.phase !== 'completed' && job.phase !== 'failed');
-  const chosen = 'pick' in action ? jobs[action.pick % Math.max(1, jobs.length)] : undefined;
   const told = (job: JobRecord | undefined) => job && model.jobs.set(job.jobId, job);
+  // Most often one of the last ones; of the others many are worthless.
+  const claim = 'pick' in action ? model.claims.at(-1 - (action.pick % 8)) : undefined;
   switch (action.do) {
     case 'open': {
       const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
@@ -119,20 +142,46 @@ async function carryOut(world: World, action: Action): Promise<void> {
       if (!repeated) told(job);
       return;
     }
-    case 'begin':
-      if (chosen) told(await book.begin(chosen.jobId));
+    case 'claim': {
+      for (const { job, claim } of await claimJobs(book, action)) {
+        told(job);
+        const former = model.claims.filter(({ jobId }) => jobId === job.jobId);
+        if (former.some(({ token }) => token >= claim.token))
+          throw new BrokenHistory(`job ${job.jobId} was claimed with the token ${claim.token} again`);
+        model.claims.push(claim);
+      }
       return;
+    }
     case 'giveBack':
-      if (chosen) told(await book.requeue(chosen.jobId, { counted: action.counted }));
+      if (claim) told(await book.claims.requeue(claim, { counted: action.counted }));
+      return;
+    case 'cancel': {
+      const job = jobs[action.pick % Math.max(1, jobs.length)];
+      if (job) told(await book.cancel(job.jobId));
+      return;
+    }
+    case 'renew':
+      await book.claims.renew(model.claims);
+      return;
+    case 'sweep':
+      clock.advance(action.seconds * 1000);
+      for (const job of await book.claims.putBackLapsed({ except: 'two' })) told(job);
       return;
     case 'complete':
     case 'fail': {
-      if (!chosen) return;
+      if (!claim) return;
+      const { jobId, token } = claim;
+      const artifacts: Artifact[] = [
+        { name: 'video.mp4', assetKey: assetKeyOf(claim, 'video.mp4'), sizeBytes: 1 },
+      ];
       const outcome: JobOutcome =
         action.do === 'fail'
-          ? { kind: 'failed', error: 'no' }
-          : { kind: 'completed', artifacts: [], costCredits: action.cost };
-      told(await book.finish(chosen.jobId, outcome, { durationMs: 1000 }));
+          ? { kind: 'failed', error: `no ${token}` }
+          : { kind: 'completed', artifacts, costCredits: action.cost };
+      const ended = await book.finish(claim, outcome, { durationMs: 1000 });
+      if (ended && model.claims.some((later) => later.jobId === jobId && later.token > (ended.token ?? 0)))
+        throw new BrokenHistory(`job ${jobId} was ended by a worthless claim`);
+      told(ended);
       return;
     }
     case 'deliver': {
@@ -168,16 +217,35 @@ async function carryOut(world: World, action: Action): Promise<void> {
   }
 }
 
+/** On a connection of its own: a thread for each audit would cost more than all else. */
+async function audit(folder: DataFolder): Promise<string[]> {
+  const connection = new Connection(join(folder.path, 'database.sqlite'), { readOnly: true });
+  const aside: SqlDatabase['aside'] = async (text, ...values) => connection.all(text, values);
+  try {
+    return (await auditBooks({ aside } as SqlDatabase)).problems;
+  } finally {
+    connection.close();
+  }
+}
+
 /** Throws where what was acknowledged isn't there, or what is there doesn't add up. */
-async function inspect({ folder, model, book }: World): Promise<void> {
+async function inspect({ folder, model, book, ledger }: World): Promise<void> {
   for (const { phase } of await book.recover())
     if (phase !== 'queued') throw new Error(`recovered as ${phase}`);
+  const problems = await audit(folder);
+  const inQueue = problems.filter((problem) => problem.includes('queue'));
+  const found = ledger instanceof DistantLedger ? inQueue : problems;
+  if (found.length > 0) throw new Error(found.join('\n'));
   for (const [jobId, told] of model.jobs) {
     const job = await folder.storage.getJob(jobId);
     if (!job) throw new Error(`job ${jobId}, which was acknowledged, is gone`);
     const over = told.phase === 'completed' || told.phase === 'failed';
     if (over && JSON.stringify(job) !== JSON.stringify(told))
       throw new Error(`job ${jobId} changed after its end`);
+    // Whoever ended it had the last claim.
+    const by = job.artifacts[0]?.assetKey ?? (job.error?.startsWith('no ') ? job.error : undefined);
+    if (by && by !== `no ${job.token}` && by !== `${jobId}-${job.token}/video.mp4`)
+      throw new Error(`job ${jobId}, claimed with the token ${job.token}, was ended by ${by}`);
     if (job.attempts > MOST_ATTEMPTS && !over) throw new Error(`job ${jobId} is attempted again and again`);
     model.jobs.set(jobId, job);
   }
@@ -203,7 +271,13 @@ async function live(
 ) {
   const random = seededRandom(seed);
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const model: Model = { jobs: new Map(), grantedCredits: new Map(), requests: new Map(), cutOff: [] };
+  const model: Model = {
+    jobs: new Map(),
+    claims: [],
+    grantedCredits: new Map(),
+    requests: new Map(),
+    cutOff: [],
+  };
   const root = t.testdir();
   let path = join(root, 'life-0');
   const last = { actions: [], flushesLeft: Number.POSITIVE_INFINITY };
@@ -223,7 +297,9 @@ async function live(
     death.flushesLeft = flushesLeft;
     if (ledger instanceof DistantLedger) ledger.faults = faultsFrom(seededRandom(seed + 1));
     for (const together of death.hasCome ? [] : actions) {
-      await Promise.allSettled(together.map((action) => carryOut(world, action)));
+      const outcomes = await Promise.allSettled(together.map((action) => carryOut(world, action)));
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected' && outcome.reason instanceof BrokenHistory) throw outcome.reason;
       if (death.hasCome) break;
     }
     await folder.stop();
@@ -295,8 +371,6 @@ async function check({ folder, ledger, model }: World): Promise<void> {
       throw new Error('the balance is wrong');
     return;
   }
-  const { problems } = await folder.ledgerStore.audit();
-  if (problems.length > 0) throw new Error(problems.join('\n'));
   for (const [owner, granted] of model.grantedCredits) {
     const entries = await folder.ledgerStore.listEntries(owner, { limit: Number.MAX_SAFE_INTEGER });
     const found = entries.filter(({ kind, parts }) => kind === 'grant' && parts[0]?.source === 'paid');

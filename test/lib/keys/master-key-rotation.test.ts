@@ -130,7 +130,7 @@ t.test('commits of the service come between the steps', async (t) => {
   await studio.stop();
 });
 
-t.test('what was sealed before and is written down behind the steps is sealed anew, too', async (t) => {
+t.test('what was sealed before and is written down behind the steps is sealed again, too', async (t) => {
   const studio = await opened(t.testdir());
   const { storage } = studio.folder;
   const jobs = await insertJobs(studio, 3);

@@ -27,27 +27,25 @@ t.test('another key, or an altered text, is refused', async (t) => {
   t.throws(() => key.open(''), { code: 'master_key' });
 });
 
-t.test('what it seals says which key opens it, and what early versions sealed is opened too', async (t) => {
+t.test('what it seals says which key opens it', async (t) => {
   const key = MasterKey.fromHex(HEX);
   const [id, rest] = key.seal('secret').split('.');
   t.match(key.id, /^[0-9a-f]{8}$/);
   t.notOk(HEX.includes(key.id));
   t.equal(id, key.id);
-  t.equal(key.open(rest as string), 'secret');
   t.throws(() => key.open(`00000000.${rest}`), { code: 'master_key' });
 });
 
 t.test('two keys open what either sealed; the current one seals', async (t) => {
   const [former, next] = [MasterKey.fromHex(HEX), MasterKey.random()];
   const keys = new MasterKeys(former);
-  const [before, early] = [keys.seal('before'), keys.seal('early').split('.')[1] as string];
+  const before = keys.seal('before');
   keys.change(next);
   t.equal(keys.open(before), 'before');
-  t.equal(keys.open(early), 'early');
-  for (const sealed of [before, early]) t.ok(next.opens(keys.reseal(sealed)));
+  t.ok(next.opens(keys.reseal(before)));
   const after = keys.seal('after');
   t.ok(next.opens(after));
-  t.equal(keys.reseal(after), after, 'it needs no sealing anew');
+  t.equal(keys.reseal(after), after, 'it need not be sealed again');
   t.throws(() => keys.open(MasterKey.random().seal('x')), { code: 'master_key' });
   t.throws(() => keys.change(next), { code: 'conflict' });
 });

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { DataFolder, type JobOutcome, Pricing, StoredLedger } from '../../../lib/index.ts';
+import { type Claim, DataFolder, type JobOutcome, Pricing, StoredLedger } from '../../../lib/index.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { claimJob, claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -22,8 +23,9 @@ async function openBooks(t: Test) {
   const open = (await book.open(newJob)).job;
   const done = (await book.open(newJob)).job;
   const failed = (await book.open(newJob)).job;
-  await book.finish(done.jobId, completed, { durationMs: 2500 });
-  await book.finish(failed.jobId, { kind: 'failed', error: 'no' }, { durationMs: 0 });
+  const claimed = await claimJob(folder.storage, done.jobId);
+  await book.finish(claimed?.claim as Claim, completed, { durationMs: 2500 });
+  await book.cancel(failed.jobId);
   return { folder, store, ledger, open, done, failed };
 }
 
@@ -40,8 +42,9 @@ t.test('an audit while jobs come and end finds nothing to complain of', async (t
   const work = Promise.all(
     Array.from({ length: 8 }, async () => {
       while (busy) {
-        const { jobId } = (await book.open(newJob)).job;
-        await book.finish(jobId, completed, { durationMs: 2500 });
+        await book.open(newJob);
+        for (const { claim } of await claimJobs(book, { most: 1 }))
+          await book.finish(claim, completed, { durationMs: 2500 });
       }
     }),
   );
@@ -109,7 +112,7 @@ const frauds: [title: string, statement: (books: Books) => string, problem: RegE
     /is open in the ledger, but there is no such job/,
   ],
   [
-    'a job that nobody reserved for',
+    'a job without a reserve',
     ({ open }) => `UPDATE jobs SET job_id = 'free-rider' WHERE job_id = '${open.jobId}'`,
     /job free-rider was never reserved/,
   ],

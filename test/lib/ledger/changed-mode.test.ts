@@ -9,6 +9,8 @@ import {
   UnmeteredLedger,
 } from '../../../lib/index.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
+import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -34,30 +36,28 @@ t.test('what was reserved is returned in full when renders no longer cost credit
     (await metered.open(newJob)).job,
   ];
   t.equal((await books.balance('a')).total, 985);
-  await unmetered.begin(done.jobId);
-  t.match(await unmetered.finish(done.jobId, completed, { durationMs: 3000 }), {
+  const [first, second] = (await claimJobs(unmetered, { most: 2 })) as [ClaimedJob, ClaimedJob];
+  t.same([first.job.jobId, second.job.jobId], [done.jobId, failed.jobId]);
+  t.match(await unmetered.finish(first.claim, completed, { durationMs: 3000 }), {
     phase: 'completed',
     creditsCost: 0,
   });
-  await unmetered.begin(failed.jobId);
-  await unmetered.finish(failed.jobId, { kind: 'failed', error: 'no' }, { durationMs: 1 });
-  await unmetered.finish(canceled.jobId, { kind: 'failed', error: 'Canceled' }, { durationMs: 0 });
+  await unmetered.finish(second.claim, { kind: 'failed', error: 'no' }, { durationMs: 1 });
+  await unmetered.cancel(canceled.jobId);
   t.equal((await books.balance('a')).total, 1000);
   t.same((await books.audit()).problems, []);
 });
 
 t.test('what was taken on for nothing costs nothing when renders cost credits', async (t) => {
   const { books, metered, unmetered } = await openFolder(t);
-  const { jobId } = (await unmetered.open(newJob)).job;
-  await metered.begin(jobId);
-  t.match(await metered.finish(jobId, completed, { durationMs: 3000 }), {
+  await unmetered.open(newJob);
+  const [{ claim }] = (await claimJobs(metered)) as [ClaimedJob];
+  t.match(await metered.finish(claim, completed, { durationMs: 3000 }), {
     phase: 'completed',
     creditsCost: 0,
   });
   const failed = (await unmetered.open(newJob)).job;
-  t.match(await metered.finish(failed.jobId, { kind: 'failed', error: 'no' }, { durationMs: 0 }), {
-    phase: 'failed',
-  });
+  t.match(await metered.cancel(failed.jobId), { phase: 'failed' });
   t.equal((await books.balance('a')).total, 1000);
   t.same((await books.audit()).problems, []);
 });

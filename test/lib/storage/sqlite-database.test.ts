@@ -15,6 +15,7 @@ import {
 } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { claimJob } from '../../fixtures/claims.ts';
 import { seededRandom } from '../../fixtures/simulated-disk.ts';
 
 async function open(
@@ -315,6 +316,11 @@ t.test('no statement breaks what must hold', async (t) => {
   await ledger.settle({ jobId: '1', owner: 'a', amountCredits: 10 });
   await insert(jobRecord('1', { phase: 'completed', reserveCredits: 10, creditsCost: 10 }));
   await insert(jobRecord('2', { reserveCredits: 0 }));
+  await insert(jobRecord('3', { reserveCredits: 0 }));
+  const precedence = { yields: false, inGoodStanding: true };
+  for (const jobId of ['2', '3'])
+    await storage.transaction((tx) => storage.queue.admit(tx, { jobId, owner: 'a', precedence }));
+  t.match(await claimJob(storage, '3'), { claim: { token: 1 } });
   const entry =
     "SELECT 'x' || entry_id, owner, kind, amount_credits, charged_credits, job_id, parts, note, at_ms, checksum, grant_id FROM ledger_entries";
   const refused = {
@@ -332,6 +338,12 @@ t.test('no statement breaks what must hold', async (t) => {
     'a job that waits removed': "DELETE FROM jobs WHERE job_id = '2'",
     'a job that waits charged': "UPDATE jobs SET credits_cost = 1 WHERE job_id = '2'",
     'a job in an unknown phase': "UPDATE jobs SET phase = 'lost' WHERE job_id = '2'",
+    'a token that shrinks': "UPDATE queue SET token = 0 WHERE job_id = '3'",
+    'a claim without a lease': "UPDATE queue SET lapses_at_ms = NULL WHERE job_id = '3'",
+    'a claim that is handed on': "UPDATE queue SET worker = 'another' WHERE job_id = '3'",
+    'two claims with one token': "UPDATE queue SET worker = 'another', lapses_at_ms = 1 WHERE job_id = '2'",
+    'a place for no job': "INSERT INTO queue VALUES ('none', 'a', 0, NULL, 0, NULL, NULL, 0)",
+    'more that may begin than wait': "UPDATE turns SET ready = 2 WHERE owner = 'a'",
     'a source without a job': "INSERT INTO sources VALUES ('none', '\"x\"', 0)",
   };
   for (const [what, statement] of Object.entries(refused)) {
@@ -339,4 +351,46 @@ t.test('no statement breaks what must hold', async (t) => {
     await t.rejects(doing, { code: 'ERR_SQLITE_ERROR' }, what);
   }
   t.same((await ledger.audit()).problems, []);
+});
+
+t.test('a check finds what a damaged index hides', async (t) => {
+  const { insert, storage, path } = await open(t);
+  for (const id of ['1', '2', '3']) await insert(jobRecord(id));
+  t.same(await storage.check(), []);
+  await storage.stop();
+  const plain = new DatabaseSync(path);
+  const { rootpage } = plain
+    .prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs_in_phase'")
+    .get() as { rootpage: number };
+  plain.close();
+  const bytes = readFileSync(path);
+  const entry = bytes.indexOf('queued3', (rootpage - 1) * 4096);
+  bytes[entry + 5] = (bytes[entry + 5] as number) ^ 1;
+  writeFileSync(path, bytes);
+  await storage.start();
+  t.same((await storage.unfinishedJobs()).length, 2, 'a job is hidden');
+  t.match(await storage.check(), [/missing from index jobs_in_phase/]);
+});
+
+t.test('a page in use that is listed as free is written over by nothing', async (t) => {
+  const { insert, storage, path } = await open(t);
+  for (const id of ['1', '2', '3']) await insert(jobRecord(id, { phase: 'completed' }), 'x'.repeat(50_000));
+  await storage.transaction((tx) =>
+    storage.forgetJob(tx, jobRecord('1', { phase: 'completed', className: '', forgottenAtMs: 1 })),
+  );
+  await storage.stop();
+  const bytes = readFileSync(path);
+  const listAt = (bytes.readUInt32BE(32) - 1) * 4096;
+  const leaves = bytes.readUInt32BE(listAt + 4);
+  t.ok(leaves > 5, `${leaves} pages are free`);
+  for (let bit = 0; bit < 8; bit++) {
+    const flipped = Buffer.from(bytes);
+    const at = listAt + 8 + 4 * (bit % leaves) + 3;
+    flipped[at] = (flipped[at] as number) ^ (1 << bit);
+    writeFileSync(path, flipped);
+    await t.rejects(storage.start(), { code: 'storage_damaged', message: /free/ });
+  }
+  writeFileSync(path, bytes);
+  await storage.start();
+  t.equal((await storage.readSource('2'))?.length, 50_000);
 });

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type Delivery, signWebhook, verifyWebhook } from '../../../lib/index.ts';
+import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
 import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/deliveries.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -84,7 +86,8 @@ t.test('a completed job carries links to its artifacts', async (t) => {
     sizeBytes: 1,
   });
   const artifacts = [artifact('video.mp4'), artifact('thumbnail.jpg')];
-  await jobs.finish(jobId, { kind: 'completed', artifacts, costCredits: 0 }, { durationMs: 7 });
+  const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
+  await jobs.finish(claim, { kind: 'completed', artifacts, costCredits: 0 }, { durationMs: 7 });
   sender.start();
   const [received] = await receiver.got(1);
   t.equal(received?.headers['svc-event'], 'completed');
@@ -107,8 +110,9 @@ t.test(
     const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
     const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: 'https://a.test/', keyId: null };
     const { jobId } = (await jobs.open(newJob)).job;
+    const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
     const finish = () =>
-      jobs.finish(jobId, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });
+      jobs.finish(claim, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });
     ledger.fault = 'after';
     await t.rejects(finish());
     t.same(await deliveries.list(), [], 'none before the job has ended');

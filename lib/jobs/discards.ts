@@ -1,0 +1,22 @@
+import type { AssetStore } from '../assets/asset-store.ts';
+import type { Logger } from '../logger.ts';
+import { discardArtifacts } from './store-artifacts.ts';
+
+/** Removals of artifacts that no job refers to. No job's end waits for them. */
+export class Discards {
+  readonly #stores: { assets: AssetStore; logger: Logger };
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(stores: { assets: AssetStore; logger: Logger }) {
+    this.#stores = stores;
+  }
+
+  add(assetKeys: string[]): void {
+    const discard = discardArtifacts(assetKeys, this.#stores).finally(() => this.#underWay.delete(discard));
+    this.#underWay.add(discard);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import type { Clock } from '../clock.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Claim } from '../queue/queue.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
+import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
+import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
+
+/** Called in the transaction that makes a job terminal. What it throws undoes that. */
+export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
+
+export interface FinishOptions {
+  /** Of the render, in milliseconds. */
+  durationMs: number;
+  /** The last attempt stored no artifact: when it was the only one, there is none to look for. */
+  storedNothing?: boolean;
+}
+
+export interface JobEndingOptions {
+  storage: Storage;
+  ledger: Ledger;
+  clock: Clock;
+  onEnd: OnEnd;
+  onOrphans: (assetKeys: string[]) => void;
+}
+
+interface End {
+  outcome: JobOutcome;
+  options: FinishOptions;
+}
+
+/** How a job ends, decided in the transaction that writes it down; undefined: not now. */
+type Decision = (tx: Transaction, job: JobRecord) => Promise<End | undefined>;
+
+const CANCELLATION: JobOutcome = { kind: 'failed', error: CANCELED, failedBy: 'cancel' };
+
+/**
+ * Ends jobs: settles or voids the reserve and makes the job terminal, which then neither waits nor runs. With a ledger that
+ * lives elsewhere the outcome is written down first (`settling`): from then on it needs no claim to go on.
+ */
+export class JobEnding {
+  readonly #storage: Storage;
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #joined: boolean;
+  readonly #onEnd: OnEnd;
+  readonly #onOrphans: (assetKeys: string[]) => void;
+
+  constructor({ storage, ledger, clock, onEnd, onOrphans }: JobEndingOptions) {
+    this.#storage = storage;
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#joined = ledger.joins(storage);
+    this.#onEnd = onEnd;
+    this.#onOrphans = onOrphans;
+  }
+
+  /** Undefined when the claim is worthless and the job isn't `settling`. */
+  finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
+    return this.#end(claim.jobId, async (tx) =>
+      (await this.#storage.queue.holds(tx, claim)) ? { outcome, options } : undefined,
+    );
+  }
+
+  /** Undefined when the job is over. */
+  cancel(jobId: string): Promise<JobRecord | undefined> {
+    return this.#end(jobId, async (_, { phase, startedAtMs }) => {
+      const isRunning = phase === 'running';
+      const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
+      return {
+        outcome: CANCELLATION,
+        options: { durationMs: Math.floor(runsForMs), storedNothing: !isRunning },
+      };
+    });
+  }
+
+  /** Goes on with a job that is `settling`; undefined when it isn't. */
+  resume(jobId: string): Promise<JobRecord | undefined> {
+    return this.#end(jobId, async () => undefined);
+  }
+
+  async #end(jobId: string, decide: Decision): Promise<JobRecord | undefined> {
+    const found = this.#joined ? await this.#endAtOnce(jobId, decide) : await this.#endInSteps(jobId, decide);
+    if (!found) return undefined;
+    const { ended, options } = found;
+    if (mayHaveOrphans(ended, options)) this.#onOrphans(orphanKeysOf(ended));
+    return ended;
+  }
+
+  #endAtOnce(
+    jobId: string,
+    decide: Decision,
+  ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
+    return this.#storage.transaction(async (tx) => {
+      const settling = await this.#decided(tx, jobId, decide);
+      if (!settling) return undefined;
+      const ended = await this.#settle(settling.job, tx);
+      await this.#makeTerminal(tx, ended);
+      return { ended, options: settling.options };
+    });
+  }
+
+  async #endInSteps(
+    jobId: string,
+    decide: Decision,
+  ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
+    const settling = await this.#storage.transaction(async (tx) => {
+      const decided = await this.#decided(tx, jobId, decide);
+      if (decided?.isNew) {
+        await this.#storage.updateJob(tx, decided.job);
+        await this.#storage.queue.remove(tx, jobId);
+      }
+      return decided;
+    });
+    if (!settling) return undefined;
+    const settled = await this.#settle(settling.job);
+    const ended = await this.#storage.transaction(async (tx) => {
+      // Two who settle at once get the same answer from the ledger; the second finds the job ended.
+      const job = await this.#storage.getJob(jobId, tx);
+      if (job && isTerminal(job.phase)) return job;
+      const ended = { ...settled, ...secretOf(job) };
+      await this.#makeTerminal(tx, ended);
+      return ended;
+    });
+    return { ended, options: settling.options };
+  }
+
+  /** The job as `settling`; what was decided first counts. */
+  async #decided(
+    tx: Transaction,
+    jobId: string,
+    decide: Decision,
+  ): Promise<{ job: JobRecord; options: FinishOptions; isNew: boolean } | undefined> {
+    const job = await this.#storage.getJob(jobId, tx);
+    if (!job || isTerminal(job.phase) || job.phase === 'reserving') return undefined;
+    if (job.phase === 'settling') return { job, options: { durationMs: job.durationMs ?? 0 }, isNew: false };
+    const end = await decide(tx, job);
+    if (!end) return undefined;
+    const { outcome, options } = end;
+    const { durationMs } = options;
+    return { job: { ...job, phase: 'settling', outcome, durationMs }, options, isNew: true };
+  }
+
+  /** Tells the ledger how a settling job ended and gives the record as it will be. */
+  async #settle(job: JobRecord, tx?: Transaction): Promise<JobRecord> {
+    const { jobId, owner, outcome } = job;
+    assert(outcome && job.durationMs !== null);
+    const ended: JobRecord = { ...job, outcome: null, completedAtMs: this.#clock.now() };
+    if (outcome.kind === 'completed') {
+      const answer = await this.#ledger.settle({ jobId, owner, amountCredits: outcome.costCredits }, tx);
+      if (answer.kind === 'settled') {
+        const { artifacts } = outcome;
+        return { ...ended, phase: 'completed', creditsCost: answer.chargedCredits, artifacts };
+      }
+    }
+    await this.#ledger.void({ jobId, owner }, tx);
+    const { error, failedBy = 'service' } =
+      outcome.kind === 'failed' ? outcome : { error: CREDITS_RAN_OUT, failedBy: 'credits' as const };
+    return { ...ended, phase: 'failed', error, failedBy };
+  }
+
+  async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {
+    await this.#storage.updateJob(tx, ended);
+    await this.#storage.queue.remove(tx, ended.jobId);
+    await this.#onEnd(tx, ended);
+  }
+}
+
+/** The secret as it is sealed now: the master key may have been replaced since a record was read. */
+function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSealed'> {
+  const { webhookSecretSealed } = job ?? {};
+  return webhookSecretSealed === undefined ? {} : { webhookSecretSealed };
+}
+
+/** An only attempt left nothing but what the job refers to, when that completed or nothing was stored. */
+function mayHaveOrphans(
+  { phase, attempts, interruptions = 0 }: JobRecord,
+  { storedNothing = false }: FinishOptions,
+): boolean {
+  return attempts > 1 || interruptions > 0 || (attempts === 1 && phase === 'failed' && !storedNothing);
+}

@@ -1,0 +1,16 @@
+import type { Signal, Signals } from './signals.ts';
+
+/** Signals of a service that is one process. They arrive at once. */
+export class LocalSignals implements Signals {
+  readonly #listeners = new Set<(signal: Signal) => void>();
+
+  tell(signal: Signal): void {
+    for (const listener of [...this.#listeners]) listener(signal);
+  }
+
+  listen(listener: (signal: Signal) => void): () => void {
+    const own = (signal: Signal) => listener(signal);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+}

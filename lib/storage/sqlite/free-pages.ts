@@ -1,0 +1,56 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+const PAGE_BYTES = 4096;
+const BLANK = Buffer.alloc(PAGE_BYTES);
+const FIRST_TRUNK_AT = 32;
+const FREE_PAGES_AT = 36;
+const HEADER_BYTES = 100;
+const MOST_LEAVES = PAGE_BYTES / 4 - 2;
+/** SQLite takes new pages from the first; a check of the whole database sees the others. */
+const MOST_TRUNKS = 4;
+
+/**
+ * What is wrong with the pages of a database that are listed as free: SQLite writes over them unseen, and with one bit of
+ * the list flipped, that would be a page in use. Free pages are blank (`secure_delete`). Nothing may be in the log.
+ */
+export async function freePagesFault(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const header = await read(file, 0, HEADER_BYTES);
+    const pages = size / PAGE_BYTES;
+    const seen = new Set<number>();
+    const isNew = (page: number) => page > 1 && page <= pages && !seen.has(page) && seen.add(page);
+    let trunk = header.readUInt32BE(FIRST_TRUNK_AT);
+    for (let trunks = 0; trunk !== 0; trunks++) {
+      if (trunks === MOST_TRUNKS) return undefined;
+      if (!isNew(trunk)) return 'its list of free pages leads elsewhere';
+      const list = await readPage(file, trunk);
+      const leaves = list.readUInt32BE(4);
+      if (leaves > MOST_LEAVES) return 'its list of free pages leads elsewhere';
+      for (let leaf = 0; leaf < leaves; leaf++) {
+        const page = list.readUInt32BE(8 + 4 * leaf);
+        if (!isNew(page) || !isBlank(await readPage(file, page))) return `its page ${page} is listed as free`;
+      }
+      trunk = list.readUInt32BE(0);
+    }
+    return seen.size === header.readUInt32BE(FREE_PAGES_AT) ? undefined : 'its list of free pages is another';
+  } finally {
+    await file.close();
+  }
+}
+
+/** One flipped bit in a page that nothing uses does no harm. */
+function isBlank(page: Buffer): boolean {
+  return page.equals(BLANK) || page.reduce((count, byte) => count + Math.sign(byte), 0) <= 1;
+}
+
+function readPage(file: FileHandle, page: number): Promise<Buffer> {
+  return read(file, (page - 1) * PAGE_BYTES, PAGE_BYTES);
+}
+
+async function read(file: FileHandle, position: number, sizeBytes: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(sizeBytes);
+  await file.read(bytes, 0, sizeBytes, position);
+  return bytes;
+}

@@ -1,0 +1,32 @@
+import { chmod, open } from 'node:fs/promises';
+import { Connection, explainedAtOpening } from './connection.ts';
+import { migrate } from './migrations.ts';
+
+const OWNERS_ALONE = 0o600;
+const WRITER = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
+  PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
+
+/** Opens a database for writing, made with its tables where there is none. */
+export async function makeDatabase(path: string): Promise<Connection> {
+  await assertOpens(path);
+  const connection = new Connection(path);
+  try {
+    await chmod(path, OWNERS_ALONE);
+    connection.exec(WRITER);
+    migrate(connection);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw explainedAtOpening(error, path);
+  }
+}
+
+/** Rejects with the system's own error: SQLite only says that it could not. */
+async function assertOpens(path: string): Promise<void> {
+  const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  await file?.close();
+}

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import type { Claim, ClaimRequest, Precedence, QueueCaps } from '../queue/queue.ts';
+import type { Storage } from '../storage/storage.ts';
+import { jobRecord } from './job-record.ts';
+import { type Behaviour, behaviours, type Opened } from './suite.ts';
+
+const FIRST: Precedence = { yields: false, inGoodStanding: true };
+const OTHERS: Precedence = { yields: false, inGoodStanding: false };
+const LAST: Precedence = { yields: true, inGoodStanding: true };
+const ALL = 1000;
+
+/** How the queue of a {@link Storage} behaves. `open` gives an empty, started one each time. */
+export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
+  return behaviours(open, {
+    async 'gives owners turns, and each one’s jobs in their order'(storage) {
+      await admit(storage, 'a1', 'a2', 'a3', 'b1', 'c1', 'c2');
+      assert.deepEqual(await claimAll(storage), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+      assert.deepEqual(await claimAll(storage), []);
+    },
+
+    async 'lets an owner who comes late wait one round, not the whole queue'(storage) {
+      await admit(storage, 'a1', 'a2', 'a3');
+      assert.deepEqual(idsOf(await claim(storage, { most: 1 })), ['a1']);
+      await admit(storage, 'b1');
+      assert.deepEqual(await claimAll(storage), ['a2', 'b1', 'a3']);
+    },
+
+    async 'lets a job that is put back go before its owner’s others, and its owner before the others'(
+      storage,
+    ) {
+      await admit(storage, 'a1', 'b1', 'b2', 'c1');
+      const [, b1] = await claim(storage, { most: 2 });
+      await putBack(storage, b1);
+      assert.deepEqual(await claimAll(storage), ['b1', 'c1', 'b2']);
+    },
+
+    async 'passes over an owner of whom no more may run, who keeps its place'(storage) {
+      await admit(storage, 'a1', 'a2', 'b1', 'c1');
+      const [a1] = await claim(storage, { most: 1 });
+      const most = { most: 2, maxRunningPerOwner: 1 };
+      assert.deepEqual(idsOf(await claim(storage, most)), ['b1', 'c1']);
+      assert.deepEqual(idsOf(await claim(storage, most, 'another worker')), []);
+      await remove(storage, a1);
+      assert.deepEqual(idsOf(await claim(storage, most)), ['a2']);
+    },
+
+    async 'claims no more of owners that aren’t in good standing than it is told to'(storage) {
+      const precedenceOf = (owner: string) => (owner === 'g' ? FIRST : OTHERS);
+      await admit(storage, 'a1', 'b1', 'g1', 'g2');
+      const request = { precedenceOf, mostOfOthers: 1 };
+      assert.deepEqual(idsOf(await claim(storage, request)), ['a1', 'g1', 'g2']);
+      assert.deepEqual(idsOf(await claim(storage, { ...request, mostOfOthers: 0 })), []);
+      assert.deepEqual(idsOf(await claim(storage, request)), ['b1']);
+    },
+
+    async 'lets owners that yield have their turn when no other job may begin'(storage) {
+      const precedenceOf = (owner: string) => (owner === 'y' ? LAST : FIRST);
+      await admit(storage, 'f1', 'f2');
+      await claim(storage, { most: 1 });
+      await admit(storage, 'y1', 'a1', 'a2');
+      const request = { precedenceOf, maxRunningPerOwner: 1 };
+      assert.deepEqual(idsOf(await claim(storage, request)), ['a1', 'y1']);
+    },
+
+    async 'goes by the precedence that owners have now'(storage) {
+      let late = 'a';
+      const precedenceOf = (owner: string) => (owner === late ? LAST : FIRST);
+      await admit(storage, 'a1', 'a2', 'a3', 'b1', 'b2', 'b3');
+      assert.deepEqual(idsOf(await claim(storage, { most: 1, precedenceOf })), ['b1']);
+      late = 'b';
+      assert.deepEqual(idsOf(await claim(storage, { most: 1, precedenceOf, changed: ['a', 'b'] })), ['a1']);
+      assert.deepEqual(await storage.queue.owners({ after: '', limit: 5 }), [
+        { owner: 'a', ...FIRST },
+        { owner: 'b', ...LAST },
+      ]);
+      assert.deepEqual(await storage.queue.owners({ after: 'a', limit: 1 }), [{ owner: 'b', ...LAST }]);
+    },
+
+    async 'gives each claim of a job a greater token, and lets only the last one hold'(storage) {
+      await admit(storage, 'a1');
+      const claims: Claim[] = [];
+      for (let count = 0; count < 3; count += 1) {
+        const [a1] = (await claim(storage)) as [Claim];
+        assert.ok(a1.token > (claims.at(-1)?.token ?? 0));
+        claims.push(a1);
+        if (count < 2) await putBack(storage, a1);
+      }
+      assert.deepEqual(await Promise.all(claims.map((claim) => holds(storage, claim))), [false, false, true]);
+      await putBack(storage, claims[2]);
+      assert.equal(await holds(storage, claims[2] as Claim), false, 'put back');
+      const [last] = (await claim(storage)) as [Claim];
+      await remove(storage, last);
+      assert.equal(await holds(storage, last), false, 'removed');
+    },
+
+    async 'renews the claims that still hold'(storage) {
+      await admit(storage, 'a1', 'a2', 'a3');
+      const [a1, a2, a3] = (await claim(storage)) as [Claim, Claim, Claim];
+      await putBack(storage, a1);
+      await remove(storage, a2);
+      const held = await storage.transaction((tx) => storage.queue.renew(tx, [a1, a2, a3], 5000));
+      assert.deepEqual(held, [a3]);
+      await claim(storage);
+      assert.deepEqual(await lapsed(storage, 4999), ['a1']);
+      assert.deepEqual(await lapsed(storage, 5000), ['a1', 'a3']);
+    },
+
+    async 'says which leases have ended, but of the worker that asks'(storage) {
+      await admit(storage, 'a1', 'a2', 'b1');
+      await claim(storage, { most: 1, lapsesAtMs: 100 }, 'one');
+      await claim(storage, { most: 1, lapsesAtMs: 200 }, 'two');
+      assert.deepEqual(await lapsed(storage, 99), []);
+      assert.deepEqual(await lapsed(storage, 100), ['a1']);
+      assert.deepEqual(await lapsed(storage, 200), ['a1', 'b1']);
+      assert.deepEqual(await lapsed(storage, 200, { most: 1 }), ['a1']);
+      assert.deepEqual(await lapsed(storage, 200, { except: 'one' }), ['b1']);
+    },
+
+    async 'holds suspects back until their time, whatever else waits'(storage) {
+      await admit(storage, 'a1', 'a2', 'b1');
+      await putBack(storage, (await claim(storage, { most: 1 }))[0], {
+        interruptions: 2,
+        notBeforeMs: 1000,
+      });
+      assert.equal((await storage.queue.state()).waiting, 3);
+      assert.deepEqual(idsOf(await claim(storage, { most: 1, nowMs: 999 })), ['b1']);
+      assert.deepEqual(idsOf(await claim(storage, { nowMs: 1000, maySuspect: false })), ['a2']);
+      const [suspect] = await claim(storage, { nowMs: 1000 });
+      assert.deepEqual(suspect, { jobId: 'a1', owner: 'a', token: 2, interruptions: 2 });
+    },
+
+    async 'gives one suspect at a time, the least likely cause first, before others'(storage) {
+      await admit(storage, 'a1', 'b1', 'c1', 'd1');
+      const claims = await claim(storage, { most: 3 });
+      for (const [index, interruptions] of [4, 2, 3].entries())
+        await putBack(storage, claims[index], { interruptions, notBeforeMs: 1000 });
+      const request = { nowMs: 1000, maxRunningPerOwner: 1 };
+      assert.deepEqual(idsOf(await claim(storage, request)), ['b1', 'd1']);
+      await admit(storage, 'c2');
+      await claim(storage, { ...request, maySuspect: false });
+      assert.deepEqual(idsOf(await claim(storage, request)), ['a1'], 'more of c may not run');
+      assert.deepEqual(idsOf(await claim(storage, { ...request, maxRunningPerOwner: 2 })), ['c1']);
+    },
+
+    async 'holds no suspect back for longer than suspects are'(storage) {
+      await admit(storage, 'a1');
+      const [a1] = await claim(storage);
+      await putBack(storage, a1, { interruptions: 2, notBeforeMs: Date.UTC(2040, 0, 1) });
+      assert.deepEqual(idsOf(await claim(storage, { nowMs: Date.UTC(2026, 0, 1) })), ['a1']);
+    },
+
+    async 'claims nothing that was removed'(storage) {
+      await admit(storage, 'a1', 'a2', 'b1');
+      const [a1] = await claim(storage, { most: 1 });
+      for (const jobId of ['a2', 'b1', 'b1', 'x']) await remove(storage, { jobId });
+      await remove(storage, a1);
+      assert.deepEqual(await claimAll(storage), []);
+      assert.deepEqual(await storage.queue.state(), { waiting: 0, running: 0, owners: 0, oldest: null });
+      assert.deepEqual(await storage.queue.owners({ after: '', limit: 5 }), []);
+    },
+
+    async 'has no room beyond its caps, but for an owner with less than an equal share'(storage) {
+      const caps = { maxQueued: 6, maxQueuedPerOwner: 5 };
+      await admit(storage, 'g1', 'g2', 'g3', 'g4', 'g5');
+      await assert.rejects(admitWithin(storage, caps, 'g6'), { code: 'queue_full' }, 'its own cap');
+      await admitWithin(storage, caps, 'h1');
+      for (const jobId of ['m1', 'm2']) await admitWithin(storage, caps, jobId);
+      await assert.rejects(admitWithin(storage, caps, 'm3'), { code: 'queue_full' }, 'a third is its share');
+      await admitWithin(storage, caps, 'n1');
+      assert.deepEqual(await storage.queue.state(), { waiting: 9, running: 0, owners: 4, oldest: 'g1' });
+      await claim(storage, { most: 4 });
+      await admitWithin(storage, caps, 'g7');
+    },
+
+    async 'counts jobs that come at once'(storage) {
+      const caps = { maxQueued: 1000, maxQueuedPerOwner: 5 };
+      const jobIds = Array.from({ length: 20 }, (_, index) => `a${index}`);
+      const admissions = await Promise.allSettled(jobIds.map((jobId) => admitWithin(storage, caps, jobId)));
+      assert.equal(admissions.filter(({ status }) => status === 'fulfilled').length, 5);
+      assert.equal((await storage.queue.state()).waiting, 5);
+    },
+
+    async 'gives a job to one of two workers that claim at once'(storage) {
+      const jobIds = Array.from({ length: 20 }, (_, index) => `${'abcd'.charAt(index % 4)}${index}`);
+      await admit(storage, ...jobIds);
+      const workers = ['one', 'two', 'three'];
+      const claims = await Promise.all(workers.map((worker) => claim(storage, { most: 8 }, worker)));
+      assert.deepEqual(claims.flatMap(idsOf).sort(), jobIds.sort());
+    },
+
+    async 'leaves no trace of a transaction that throws'(storage) {
+      await admit(storage, 'a1', 'b1');
+      const before = await storage.queue.state();
+      const failing = storage.transaction(async (tx) => {
+        const [claimed] = (await storage.queue.claim(tx, 'w', requestOf({ most: 1 }))) as [Claim];
+        await storage.queue.remove(tx, 'b1');
+        assert.equal(await storage.queue.holds(tx, claimed), true);
+        throw new Error('no');
+      });
+      await assert.rejects(failing, { message: 'no' });
+      assert.deepEqual(await storage.queue.state(), before);
+      assert.deepEqual(await claimAll(storage), ['a1', 'b1']);
+    },
+
+    async 'says what waits and what runs'(storage) {
+      await admit(storage, 'a1', 'a2', 'b1');
+      assert.deepEqual(await storage.queue.state(), { waiting: 3, running: 0, owners: 2, oldest: 'a1' });
+      const [a1, b1] = await claim(storage, { most: 2 });
+      assert.deepEqual(await storage.queue.state(), { waiting: 1, running: 2, owners: 1, oldest: 'a2' });
+      await putBack(storage, a1, { interruptions: 3, notBeforeMs: 5 });
+      await remove(storage, b1);
+      assert.deepEqual(await storage.queue.state(), { waiting: 2, running: 0, owners: 1, oldest: 'a1' });
+    },
+
+    async 'keeps everything over a stop and a start'(storage) {
+      await admit(storage, 'a1', 'a2', 'b1');
+      const [a1] = (await claim(storage, { most: 1 })) as [Claim];
+      const before = await storage.queue.state();
+      await storage.stop();
+      await storage.start();
+      assert.deepEqual(await storage.queue.state(), before);
+      assert.equal(await holds(storage, a1), true);
+      await putBack(storage, a1);
+      assert.deepEqual(await claimAll(storage), ['a1', 'b1', 'a2']);
+    },
+
+    async 'lets one at a time hold an office'(storage) {
+      const gate = Promise.withResolvers<string>();
+      const first = storage.alone('upkeep', () => gate.promise);
+      assert.equal(await storage.alone('upkeep', async () => 'second'), undefined);
+      assert.equal(await storage.alone('grants', async () => 'other'), 'other');
+      gate.resolve('first');
+      assert.equal(await first, 'first');
+      await assert.rejects(
+        storage.alone('upkeep', async () => {
+          throw new Error('no');
+        }),
+        { message: 'no' },
+      );
+      assert.equal(await storage.alone('upkeep', async () => 'third'), 'third');
+    },
+  });
+}
+
+/** Jobs of the owner that their ids begin with. */
+async function admit(storage: Storage, ...jobIds: string[]): Promise<void> {
+  for (const jobId of jobIds) await admitWithin(storage, { maxQueued: ALL, maxQueuedPerOwner: ALL }, jobId);
+}
+
+function admitWithin(storage: Storage, caps: QueueCaps, jobId: string): Promise<void> {
+  const owner = jobId.charAt(0);
+  return storage.transaction(async (tx) => {
+    await storage.queue.assertRoom(tx, owner, caps);
+    await storage.insertJob(tx, jobRecord(jobId, { owner }), 'x');
+    await storage.queue.admit(tx, { jobId, owner, precedence: FIRST });
+  });
+}
+
+function requestOf(request: Partial<ClaimRequest>): ClaimRequest {
+  return {
+    most: ALL,
+    mostOfOthers: ALL,
+    maxRunningPerOwner: Number.POSITIVE_INFINITY,
+    maySuspect: true,
+    precedenceOf: () => FIRST,
+    nowMs: 0,
+    lapsesAtMs: 1000,
+    ...request,
+  };
+}
+
+function claim(storage: Storage, request: Partial<ClaimRequest> = {}, worker = 'w'): Promise<Claim[]> {
+  return storage.transaction((tx) => storage.queue.claim(tx, worker, requestOf(request)));
+}
+
+async function claimAll(storage: Storage): Promise<string[]> {
+  return idsOf(await claim(storage));
+}
+
+function putBack(
+  storage: Storage,
+  claim: Claim | undefined,
+  how: { interruptions: number; notBeforeMs?: number } = { interruptions: 0 },
+): Promise<void> {
+  assert(claim, 'it was claimed');
+  return storage.transaction((tx) => storage.queue.putBack(tx, claim.jobId, how));
+}
+
+function remove(storage: Storage, job: { jobId: string } | undefined): Promise<void> {
+  assert(job, 'it was claimed');
+  return storage.transaction((tx) => storage.queue.remove(tx, job.jobId));
+}
+
+function holds(storage: Storage, claim: Claim): Promise<boolean> {
+  return storage.transaction((tx) => storage.queue.holds(tx, claim));
+}
+
+async function lapsed(
+  storage: Storage,
+  nowMs: number,
+  { most = ALL, except = 'nobody' }: { most?: number; except?: string } = {},
+): Promise<string[]> {
+  const query = { nowMs, most, except };
+  return idsOf(await storage.transaction((tx) => storage.queue.lapsed(tx, query)));
+}
+
+function idsOf(claims: Claim[]): string[] {
+  return claims.map(({ jobId }) => jobId);
+}

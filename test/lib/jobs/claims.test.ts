@@ -1,0 +1,102 @@
+import t from 'tap';
+import { type Logger, ScenepressError, silentLogger, type Transaction } from '../../../lib/index.ts';
+import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
+import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
+
+for (const [name, open] of [
+  ['a ledger in the same transactions', openStored],
+  ['a ledger that lives elsewhere', openDistant],
+] as const) {
+  t.test(`claims, with ${name}`, async (t) => {
+    t.test('a worker that was cut off changes nothing when it comes back', async (t) => {
+      const { book, storage, ledger, begin } = await open(t);
+      const { jobId } = (await book.open(newJob)).job;
+      const { claim: old } = await begin(jobId);
+      clock.advance(LEASE_MS);
+      t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, interruptions: 1 }]);
+      const waiting = await storage.getJob(jobId);
+      t.equal(await book.claims.requeue(old, { counted: true }), undefined);
+      t.equal(await book.finish(old, completed(3), { durationMs: 1 }), undefined);
+      t.same(await book.claims.renew([old]), []);
+      t.same(await storage.getJob(jobId), waiting);
+      const { claim, job: running } = await begin(jobId);
+      t.equal(await book.claims.requeue(old, { counted: true }), undefined);
+      t.equal(await book.finish(old, failed, { durationMs: 1 }), undefined);
+      t.same(await book.claims.renew([old, claim]), [claim]);
+      t.same(await storage.getJob(jobId), running);
+      t.match(await book.finish(claim, completed(3), { durationMs: 1 }), { phase: 'completed' });
+      t.equal(await book.finish(old, failed, { durationMs: 1 }), undefined);
+      t.equal(await ledger.available('a'), 97);
+    });
+
+    t.test('a job that waits is canceled, and is not claimed', async (t) => {
+      const { book, ledger } = await open(t);
+      const { jobId } = (await book.open(newJob)).job;
+      const canceled = await book.cancel(jobId);
+      t.match(canceled, { phase: 'failed', error: 'Canceled', failedBy: 'cancel', durationMs: 0 });
+      t.same(await claimJobs(book), []);
+      t.equal(await ledger.available('a'), 100);
+      t.equal(await book.cancel(jobId), undefined, 'it is over');
+      t.equal(await book.cancel('unknown'), undefined);
+    });
+
+    t.test('a job that runs is canceled at once, and its claim is worthless', async (t) => {
+      const orphans: string[] = [];
+      const { book, storage, ledger, begin } = await open(t, 100, {
+        onOrphans: (assetKeys) => orphans.push(...assetKeys),
+      });
+      const { jobId } = (await book.open(newJob)).job;
+      const { claim } = await begin(jobId);
+      clock.advance(1234);
+      const canceled = await book.cancel(jobId);
+      t.match(canceled, { phase: 'failed', error: 'Canceled', durationMs: 1234, attempts: 1 });
+      t.same(await book.claims.renew([claim]), []);
+      t.equal(await book.claims.requeue(claim, { counted: false }), undefined);
+      t.equal(await book.finish(claim, completed(3), { durationMs: 1 }), undefined);
+      t.same(await storage.getJob(jobId), canceled);
+      t.equal(await ledger.available('a'), 100);
+      t.ok(orphans.includes(`${jobId}-${claim.token}/video.mp4`), 'it may have stored something');
+    });
+
+    t.test('as many jobs wait as may', async (t) => {
+      const { book, ledger, storage, begin } = await open(t, 100, {
+        caps: { maxQueued: 10, maxQueuedPerOwner: 2 },
+      });
+      const first = (await book.open(newJob)).job;
+      await book.open(newJob);
+      await t.rejects(book.open(newJob), { code: 'queue_full' });
+      t.equal(await ledger.available('a'), 90, 'nothing is reserved');
+      await book.open({ ...newJob, owner: 'b' });
+      await begin(first.jobId);
+      await book.open(newJob);
+      const many = await Promise.allSettled(
+        Array.from({ length: 9 }, () => book.open({ ...newJob, owner: 'c' })),
+      );
+      t.equal(many.filter(({ status }) => status === 'fulfilled').length, 2, 'also when they come at once');
+      t.equal((await storage.queue.state()).waiting, 5);
+    });
+  });
+}
+
+t.test('a job that can’t be read keeps no other from being rendered', async (t) => {
+  const errors: unknown[] = [];
+  const logger: Logger = { ...silentLogger, error: (details) => errors.push(details) };
+  const { book, storage } = await openStored(t, 100, { logger });
+  const [broken, whole] = [(await book.open(newJob)).job, (await book.open(newJob)).job];
+  const getJob = storage.getJob.bind(storage);
+  let isBroken = true;
+  t.intercept(storage, 'getJob', {
+    value: async (jobId: string, tx?: Transaction) => {
+      if (isBroken && jobId === broken.jobId)
+        throw new ScenepressError('storage_damaged', 'The row is damaged.');
+      return getJob(jobId, tx);
+    },
+  });
+  t.match(await claimJobs(book), [{ claim: { jobId: whole.jobId } }]);
+  t.match(errors, [{ jobId: broken.jobId, err: { code: 'storage_damaged' } }]);
+  isBroken = false;
+  t.same(await claimJobs(book), []);
+  clock.advance(300_000);
+  t.match(await claimJobs(book), [{ claim: { jobId: broken.jobId } }], 'it is tried again');
+});

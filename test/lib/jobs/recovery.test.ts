@@ -1,0 +1,91 @@
+import t from 'tap';
+import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import { clock, completed, newJob, openDistant, openStored, restart } from '../../fixtures/books.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
+
+t.test('recovery', async (t) => {
+  t.test('lets what ran wait again, first of all', async (t) => {
+    const { book, storage, begin } = await openStored(t);
+    const jobs = [];
+    for (let i = 0; i < 3; i++) jobs.push((await book.open(newJob)).job.jobId);
+    await begin(jobs[0] as string);
+    await restart(storage);
+    t.match(await book.recover(), [{ jobId: jobs[0], phase: 'queued', attempts: 0, interruptions: 1 }]);
+    t.same(
+      (await claimJobs(book)).map(({ job }) => [job.jobId, job.attempts]),
+      jobs.map((jobId) => [jobId, 1]),
+    );
+  });
+
+  t.test('fails no job for crashes of the service, and says how many there were', async (t) => {
+    const { book, ledger, storage, begin } = await openStored(t);
+    const { jobId } = (await book.open(newJob)).job;
+    for (let crashes = 1; crashes <= 20; crashes++) {
+      t.match(await begin(jobId), { job: { attempts: 1 } });
+      await restart(storage);
+      t.match(await book.recover(), [{ jobId, phase: 'queued', attempts: 0, interruptions: crashes }]);
+    }
+    t.equal(await ledger.available('a'), 95, 'its reserve is held');
+    const { claim } = await begin(jobId);
+    t.equal(claim.interruptions, 20);
+    await book.finish(claim, completed(1), { durationMs: 1 });
+    t.match(await storage.getJob(jobId), { phase: 'completed', attempts: 1 });
+  });
+
+  t.test('holds a job back that was interrupted twice, longer each time', async (t) => {
+    const { book, storage, begin } = await openStored(t);
+    const { jobId } = (await book.open(newJob)).job;
+    for (const holdMs of [
+      0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000,
+    ]) {
+      await begin(jobId);
+      await restart(storage);
+      await book.recover();
+      if (holdMs > 0) {
+        clock.advance(holdMs - 1);
+        t.same(await claimJobs(book), [], `${holdMs} ms are not over`);
+        clock.advance(1);
+      }
+      const [claimed] = (await claimJobs(book)) as [ClaimedJob];
+      await book.claims.requeue(claimed.claim, { counted: false });
+    }
+  });
+
+  t.test('keeps the attempts that renderers ended by dying', async (t) => {
+    const { book, storage, begin } = await openStored(t);
+    const { jobId } = (await book.open(newJob)).job;
+    await book.claims.requeue((await begin(jobId)).claim, { counted: true });
+    await begin(jobId);
+    await restart(storage);
+    t.match(await book.recover(), [{ jobId, attempts: 1, interruptions: 1 }]);
+    const { job, claim } = await begin(jobId);
+    t.equal(job.attempts, 2);
+    t.equal(await book.claims.requeue(claim, { counted: true }), undefined, 'there is no third one');
+  });
+
+  t.test('a cut-off attempt may have left artifacts: they are looked for when the job is over', async (t) => {
+    const orphans: string[] = [];
+    const onOrphans = (assetKeys: string[]) => orphans.push(...assetKeys);
+    const { book, storage, begin } = await openDistant(t, 100, { onOrphans });
+    const { jobId } = (await book.open(newJob)).job;
+    await begin(jobId);
+    await restart(storage);
+    await book.recover();
+    const { claim } = await begin(jobId);
+    const key = (token: number, name: string) => `${jobId}-${token}/${name}`;
+    const artifacts = [{ name: 'video.mp4', assetKey: key(claim.token, 'video.mp4'), sizeBytes: 1 } as const];
+    await book.finish(claim, { kind: 'completed', artifacts, costCredits: 1 }, { durationMs: 1 });
+    t.ok(orphans.includes(key(1, 'video.mp4')));
+    t.ok(orphans.includes(key(claim.token, 'captions.vtt')));
+    t.notOk(orphans.includes(key(claim.token, 'video.mp4')));
+  });
+
+  t.test('an attempt that a shutdown ended is not counted', async (t) => {
+    const { book, begin } = await openStored(t);
+    const { jobId } = (await book.open(newJob)).job;
+    for (let i = 0; i < 5; i++) {
+      const { claim } = await begin(jobId);
+      t.match(await book.claims.requeue(claim, { counted: false }), { phase: 'queued', attempts: 0 });
+    }
+  });
+});

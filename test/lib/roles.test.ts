@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { DataFolder, LocalSignals, RenderService, type Role } from '../../lib/index.ts';
+
+const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
+
+t.test('what one service takes on, another one renders', async (t) => {
+  const dataFolder = new DataFolder(join(t.testdir(), 'data'));
+  const signals = new LocalSignals();
+  const renderer = { python: PYTHON, insecureNoSandbox: true };
+  const withRoles = (...roles: Role[]) => {
+    const service = new RenderService({ dataFolder, signals, roles, workers: 1, renderer });
+    t.teardown(() => service.stop());
+    return service;
+  };
+  const [front, worker] = [withRoles('api'), withRoles('worker')];
+  await front.start();
+  t.match(front.status(), { ready: true, workers: 0, warmWorkers: 0 });
+  const { jobId } = await front.enqueue({ owner: 'ada', className: 'A', code: 'x' });
+  t.match(front.status(), { queued: 1, running: 0 });
+  const ended = new Promise((resolve) => {
+    worker.on('job', (job) => job.status === 'completed' && resolve(job.jobId));
+  });
+  await worker.start();
+  t.equal(await ended, jobId);
+  t.match(await front.get(jobId), { status: 'completed' });
+
+  const begun = new Promise((resolve) => worker.on('job', (job) => job.status === 'running' && resolve(job)));
+  const linger = await front.enqueue({ owner: 'ada', className: 'A', code: 'linger' });
+  await begun;
+  t.match(await front.cancel(linger.jobId), { status: 'failed', error: 'Canceled' });
+  while (worker.status().running > 0) await new Promise(setImmediate);
+  await worker.stop();
+});
+
+t.test('roles have names', async (t) => {
+  const roles = ['cook'] as unknown as Role[];
+  t.throws(() => new RenderService({ folder: t.testdirName, roles }), {
+    message: /roles are some of api, worker/,
+  });
+  t.throws(() => new RenderService({ folder: t.testdirName, roles: [] }), { message: /roles are some of/ });
+});

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { DataFolder, type Storage } from '../../../lib/index.ts';
+import type { Claim, ClaimRequest, Precedence } from '../../../lib/queue/queue.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+const CAPS = { maxQueued: 1_000_000, maxQueuedPerOwner: 1_000_000 };
+const FIRST: Precedence = { yields: false, inGoodStanding: true };
+const REQUEST: ClaimRequest = {
+  most: 1,
+  mostOfOthers: 1,
+  maxRunningPerOwner: Number.POSITIVE_INFINITY,
+  maySuspect: true,
+  precedenceOf: () => FIRST,
+  nowMs: 0,
+  lapsesAtMs: 30_000,
+};
+
+let folders = 0;
+
+async function openStorage(t: Test): Promise<Storage> {
+  const folder = new DataFolder(join(t.testdirName, String(folders++)));
+  await folder.start();
+  t.teardown(() => folder.stop());
+  return folder.storage;
+}
+
+async function admit(storage: Storage, jobId: string, owner: string, precedence = FIRST): Promise<void> {
+  await storage.transaction(async (tx) => {
+    await storage.queue.assertRoom(tx, owner, CAPS);
+    await storage.insertJob(tx, jobRecord(jobId, { owner }), 'x');
+    await storage.queue.admit(tx, { jobId, owner, precedence });
+  });
+}
+
+const claim = (storage: Storage, worker: string, request: Partial<ClaimRequest> = {}): Promise<Claim[]> =>
+  storage.transaction((tx) => storage.queue.claim(tx, worker, { ...REQUEST, ...request }));
+
+t.test('claims of an earlier life lapse at once: nobody else can have the folder', async (t) => {
+  t.testdir();
+  const storage = await openStorage(t);
+  for (const jobId of ['1', '2', '3']) await admit(storage, jobId, 'a');
+  await claim(storage, 'of the first life');
+  await storage.stop();
+  await storage.start();
+  await claim(storage, 'mine');
+  await claim(storage, 'beside me');
+  const lapsed = (nowMs: number) =>
+    storage.transaction((tx) => storage.queue.lapsed(tx, { nowMs, most: 10, except: 'mine' }));
+  t.match(await lapsed(0), [{ jobId: '1', token: 1 }]);
+  t.same(
+    (await lapsed(30_000)).map(({ jobId }) => jobId),
+    ['1', '3'],
+    'another worker of this process may still be dead',
+  );
+});
+
+/** The shortest of the times that a step takes, in milliseconds: others share the processor. */
+async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < steps; index++) {
+    const begunMs = performance.now();
+    await step(index);
+    times.push(performance.now() - begunMs);
+  }
+  return Math.min(...times);
+}
+
+const STEPS = 60;
+
+/** How long it takes to admit and to claim where that many owners, who yield or may not run more, have jobs. */
+async function timesWith(t: Test, owners: number) {
+  const storage = await openStorage(t);
+  const ranks: Precedence[] = [
+    { yields: false, inGoodStanding: false },
+    { yields: true, inGoodStanding: false },
+  ];
+  const rankOf = (owner: string) => ranks[Number(owner) % ranks.length] as Precedence;
+  const precedenceOf = (owner: string) => (owner === 'good' ? FIRST : rankOf(owner));
+  await Promise.all(
+    Array.from({ length: owners }, (_, index) =>
+      admit(storage, `a${index}`, String(index), rankOf(String(index))),
+    ),
+  );
+  const admitMs = await shortestMs(STEPS, (index) => admit(storage, `b${index}`, 'good'));
+  let claimed = 0;
+  const claimOne = async (mostOfOthers: number) => {
+    claimed += (await claim(storage, 'w', { mostOfOthers, precedenceOf })).length;
+  };
+  const claimMs = await shortestMs(STEPS, () => claimOne(0));
+  t.equal(claimed, STEPS);
+  const inVainMs = await shortestMs(STEPS, () => claimOne(0));
+  t.equal(claimed, STEPS, 'of the others none may run');
+  const stateMs = await shortestMs(STEPS, () => storage.queue.state());
+  return { admitMs, claimMs, stateMs, inVainMs };
+}
+
+t.test('10,000 owners cost no more than ten', async (t) => {
+  t.testdir();
+  const few = await timesWith(t, 10);
+  const many = await timesWith(t, 10_000);
+  t.comment(JSON.stringify({ few, many }));
+  // Walking along all of them takes hundreds of times as long.
+  for (const [what, ms] of Object.entries(few)) {
+    const factor = (many[what as keyof typeof many] ?? 0) / Math.max(ms, 0.02);
+    t.ok(factor < 10, `${what}: ${factor.toFixed(1)} times`);
+  }
+});

@@ -1,0 +1,55 @@
+import { mock } from 'node:test';
+import t from 'tap';
+import type { Storage } from '../../lib/index.ts';
+import { type Logger, silentLogger } from '../../lib/logger.ts';
+import { Upkeep, type UpkeepOptions } from '../../lib/upkeep.ts';
+import { clock, newJob, openStored } from '../fixtures/books.ts';
+import { claimJobs } from '../fixtures/claims.ts';
+
+function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
+  const errors: [object, string][] = [];
+  const logger = { info: () => {}, error: (...args: [object, string]) => errors.push(args) };
+  const alone: Storage['alone'] = (_, work) => work();
+  const options = { storage: { alone, ...storage }, ledger: {}, logger: logger as unknown as Logger };
+  return { upkeep: new Upkeep(options as unknown as UpkeepOptions), errors };
+}
+
+t.test('damage that the nightly check finds is logged', async (t) => {
+  const { upkeep, errors } = upkeepOf({ check: async () => ['row 2 missing from index jobs_in_phase'] });
+  await upkeep.nightly();
+  t.match(errors, [[{ problems: [/row 2/] }, /The storage is damaged.*scenepress recover/]]);
+});
+
+t.test('a storage that is whole, or can not be checked, is no error', async (t) => {
+  for (const storage of [{ check: async () => [] }, {}]) {
+    const { upkeep, errors } = upkeepOf(storage);
+    await upkeep.nightly();
+    t.same(errors, []);
+  }
+});
+
+t.test('where others claim jobs too, those of a worker that died wait again', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const { book, storage, ledger } = await openStored(t);
+  const again = Promise.withResolvers<object>();
+  const upkeep = new Upkeep({
+    storage: Object.assign(storage, { isShared: true }),
+    ledger,
+    book,
+    worker: () => 'mine',
+    onWaitingAgain: again.resolve,
+    logger: silentLogger,
+    clock,
+  } as unknown as UpkeepOptions);
+  upkeep.start();
+  t.teardown(() => upkeep.stop());
+  const { jobId } = (await book.open(newJob)).job;
+  await book.open({ ...newJob, owner: 'b' });
+  await claimJobs(book, { most: 1, worker: 'dead' });
+  await claimJobs(book, { most: 1, worker: 'mine' });
+  clock.advance(30_000);
+  mock.timers.tick(10_000);
+  t.match(await again.promise, { jobId, phase: 'queued', interruptions: 1 });
+  t.match(await storage.queue.state(), { waiting: 1, running: 1 });
+});
