@@ -144,15 +144,33 @@ const QUEUE: Check<object>[] = [
   ),
 ];
 
-/** Each sees the database as of one moment. */
-const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE];
+const DUE: Check<object>[] = [
+  check<{ delivery_id: string }>(
+    `SELECT d.delivery_id FROM deliveries AS d
+     LEFT JOIN due_deliveries AS q ON q.delivery_id = d.delivery_id AND q.owner = d.owner AND q.host = d.host
+     LEFT JOIN due_hosts AS h ON h.owner = d.owner AND h.host = d.host
+     LEFT JOIN due_owners AS o ON o.owner = d.owner
+     WHERE d.due_at_ms IS NOT NULL AND (q.delivery_id IS NULL OR h.owner IS NULL OR o.owner IS NULL)`,
+    ({ delivery_id }) => `delivery ${delivery_id} is not over, but not among those that will be sent`,
+  ),
+  check<{ delivery_id: string }>(
+    `SELECT q.delivery_id FROM due_deliveries AS q LEFT JOIN deliveries AS d ON d.delivery_id = q.delivery_id
+     WHERE d.due_at_ms IS NULL`,
+    ({ delivery_id }) => `delivery ${delivery_id} is over, but among those that will be sent`,
+  ),
+];
 
-/** What contradicts the invariants of the queue. `all`: the rows of a query. */
+/** Each sees the database as of one moment. */
+const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE, ...DUE];
+
+/** What contradicts the invariants of the queue, and of deliveries that are due. `all`: the rows of a query. */
 export function queueProblems(all: (text: string) => object[]): string[] {
-  return QUEUE.flatMap(({ text, problem }) => all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem));
+  return [...QUEUE, ...DUE].flatMap(({ text, problem }) =>
+    all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem),
+  );
 }
 
-/** Looks for what contradicts the invariants of ledger and queue, aside from all else that the database does. */
+/** Looks for what contradicts the invariants of ledger, queue and deliveries, aside from all else that the database does. */
 export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   const problems: string[] = [];
   for (const { text, problem } of CHECKS) {

@@ -243,3 +243,31 @@ t.test('nor does one on a page that cannot be read: the second claim passes over
   t.same(ids, ['c', 'd']);
   t.same(unreadable, ['a']);
 });
+
+t.test('an audit names deliveries that would never be sent, and a recovery has them sent', async (t) => {
+  t.testdir();
+  const { storage, folder } = await openStorage(t);
+  await insert(storage, [
+    deliveryRecord('1'),
+    deliveryRecord('2', { host: 'b' }),
+    deliveryRecord('3', { dueAtMs: null }),
+  ]);
+  t.same((await folder.ledgerStore.audit()).problems, []);
+  await folder.stop();
+  const database = new DatabaseSync(join(folder.path, 'database.sqlite'));
+  database.exec(
+    "DELETE FROM due_hosts WHERE host = 'b'; INSERT INTO due_deliveries VALUES ('3', 'a', 'c', 0)",
+  );
+  database.close();
+  await folder.start();
+  const problems = [
+    'delivery 2 is not over, but not among those that will be sent',
+    'delivery 3 is over, but among those that will be sent',
+  ];
+  t.same((await folder.ledgerStore.audit()).problems, problems);
+  await folder.stop();
+  t.match(await recover(folder.path, { apply: true }), { faults: problems, lost: [] });
+  await folder.start();
+  t.same((await folder.ledgerStore.audit()).problems, []);
+  t.same((await claim(storage)).map(({ deliveryId }) => deliveryId).sort(), ['1', '2']);
+});
