@@ -117,9 +117,11 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#workers = options.workers ?? availableParallelism();
     assert(Number.isInteger(this.#workers) && this.#workers >= 1, 'workers is a whole number of at least 1');
     this.#clock = clock;
+    const signals = options.signals ?? new LocalSignals();
     this.#webhooks = new Webhooks({
       options: options.webhooks ?? {},
       storage,
+      signals,
       dataFolder,
       assetUrl: options.assetUrl,
       clock,
@@ -128,7 +130,6 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       onAttempt: (delivery) => this.emit('delivery', delivery),
     });
     this.deliveries = new Deliveries({ storage, clock });
-    const signals = options.signals ?? new LocalSignals();
     const queue = { ...DEFAULT_QUEUE, ...options.queue };
     const precedenceOf = (owner: string): Precedence => ({
       // What was taken on is rendered, but not while others, who pay, wait.
@@ -240,7 +241,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await withSpareRoom(() => this.#book.recover());
       await this.#restoreStanding();
       await this.#dispatcher.start(pool, { paused });
-      this.#webhooks.start();
+      if (this.#does('sender')) this.#webhooks.start();
     } catch (error) {
       await this.#close();
       throw this.#dataFolder ? explained(error, this.#dataFolder.path) : error;
@@ -570,7 +571,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     this.#noteEnd(record);
     this.#dispatcher.ended(record.owner);
     this.#ends.tell(record.jobId);
-    if (job.webhookUrl !== null) this.#webhooks.wake();
+    if (job.webhookUrl !== null) this.#webhooks.tell();
     return job;
   }
 

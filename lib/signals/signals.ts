@@ -2,6 +2,8 @@
 export type Signal =
   /** A job waits for a worker. */
   | { kind: 'waiting' }
+  /** Something is to be sent to a webhook. */
+  | { kind: 'due' }
   /** A claim on the job is worthless: it was canceled. */
   | { kind: 'worthless'; jobId: string };
 

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deliveryOf } from './deliveries.ts';
 import type { Delivery } from './delivery.ts';
@@ -19,6 +20,7 @@ const DEFAULT_CONCURRENCY_UNPROVEN = 16;
 interface Options {
   options: WebhookOptions;
   storage: Storage;
+  signals: Signals;
   /** Where the master key is, unless the options have it. */
   dataFolder: DataFolder | undefined;
   /** What links to artifacts begin with; undefined: there are none, and so no webhooks. */
@@ -38,6 +40,7 @@ export class Webhooks {
   readonly #options: Options;
   #outbound: OutboundThread | undefined;
   #sender: DeliverySender | undefined;
+  #stopListening = () => {};
 
   constructor(options: Options) {
     const { storage, clock, assetUrl = '' } = options;
@@ -58,7 +61,7 @@ export class Webhooks {
   /** Sends what is due from now on. After {@link open}. */
   start(): void {
     assert(!this.#outbound, 'stopped');
-    const { options, storage, clock, logger, mayBegin, onAttempt } = this.#options;
+    const { options, storage, signals, clock, logger, mayBegin, onAttempt } = this.#options;
     this.#outbound = new OutboundThread({ options, logger });
     this.#outbound.start();
     this.#sender = new DeliverySender({
@@ -75,15 +78,24 @@ export class Webhooks {
       onAttempt: (delivery) => onAttempt(deliveryOf(delivery)),
     });
     this.#sender.start();
+    this.#stopListening = signals.listen(({ kind }) => {
+      if (kind === 'due') this.wake();
+    });
   }
 
-  /** Something may be due. */
+  /** Something is due: this process may send it, or another. */
+  tell(): void {
+    this.#options.signals.tell({ kind: 'due' });
+  }
+
+  /** Attempts may be begun. */
   wake(): void {
     this.#sender?.wake();
   }
 
   /** Begins no more attempts; those under way may take `graceMs`, then they are cut off and recorded. */
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
+    this.#stopListening();
     await this.#sender?.stop({ graceMs });
     this.#sender = undefined;
     await this.#outbound?.stop();

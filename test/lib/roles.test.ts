@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder, LocalSignals, RenderService, type Role } from '../../lib/index.ts';
+import { TestAuthority } from '../fixtures/certificates.ts';
+import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 
@@ -31,6 +33,40 @@ t.test('what one service takes on, another one renders', async (t) => {
   t.match(await front.cancel(linger.jobId), { status: 'failed', error: 'Canceled' });
   while (worker.status().running > 0) await new Promise(setImmediate);
   await worker.stop();
+});
+
+t.test('what ends in one service, another one tells the webhook of', async (t) => {
+  const authority = new TestAuthority(t.testdir());
+  const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
+  const url = `https://127.0.0.1:${receiver.port}/`;
+  const dataFolder = new DataFolder(join(t.testdirName, 'data'));
+  const signals = new LocalSignals();
+  const withRole = (role: Role) => {
+    const service = new RenderService({
+      dataFolder,
+      signals,
+      roles: [role],
+      assetUrl: 'https://assets.example.org',
+      webhooks: { allowNetworks: ['127.0.0.0/8'], ca: authority.ca },
+    });
+    t.teardown(() => service.stop());
+    return service;
+  };
+  const [front, sender] = [withRole('api'), withRole('sender')];
+  await front.start();
+  const request = { owner: 'ada', className: 'A', code: 'x', webhook: { url, secret: 's' } };
+  const end = async () => front.cancel((await front.enqueue(request)).jobId);
+  await end();
+  const told = new Promise((resolve) => sender.on('delivery', resolve));
+  t.equal(await front.deliveries.countDue(), 1);
+  await sender.start();
+  t.match(await told, { status: 'delivered' });
+  const heard: string[] = [];
+  signals.listen(({ kind }) => void heard.push(kind));
+  await end();
+  t.ok(heard.includes('due'), 'the sender need not wait for its next look');
+  await receiver.got(2);
+  t.equal(receiver.received.length, 2);
 });
 
 t.test('roles have names', async (t) => {
