@@ -194,8 +194,9 @@ if (RECORDING && STATE) {
           count: CUTS_IN_ONE,
           stopsAtFirst: true,
         });
-        // What is lost is a job, or the last change of one.
-        const loss = neverFlushes === 'log' ? / is lost; |^job \S+ is \{/ : / is none of its versions /;
+        // What is lost is a job or a delivery, or the last change of one.
+        const loss =
+          neverFlushes === 'log' ? /^(job|the delivery) \S+ is (lost|\{)/ : / is none of its versions /;
         t.ok(broken[0]?.problems.some((problem) => loss.test(problem)));
       },
     );
