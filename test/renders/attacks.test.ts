@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import type { ArtifactName, Job } from '../../lib/index.ts';
 import { findRoot } from '../../lib/render/renderer-root.ts';
 import { processesBelow, zygotesBelow } from '../fixtures/processes.ts';
-import { artifactPath, enqueue, render, startService } from '../fixtures/renders.ts';
+import { artifactPath, cancelToTheEnd, enqueue, render, startService } from '../fixtures/renders.ts';
 
 const MIB = 1024 * 1024;
 const ATTACKS = join(import.meta.dirname, 'attacks');
@@ -118,7 +118,7 @@ for (const name of names) {
 async function cancelSoon(t: Test, jobId: string): Promise<void> {
   await delay(HARM_MS);
   const begun = performance.now();
-  await service.cancel(jobId);
+  await cancelToTheEnd(service, jobId);
   t.ok(performance.now() - begun < END_MS, `it is ended in ${Math.round(performance.now() - begun)} ms`);
 }
 

@@ -5,7 +5,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
-import { afterOneFrame, drawing, ENDLESS, render, scene, startService } from '../../fixtures/renders.ts';
+import {
+  afterOneFrame,
+  cancelToTheEnd,
+  drawing,
+  ENDLESS,
+  render,
+  scene,
+  startService,
+} from '../../fixtures/renders.ts';
 
 const TREE = '/sys/fs/cgroup';
 const MIB = 1024 * 1024;
@@ -57,7 +65,7 @@ t.test('a job, and not its zygote, is in a group with its limits', { skip }, asy
   t.same(inside.sort(), jobs.map(({ pid }) => pid).sort());
   t.equal(inside.length, 3, 'the scene, its watch, the first of the namespace');
   if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 11, 'of an owner not known yet');
-  await service.cancel(jobId);
+  await cancelToTheEnd(service, jobId);
   t.same(processesIn(group), []);
   renders = group;
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import t from 'tap';
 import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
-import { drawing, ENDLESS, render, startService } from '../../fixtures/renders.ts';
+import { cancelToTheEnd, drawing, ENDLESS, render, startService } from '../../fixtures/renders.ts';
 
 const LOWEST = 19;
 const hasSessions = existsSync('/proc/self/autogroup');
@@ -33,7 +33,7 @@ t.test(
     t.equal(scoreOf(scene), 1000, 'out of memory, the kernel ends the scene first');
     t.ok(scoreOf(zygote) < 1000);
     t.ok(scoreOf(process.pid) < scoreOf(zygote), 'and the service last');
-    await service.cancel(jobId);
+    await cancelToTheEnd(service, jobId);
   },
 );
 
@@ -51,6 +51,6 @@ t.test('a render of an owner of whom nothing completed lately is in the backgrou
     const { scene } = scenesAndZygotes();
     t.equal(getPriority(scene), Math.min(LOWEST, getPriority(process.pid) + niceness), request.owner);
     if (hasSessions) t.equal(sessionNiceness(scene), niceness, `the session of ${request.owner}`);
-    await service.cancel(jobId);
+    await cancelToTheEnd(service, jobId);
   }
 });

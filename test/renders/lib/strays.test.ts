@@ -1,6 +1,13 @@
 import t from 'tap';
 import { processesNamed } from '../../fixtures/processes.ts';
-import { afterOneFrame, drawing, render, scene, startService } from '../../fixtures/renders.ts';
+import {
+  afterOneFrame,
+  cancelToTheEnd,
+  drawing,
+  render,
+  scene,
+  startService,
+} from '../../fixtures/renders.ts';
 
 const service = await startService(t, { workers: 1 });
 
@@ -45,7 +52,7 @@ t.test('a daemon that a scene leaves behind is dead when its job is canceled', a
   const code = scene(...daemon('7654321.4'), ...UNTIL_IT_SLEEPS, 'time.sleep(3600)');
   const { jobId } = await drawing(service, { code });
   t.equal(processesNamed('sleep 7654321.4').length, 1, 'the daemon is there');
-  await service.cancel(jobId);
+  await cancelToTheEnd(service, jobId);
   t.same(processesNamed('sleep 7654321.4'), []);
 });
 
