@@ -4,9 +4,15 @@ export { Accounts } from './accounts/accounts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
-export { type BackupReport, backUp, type RestoredMasterKey, type RestoreOptions, restore } from './backup.ts';
 export { type Clock, isoTime, systemClock } from './clock.ts';
-export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder.ts';
+export {
+  type BackupReport,
+  backUp,
+  type RestoredMasterKey,
+  type RestoreOptions,
+  restore,
+} from './data-folder/backup.ts';
+export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
 export { DOCUMENT_FILES } from './documents/documents.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
@@ -76,7 +82,8 @@ export type {
   QueueState,
 } from './queue/queue.ts';
 export type { QueueOptions } from './queue/queue-options.ts';
-export { type RecoverOptions, type RecoveryReport, recover } from './recover.ts';
+export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
+export type { LostRow } from './recovery/salvage.ts';
 export type { RendererOptions } from './render/launcher.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
 export type { RenderProgress, RenderStage } from './render/render-task.ts';
@@ -99,7 +106,6 @@ export type { ServiceProblem, ServiceStatus } from './service-status.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';
-export type { LostRow } from './storage/sqlite/salvage.ts';
 export type {
   IdempotentRequest,
   JobQuery,

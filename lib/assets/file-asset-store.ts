@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { realDisk, replaceFile } from '../storage/disk.ts';
+import { realDisk, replaceFile } from '../disk.ts';
 import type { AssetStore, ByteRange, OpenedAsset } from './asset-store.ts';
 
 const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;

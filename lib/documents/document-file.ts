@@ -1,6 +1,6 @@
 import type { Adapter } from 'lowdb';
+import { type Disk, replaceFile, writeBeside } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
-import { type Disk, replaceFile, writeBeside } from '../storage/disk.ts';
 
 /** How a document stands in its file. */
 export interface DocumentFormat<Data> {

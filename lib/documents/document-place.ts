@@ -1,4 +1,4 @@
-import type { Disk } from '../storage/disk.ts';
+import type { Disk } from '../disk.ts';
 
 /** Where a document is. */
 export interface DocumentPlace {

@@ -1,6 +1,6 @@
 import { Low } from 'lowdb';
+import { isNoRoom } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
-import { isNoRoom } from '../storage/spare-room.ts';
 import type { DocumentFile } from './document-file.ts';
 
 /** What a document holds, in memory, as it is on the disk. */

@@ -1,7 +1,7 @@
+import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
+import type { LostRow } from '../recovery/salvage.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings-store.ts';
-import { type Disk, replaceFile } from '../storage/disk.ts';
-import type { LostRow } from '../storage/sqlite/salvage.ts';
 import { ACCOUNTS_FILE, ACCOUNTS_FORMAT } from './document-account-store.ts';
 import { Flaw } from './document-file.ts';
 import { KEYS_FILE, KEYS_FORMAT } from './document-key-store.ts';

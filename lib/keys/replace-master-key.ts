@@ -1,4 +1,4 @@
-import type { DataFolder } from '../data-folder.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import { MasterKey } from './master-key.ts';
 

@@ -1,8 +1,8 @@
 import { chownSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freeBytesOf } from '../data-folder/spare-room.ts';
 import { isShortage } from '../shortage.ts';
-import { freeBytesOf } from '../storage/spare-room.ts';
 import { collectFiles, filesOf } from './collect.ts';
 import { assertSameWalls, Inspector, publishedFiles, startZygote } from './inspector.ts';
 import { JobChannel } from './job-channel.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DataFolder } from '../data-folder.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Clock } from '../clock.ts';
-import type { DataFolder } from '../data-folder.ts';
+import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Signals } from '../signals/signals.ts';

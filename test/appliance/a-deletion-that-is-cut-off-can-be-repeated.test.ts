@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Administration } from '../../appliance/administration.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
+import type { Disk } from '../../lib/disk.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
-import type { Disk } from '../../lib/storage/disk.ts';
 import { mortalDisk } from '../fixtures/mortal-disk.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 

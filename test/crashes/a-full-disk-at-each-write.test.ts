@@ -6,7 +6,7 @@
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { DataFolder } from '../../lib/data-folder.ts';
+import type { DataFolder } from '../../lib/data-folder/data-folder.ts';
 import { blamesTheDisk, ledgerOf, lifeOn, openedBy, type Step } from '../fixtures/full-disk-life.ts';
 import { fill, smallDisk } from '../fixtures/small-disk.ts';
 

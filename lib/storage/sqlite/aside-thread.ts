@@ -1,7 +1,7 @@
 // The thread in which SQLite does what takes long: checkpoints, copies, queries over everything.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError, ScenepressError } from '../../errors.ts';
-import type { SqlValue } from '../sql/sql.ts';
+import type { SqlValue } from '../sql.ts';
 import { Connection } from './connection.ts';
 
 export type AsideTask =

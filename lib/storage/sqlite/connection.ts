@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ScenepressError } from '../../errors.ts';
-import type { SqlValue } from '../sql/sql.ts';
+import type { SqlValue } from '../sql.ts';
 
 /** What SQLite answers with, without the details in its upper bits. */
 const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };

@@ -1,8 +1,8 @@
 import { ScenepressError } from '../../errors.ts';
+import { DUE_SCHEMA } from '../../sql/sqlite/due-schema.ts';
+import { FIRST_SCHEMA } from '../../sql/sqlite/main-schema.ts';
+import { QUEUE_SCHEMA } from '../../sql/sqlite/queue-schema.ts';
 import { Connection, damaged } from './connection.ts';
-import { DUE_SCHEMA } from './due-schema.ts';
-import { QUEUE_SCHEMA } from './queue-schema.ts';
-import { FIRST_SCHEMA } from './schema-1.ts';
 
 /** The steps of the schema, oldest first. What was released never changes. */
 const MIGRATIONS = [FIRST_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA];

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
+import { isNoRoom, realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { type Logger, silentLogger } from '../../logger.ts';
-import { realDisk } from '../disk.ts';
-import { isNoRoom } from '../spare-room.ts';
-import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
 import { Connection, damaged, isFailedFlush } from './connection.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql/sql.ts';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Connection } from './connection.ts';
 
 /** A transaction of a {@link SqlDatabase} on one connection. */

@@ -2,8 +2,7 @@ import { fdatasync, fstatSync } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { realDisk, replaceFile } from '../disk.ts';
-import { isNoRoom } from '../spare-room.ts';
+import { isNoRoom, realDisk, replaceFile } from '../../disk.ts';
 import { damaged } from './connection.ts';
 import { damageOf } from './log-frames.ts';
 

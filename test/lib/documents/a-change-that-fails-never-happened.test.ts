@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Disk, realDisk } from '../../../lib/storage/disk.ts';
+import { type Disk, realDisk } from '../../../lib/disk.ts';
 import { alteredDisk } from '../../fixtures/altered-disk.ts';
 import { ADA, KEY, openedFolder as opened, usedFolder } from './used-folder.ts';
 

@@ -16,8 +16,8 @@ import {
 } from '../../../lib/index.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
 import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
-import { auditBooks } from '../../../lib/storage/sql/audit.ts';
-import type { SqlDatabase } from '../../../lib/storage/sql/sql.ts';
+import { auditBooks } from '../../../lib/sql/audit.ts';
+import type { SqlDatabase } from '../../../lib/storage/sql.ts';
 import { Connection } from '../../../lib/storage/sqlite/connection.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Disk } from '../../../lib/disk.ts';
 import {
   ApiKeys,
   backUp,
@@ -10,7 +11,6 @@ import {
   replaceMasterKey,
   restore,
 } from '../../../lib/index.ts';
-import type { Disk } from '../../../lib/storage/disk.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { mortalDisk } from '../../fixtures/mortal-disk.ts';
 

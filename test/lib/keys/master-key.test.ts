@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { realDisk } from '../../../lib/disk.ts';
 import { MasterKey, type MasterKeyOptions, MasterKeys } from '../../../lib/index.ts';
 import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
-import { realDisk } from '../../../lib/storage/disk.ts';
 
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
 

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { silentLogger } from '../../../lib/logger.ts';
-import { SqlStorage } from '../../../lib/storage/sql/sql-storage.ts';
+import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SqliteDatabase, type SqliteDatabaseOptions } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';

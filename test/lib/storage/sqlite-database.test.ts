@@ -5,9 +5,9 @@ import t, { type Test } from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
-import { SqlLedgerStore } from '../../../lib/storage/sql/sql-ledger-store.ts';
-import { SqlStorage } from '../../../lib/storage/sql/sql-storage.ts';
-import { JOBS } from '../../../lib/storage/sql/tables.ts';
+import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
+import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { JOBS } from '../../../lib/sql/tables.ts';
 import {
   type Flush,
   SqliteDatabase,

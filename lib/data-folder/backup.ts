@@ -1,0 +1,385 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, type Stats } from 'node:fs';
+import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { realDisk, replaceFile } from '../disk.ts';
+import { isScenepressError, ScenepressError } from '../errors.ts';
+import { MasterKey } from '../keys/master-key.ts';
+import { MASTER_KEY_CHECK_FILE, MASTER_KEY_FILE } from '../keys/master-key-files.ts';
+import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
+import { allPages } from '../pages.ts';
+import { STUDIO_PARTS } from '../render/studio.ts';
+import { DataFolder } from './data-folder.ts';
+
+const MANIFEST = 'backup.json';
+const PIECE_BYTES = 1024 * 1024;
+/** Jobs that are read at once: more would hold the service for longer. */
+const PAGE = 200;
+/** What a lock leaves behind; no part of the data. */
+const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
+
+/** What is in a backup, written last: without it, a backup is incomplete. */
+interface Manifest {
+  format: 1;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+  jobs: number;
+  /** By path in the backup: SHA-256 and size. */
+  files: Record<string, { sha256: string; sizeBytes: number }>;
+}
+
+type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
+
+export interface BackupReport {
+  folder: string;
+  jobs: number;
+  /** Deliveries that a service will send when it starts on this. */
+  dueDeliveries: number;
+  files: number;
+  sizeBytes: number;
+  /** Webhook secrets that can't be read without the master key. */
+  sealedSecrets: SealedSecrets;
+}
+
+/** Where the master key of a restored folder is; `none`: nothing is sealed, and the first start makes a new one. */
+export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
+
+export interface RestoreOptions {
+  /** What is due to webhooks is noted as failed instead of being sent after the next start. */
+  dropDeliveries?: boolean;
+  /** The master key (hexadecimal), for a backup without it; it must open every sealed secret. */
+  masterKey?: string | undefined;
+  /** Writes that key into the folder, as `master.key`; otherwise it has to be given at each start, too. */
+  storeMasterKey?: boolean;
+}
+
+/**
+ * Copies a data folder into a new folder while the service goes on: jobs and books as of one moment, with the sources and
+ * artifacts of those jobs, accounts and keys, and the studio's own material. It is read back and checked before it gets
+ * its name: a file that can't be read fails it (`storage_failed`). The master key stays behind unless asked for. A replacement of the master key waits until it is done, and the
+ * other way round; one that was cut off has to be completed first (`conflict`).
+ */
+export function backUp(
+  source: DataFolder,
+  target: string,
+  { withMasterKey = false }: { withMasterKey?: boolean } = {},
+): Promise<BackupReport> {
+  return source.alone(async () => {
+    if (await source.masterKeyFiles.isRotating()) throw twoMasterKeys(source.path);
+    return copyAll(source, target, withMasterKey).catch((error: Error) => {
+      throw explained(error);
+    });
+  });
+}
+
+async function copyAll(source: DataFolder, target: string, withMasterKey: boolean): Promise<BackupReport> {
+  await refuseExisting(target, 'The backup');
+  const part = `${target}.part`;
+  await rm(part, { recursive: true, force: true });
+  try {
+    return await copyInto(part, source, target, withMasterKey);
+  } catch (error) {
+    // On a disk that is full it would take the room that is missing.
+    await rm(part, { recursive: true, force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function copyInto(
+  part: string,
+  source: DataFolder,
+  target: string,
+  withMasterKey: boolean,
+): Promise<BackupReport> {
+  await mkdir(part, { recursive: true, mode: 0o700 });
+  await source.copyDatabase(part);
+  const contents = await checkAndCopyAssets(part, { source });
+  for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
+  const keyFiles = withMasterKey ? [MASTER_KEY_FILE, MASTER_KEY_CHECK_FILE] : [MASTER_KEY_CHECK_FILE];
+  for (const name of keyFiles) {
+    const bytes = await realDisk.read(join(source.path, name));
+    if (bytes) await replaceFile(realDisk, part, name, [bytes]);
+  }
+  const files: Manifest['files'] = {};
+  for (const path of await filesIn(part)) files[path] = await fingerprintOf(join(part, path));
+  const manifest: Manifest = { format: 1, createdAt: new Date().toISOString(), jobs: contents.jobs, files };
+  await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
+  await syncTree(part);
+  await rename(part, target);
+  await realDisk.syncFolder(dirname(target));
+  return report(target, manifest, contents);
+}
+
+/**
+ * Makes a data folder of a backup, after checking every file of it. Overwrites nothing. What was due to webhooks when the
+ * backup was made is sent after the next start, though it may have been sent since: receivers know it by its `jobId`. With
+ * `dropDeliveries` it is noted as failed instead, and can be sent again one by one. Errors: `not_found`,
+ * `storage_damaged`, `conflict`, `storage_failed` when the folder can't be put there; `master_key` when a wrong one is given.
+ * Then nothing is restored.
+ */
+export async function restore(
+  backup: string,
+  target: string,
+  { dropDeliveries = false, masterKey: given, storeMasterKey = false }: RestoreOptions = {},
+): Promise<BackupReport & { masterKey: RestoredMasterKey }> {
+  const manifest = await readManifest(backup);
+  const masterKey = given === undefined ? undefined : await rightKey(given, backup);
+  for (const [path, expected] of Object.entries(manifest.files)) {
+    const found = await fingerprintOf(join(backup, path)).catch(() => undefined);
+    if (found?.sha256 !== expected.sha256) {
+      throw new ScenepressError(
+        'storage_damaged',
+        `The backup ${backup} is damaged: ${path} is ${found ? 'altered' : 'missing'}. Nothing was restored.`,
+      );
+    }
+  }
+  await refuseExisting(target, 'The data folder');
+  const part = `${target}.part`;
+  await tryPlace(part, target);
+  await copyTree(backup, part);
+  await rm(join(part, MANIFEST));
+  const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey });
+  const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
+  await syncTree(part);
+  // An empty folder may stand there.
+  await rename(part, target);
+  await realDisk.syncFolder(dirname(target));
+  return { ...report(target, manifest, contents), masterKey: where };
+}
+
+/** Sees, before anything is copied, that a folder can be made beside the target and take its place. */
+async function tryPlace(part: string, target: string): Promise<void> {
+  try {
+    await rm(part, { recursive: true, force: true });
+    await mkdir(dirname(part), { recursive: true });
+    await mkdir(part, { mode: 0o700 });
+    if (existsSync(target)) await rename(part, target);
+  } catch (cause) {
+    await rm(part, { recursive: true, force: true }).catch(() => {});
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'EBUSY'
+        ? `${target} is a mount point, which can't be replaced. Name a folder in it`
+        : `a restored folder is made as ${part} and then renamed, and it can't be (${code}). Run this as a user that may ` +
+          `write to ${dirname(target)}, or name another folder`;
+    throw new ScenepressError('storage_failed', `Nothing was restored: ${reason}.`, { cause });
+  }
+}
+
+/** The key that was given, when it is that of the backup; tried before anything is copied. */
+async function rightKey(given: string, backup: string): Promise<MasterKey> {
+  const masterKey = MasterKey.fromHex(given);
+  const check = await realDisk.read(join(backup, MASTER_KEY_CHECK_FILE));
+  if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
+  return masterKey;
+}
+
+/** Puts the master key, or nothing of it, into a restored folder; answers where the key is. */
+async function placeMasterKey(
+  folder: string,
+  secrets: SecretsCheck,
+  stored: string | undefined,
+  given: MasterKey | undefined,
+): Promise<RestoredMasterKey> {
+  try {
+    secrets.assertOpen();
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  if (stored !== undefined) {
+    await replaceFile(realDisk, folder, MASTER_KEY_FILE, [Buffer.from(`${stored.trim()}\n`)]);
+    return 'in the folder';
+  }
+  if (given) return 'given';
+  if (existsSync(join(folder, MASTER_KEY_FILE))) return 'in the folder';
+  if (secrets.count > 0) return 'missing';
+  // A start would ask for a key that opens nothing.
+  await rm(join(folder, MASTER_KEY_CHECK_FILE), { force: true });
+  return 'none';
+}
+
+/** Opens a copied database as a service would and reads all of it; with `source`, fetches its artifacts first. */
+async function checkAndCopyAssets(
+  path: string,
+  {
+    source,
+    dropDeliveries = false,
+    masterKey,
+  }: { source?: DataFolder; dropDeliveries?: boolean; masterKey?: MasterKey | undefined },
+): Promise<Contents> {
+  const copy = new DataFolder(path);
+  await copy.start();
+  let jobs = 0;
+  let dueDeliveries = 0;
+  const secrets = new SecretsCheck(masterKey);
+  try {
+    dueDeliveries = await countDue(copy, dropDeliveries);
+    for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
+      for (const { assetKey, sizeBytes } of artifacts) {
+        if (source && (await statusOf(source.assets.path(assetKey)))) {
+          await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
+        }
+        const found = await statusOf(copy.assets.path(assetKey));
+        // Removed by retention meanwhile: its link answers that it is gone, here as there.
+        if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
+      }
+    }
+    const unsourced = await copy.jobWithoutSource();
+    if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
+    for (let before: string | undefined; ; ) {
+      const page = await copy.storage.listJobs({ limit: PAGE, ...(before !== undefined && { before }) });
+      for (const job of page) secrets.addJob(job);
+      jobs += page.length;
+      before = page.at(-1)?.jobId;
+      if (before === undefined) break;
+    }
+    const keys = allPages(
+      (page) => copy.keyStore.listKeys(page),
+      ({ keyId }) => keyId,
+    );
+    for await (const key of keys) secrets.addKey(key);
+  } finally {
+    await copy.stop();
+    for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
+  }
+  return { jobs, dueDeliveries, secrets };
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** How many deliveries wait for an attempt; with `drop`, they are noted as failed, and none is left. */
+async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
+  let count = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await storage.deliveries.listOpen({ limit: PAGE, ...(after !== undefined && { after }) });
+    const last = page.at(-1);
+    if (!last) return count;
+    after = last.deliveryId;
+    if (!drop) count += page.length;
+    else
+      await storage.transaction(async (tx) => {
+        for (const delivery of page) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
+      });
+  }
+}
+
+async function readManifest(backup: string): Promise<Manifest> {
+  try {
+    const manifest = JSON.parse(await readFile(join(backup, MANIFEST), 'utf8')) as Manifest;
+    if (manifest.format === 1) return manifest;
+  } catch (cause) {
+    throw new ScenepressError(
+      'not_found',
+      `${backup} is no complete backup: it has no readable ${MANIFEST}. Nothing was restored.`,
+      { cause },
+    );
+  }
+  throw new ScenepressError(
+    'storage_damaged',
+    `${backup} was made by a later version. Restore it with that one.`,
+  );
+}
+
+async function refuseExisting(path: string, what: string): Promise<void> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length === 0) return;
+  throw new ScenepressError(
+    'conflict',
+    `${what} ${path} exists and isn't empty. Nothing is overwritten: name another.`,
+  );
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** Read piece by piece: among the studio's own there may be files of many gigabytes. */
+async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes: number }> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    hash.update(piece as Buffer);
+    sizeBytes += (piece as Buffer).length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
+}
+
+/** Copies files, folders and links as they are; a folder that isn't there is none. */
+async function copyTree(from: string, to: string): Promise<void> {
+  if (!(await statusOf(from))) return;
+  const filter = async (path: string) => {
+    const status = await lstat(path);
+    return status.isFile() || status.isDirectory() || status.isSymbolicLink();
+  };
+  await cp(from, to, { recursive: true, verbatimSymlinks: true, filter });
+}
+
+/** Resolves when all files of a tree, and their names, are on the medium. */
+async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else if (entry.isFile()) await syncFile(path);
+  }
+  await realDisk.syncFolder(folder);
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  await file.sync();
+  await file.close();
+}
+
+/** Undefined when there is no such file. What can't be looked at must not pass for one that isn't there. */
+async function statusOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+function report(
+  folder: string,
+  { files }: Manifest,
+  { jobs, dueDeliveries, secrets }: Contents,
+): BackupReport {
+  const sizes = Object.values(files).map(({ sizeBytes }) => sizeBytes);
+  const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const sealedSecrets = secrets.found;
+  return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
+}
+
+/** An error of the system names the file. */
+function explained(error: NodeJS.ErrnoException): Error {
+  if (isScenepressError(error) || error.path === undefined) return error;
+  return new ScenepressError(
+    'storage_failed',
+    `The backup was not made: ${error.path} can't be read or written (${error.code}). See to that, and repeat it.`,
+    { cause: error },
+  );
+}
+
+function twoMasterKeys(path: string): ScenepressError {
+  return new ScenepressError(
+    'conflict',
+    `The master key of ${path} was being replaced when that was cut off: some secrets need the former one. Complete it ` +
+      'first: `scenepress master-key rotate`.',
+  );
+}
+
+function damaged(path: string, what: string): ScenepressError {
+  return new ScenepressError(
+    'storage_damaged',
+    `The copy in ${path} is damaged: ${what}. It was left for you to look at.`,
+  );
+}

@@ -1,0 +1,91 @@
+import type { Disk } from '../disk.ts';
+import { isNoRoom } from '../disk.ts';
+import { ScenepressError } from '../errors.ts';
+
+/** What may lie in a folder before it becomes a data folder: what its owner puts there, and what a first start left. */
+const BEFORE_THE_DATA =
+  /^(\..*|lost\+found|lock|lock-journal|lock\.holder|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
+const DATABASE = 'database.sqlite';
+/** What a first start makes after the database. */
+const DATA = /^(database\.sqlite-wal|(accounts|keys|settings)\.json(\.new)?)$/;
+const MOST_NAMED = 5;
+
+/**
+ * Refuses to make a data folder of a folder that is somebody's already, and of one whose database is gone: both would
+ * look like a new one.
+ */
+export async function checkFolder(disk: Disk, folder: string): Promise<void> {
+  const names = await namesIn(disk, folder);
+  if (names.includes(DATABASE)) return;
+  const data = names.filter((name) => DATA.test(name));
+  // A first start that was cut off, before it made anything else.
+  if (data.every((name) => name.startsWith('journal-0000000000000001')) && data.length > 0) return;
+  const artifacts = names.includes('artifacts') ? await namesIn(disk, `${folder}/artifacts`) : [];
+  if (data.length > 0 || artifacts.length > 0) {
+    throw new ScenepressError(
+      'storage_damaged',
+      `The data in ${folder} is damaged: ${DATABASE} is missing, but ${data[0] ?? 'artifacts of jobs'} is there. ` +
+        'Nothing was changed. Put the file back, or restore a backup into another folder.',
+    );
+  }
+  const foreign = names.filter((name) => !BEFORE_THE_DATA.test(name));
+  if (foreign.length === 0) return;
+  const others = foreign.length > MOST_NAMED ? ` and ${foreign.length - MOST_NAMED} more` : '';
+  throw new ScenepressError(
+    'conflict',
+    `${folder} is no data folder and isn't empty (${foreign.slice(0, MOST_NAMED).join(', ')}${others}). ` +
+      'Nothing was changed. Name an empty folder, or one that is still to be made.',
+  );
+}
+
+/** What went wrong with a data folder, in words, where the system's own say too little; else the error itself. */
+export function explained(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error) || error instanceof ScenepressError) return error;
+  const { code = '', path = folder } = error as NodeJS.ErrnoException;
+  if (path !== folder && !path.startsWith(`${folder}/`)) return error;
+  const reason = code === 'ERR_SQLITE_ERROR' ? lockProblem(folder, error) : reasonOf(error, code, path);
+  if (reason === undefined) return error;
+  return new ScenepressError('storage_failed', `The data folder ${folder} can't be used: ${reason}`, {
+    cause: error,
+  });
+}
+
+function reasonOf(error: Error, code: string, path: string): string | undefined {
+  if (isNoRoom(error)) return 'its disk is full (ENOSPC). Free some space on it.';
+  const user = process.getuid ? ` (user id ${process.getuid()})` : '';
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return (
+        `this user${user} may not use ${path} (${code}). Run Scenepress as the user that the folder belongs to, ` +
+        'or give the folder to this one, with chown -R.'
+      );
+    case 'EROFS':
+      return `its disk is read-only (${code}). Mount it writable.`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${path} is no folder (${code}).`;
+    case 'EISDIR':
+      return `${path} is a folder where a file should be (${code}). Put the file back in its place.`;
+    case 'EIO':
+      return `${path} can't be read or written (${code}): the disk may be failing. Copy what it holds, then restore a backup.`;
+    default:
+      return (error as NodeJS.ErrnoException).syscall === undefined
+        ? undefined
+        : `${error.message}. Look at the disk.`;
+  }
+}
+
+function lockProblem(folder: string, error: Error): string {
+  return (
+    `its lock ${folder}/lock can't be taken (${error.message}). If no other program made that file, remove it: it holds ` +
+    'no data. Its file system must know locks.'
+  );
+}
+
+async function namesIn(disk: Disk, folder: string): Promise<string[]> {
+  return disk.list(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, rmSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isNoRoom } from '../disk.ts';
+import { ScenepressError } from '../errors.ts';
+
+const SQLITE_BUSY = 5;
+const OWNERS_ALONE = 0o600;
+
+/** Who holds a folder. */
+interface Holder {
+  pid: number;
+  /** Of the socket that it listens on. */
+  token: string;
+}
+
+/**
+ * Keeps a second process out of a data folder, twice: the kernel releases both when the process ends, however it ends.
+ *
+ * - An exclusive SQLite transaction on a file of the folder, because Node has no `flock`. It holds between containers,
+ *   but is lost when the process itself opens and closes that file, as a copy of the folder does.
+ * - A socket without a place in the file system, whose name only those know who may read the folder.
+ */
+export class FolderLock {
+  readonly #folder: string;
+  #database: DatabaseSync | undefined;
+  #server: Server | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Error: `storage_locked`, naming the process id, when another process holds the folder. */
+  async acquire(): Promise<void> {
+    const database = new DatabaseSync(this.#lockFile, { timeout: 0 });
+    try {
+      // With a journal of its own on the disk, it would need room there.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+      // Anyone who may read it may lock it. Not opened for this: closing it again would give up the lock.
+      chmodSync(this.#lockFile, OWNERS_ALONE);
+      const holder = await this.#holder();
+      if (holder && (await listens(holder.token))) throw this.#taken(holder);
+      this.#database = database;
+      await this.#listen();
+    } catch (error) {
+      this.#database = undefined;
+      database.close();
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+      throw this.#taken(await this.#holder(), error);
+    }
+  }
+
+  release(): void {
+    if (!this.#database) return;
+    rmSync(this.#holderFile, { force: true });
+    this.#server?.close();
+    this.#server = undefined;
+    this.#database.close();
+    this.#database = undefined;
+  }
+
+  async #listen(): Promise<void> {
+    const token = randomBytes(16).toString('hex');
+    const server = createServer((socket) => socket.destroy());
+    server.listen(nameOf(token));
+    await once(server, 'listening');
+    server.unref();
+    this.#server = server;
+    const holder: Holder = { pid: process.pid, token };
+    try {
+      await writeFile(this.#holderFile, `${JSON.stringify(holder)}\n`, { mode: OWNERS_ALONE });
+    } catch (error) {
+      if (!isNoRoom(error)) throw error; // The file alone keeps others out, too.
+    }
+  }
+
+  async #holder(): Promise<Holder | undefined> {
+    try {
+      return JSON.parse(await readFile(this.#holderFile, 'utf8')) as Holder;
+    } catch {
+      return undefined; // None, or one that had no room to write it.
+    }
+  }
+
+  #taken(holder: Holder | undefined, cause?: unknown): ScenepressError {
+    return new ScenepressError(
+      'storage_locked',
+      `The data folder ${this.#folder} is in use by another process${holder ? ` (process id ${holder.pid})` : ''}. ` +
+        'Stop that one first, or use another folder.',
+      { cause },
+    );
+  }
+
+  get #lockFile(): string {
+    return join(this.#folder, 'lock');
+  }
+
+  get #holderFile(): string {
+    return join(this.#folder, 'lock.holder');
+  }
+}
+
+/** In the abstract namespace of sockets: it needs no file, and goes with its process. */
+function nameOf(token: string): string {
+  return `\0scenepress-${token}`;
+}
+
+async function listens(token: string): Promise<boolean> {
+  const socket = connect(nameOf(token));
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,134 @@
+import { open, readFile, writeFile } from 'node:fs/promises';
+import { isScenepressError } from '../errors.ts';
+import { Connection } from '../storage/sqlite/connection.ts';
+import { freePagesFault } from '../storage/sqlite/free-pages.ts';
+import { damageOf, resealed } from '../storage/sqlite/log-frames.ts';
+import {
+  LATEST_VERSION,
+  latestSchema,
+  newer,
+  type SchemaRow,
+  schemaOf,
+} from '../storage/sqlite/migrations.ts';
+
+const HEADER_BYTES = 100;
+const PAGE_BYTES = 4096;
+/** What the header of each of our databases holds, by its place: SQLite's file format, section 1.3. */
+const HEADER: [name: string, at: number, bytes: Buffer][] = [
+  ['the name of the format', 0, Buffer.from('SQLite format 3\0', 'latin1')],
+  ['the size of pages', 16, Buffer.from([PAGE_BYTES >> 8, 0])],
+  ['the versions for writing and reading', 18, Buffer.from([2, 2])],
+  ['the sizes of cells', 20, Buffer.from([0, 64, 32, 32])],
+  ['the format of the schema', 44, Buffer.from([0, 0, 0, 4])],
+  ['what is for pages that move', 52, Buffer.alloc(4)],
+  ['the encoding of text', 56, Buffer.from([0, 0, 0, 1])],
+  ['what is for pages that move', 64, Buffer.alloc(4)],
+  ['the application', 68, Buffer.alloc(4)],
+  ['what is reserved', 72, Buffer.alloc(20)],
+];
+const PAGE_COUNT_AT = 28;
+
+/**
+ * Corrects, in a copy of a damaged database, what is known without reading it: constants of the header, the schema, the
+ * checksums of a log whose pages are whole. Answers with what was wrong.
+ */
+export async function mend(path: string): Promise<{ faults: string[]; laterLog: Buffer | undefined }> {
+  const { fault, laterLog } = await mendLog(`${path}-wal`);
+  const faults = [...(fault === undefined ? [] : [fault]), ...(await mendHeader(path)), ...mendSchema(path)];
+  // The log is in the database now, as far as it can be read.
+  const freeFault = await freePagesFault(path);
+  return { faults: freeFault === undefined ? faults : [...faults, freeFault], laterLog };
+}
+
+/** `laterLog`: with the commits that come after the damage, as far as they can be read; some of its pages may be stale. */
+async function mendLog(path: string): Promise<{ fault?: string; laterLog?: Buffer }> {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  });
+  const damage = damageOf(bytes);
+  if (!damage) return {};
+  const { log, isExact } = resealed(bytes);
+  const place = damage.frame === 0 ? 'header' : `page ${damage.frame} of ${damage.frames}`;
+  const fault = `the log of commits is not as it was written in its ${place}`;
+  if (!isExact) return { fault: `${fault}; what was committed after that is lost`, laterLog: log };
+  await writeFile(path, log);
+  return { fault };
+}
+
+async function mendHeader(path: string): Promise<string[]> {
+  const file = await open(path, 'r+');
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const { size } = await file.stat();
+    if (size < HEADER_BYTES) return [];
+    await file.read(header, 0, HEADER_BYTES, 0);
+    const faults: string[] = [];
+    for (const [name, at, bytes] of HEADER) {
+      if (bytes.equals(header.subarray(at, at + bytes.length))) continue;
+      faults.push(`the header of the file has another value for ${name}`);
+      bytes.copy(header, at);
+    }
+    const pages = Math.floor(size / PAGE_BYTES);
+    // With less, pages in use would be refused; with more, the whole file. A log may bring a newer header.
+    if (header.readUInt32BE(PAGE_COUNT_AT) !== pages) {
+      if (header.readUInt32BE(PAGE_COUNT_AT) > pages) faults.push('the header of the file counts more pages');
+      header.writeUInt32BE(pages, PAGE_COUNT_AT);
+    }
+    await file.write(header, 0, HEADER_BYTES, 0);
+    return faults;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Where the schema can't be read at all, nothing is changed. Error: `storage_damaged` when it is that of a newer version.
+ */
+function mendSchema(path: string): string[] {
+  const connection = new Connection(path, { defensive: false });
+  const faults: string[] = [];
+  let version = LATEST_VERSION;
+  try {
+    // Lets it be read even where it contradicts itself.
+    connection.exec('PRAGMA writable_schema = ON');
+    mendRows(connection, faults);
+    const row = connection.get<{ user_version: number }>('PRAGMA user_version', []);
+    version = row?.user_version ?? LATEST_VERSION;
+    if (version !== LATEST_VERSION && missingIn(schemaOf(connection)).length === 0) {
+      connection.exec(`PRAGMA user_version = ${LATEST_VERSION}`);
+      faults.push('the header of the file has another version of the schema');
+      version = LATEST_VERSION;
+    }
+  } catch (error) {
+    if (!isScenepressError(error, 'storage_damaged')) throw error;
+  } finally {
+    connection.close();
+  }
+  if (version > LATEST_VERSION) throw newer(version);
+  return faults;
+}
+
+function mendRows(connection: Connection, faults: string[]): void {
+  const found = schemaOf(connection);
+  const expected = latestSchema();
+  const unknown = found.filter((row) => !expected.some((other) => isSame(row, other)));
+  const missing = missingIn(found);
+  for (const row of missing) {
+    const alike = unknown.find(({ name, sql }) => name === row.name || sql === row.sql);
+    const place = alike ?? (missing.length === 1 && unknown.length === 1 ? unknown[0] : undefined);
+    if (!place) continue;
+    const { type, name, tbl_name, sql } = row;
+    const set = 'UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?';
+    connection.run(set, [type, name, tbl_name, sql, place.rowid]);
+    faults.push(`the schema has another ${type} ${name}`);
+  }
+}
+
+function missingIn(found: SchemaRow[]): SchemaRow[] {
+  return latestSchema().filter((row) => !found.some((other) => isSame(row, other)));
+}
+
+function isSame(a: SchemaRow, b: SchemaRow): boolean {
+  return a.type === b.type && a.name === b.name && a.tbl_name === b.tbl_name && a.sql === b.sql;
+}

@@ -1,0 +1,183 @@
+import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { DATABASE, DataFolder, RECOVERING } from '../data-folder/data-folder.ts';
+import { FolderLock } from '../data-folder/folder-lock.ts';
+import { realDisk, replaceFile } from '../disk.ts';
+import { DOCUMENT_FILES } from '../documents/documents.ts';
+import { salvageDocuments, writeSalvaged } from '../documents/salvage.ts';
+import { ScenepressError } from '../errors.ts';
+import type { AuditReport } from '../ledger/ledger-store.ts';
+import { Connection } from '../storage/sqlite/connection.ts';
+import { makeDatabase } from '../storage/sqlite/make-database.ts';
+import { lostChanges } from './lost-changes.ts';
+import { mend } from './mend.ts';
+import { queueFaults, rebuildQueue } from './rebuild-queue.ts';
+import { type LostRow, salvage } from './salvage.ts';
+
+const WORK = 'recovery.part';
+const MOST_FAULTS = 100;
+
+/** What is wrong with a damaged data folder, and what became of it. */
+export interface RecoveryReport {
+  folder: string;
+  /** What is wrong with the database file, in SQLite's words, and with its queue. Empty, as `lost` is: nothing is damaged, and nothing was done. */
+  faults: string[];
+  /** Rows that are known of and can't be saved: a damaged place may have held more. */
+  lost: LostRow[];
+  /** Where the files are as they were; null when nothing was done. */
+  keptAside: string | null;
+  /** Of the books as they are now; null when nothing was done. */
+  audit: AuditReport | null;
+}
+
+export interface RecoverOptions {
+  /** Without it nothing is changed. */
+  apply?: boolean;
+  /** Names the folder for what is kept aside. */
+  now?: Date;
+}
+
+/**
+ * Makes a damaged data folder usable again, of the rows that are as they were written; of documents, which people may
+ * change, of all entries that keep the rules. The files as they were stay in a folder beside. A service must not be
+ * running on it. It needs room for two copies of the database. Errors: `storage_locked`; `not_found` when the folder
+ * holds no data.
+ */
+export async function recover(
+  path: string,
+  { apply = false, now = new Date() }: RecoverOptions = {},
+): Promise<RecoveryReport> {
+  const folder = resolve(path);
+  const names = await realDisk.list(folder).catch((): string[] => []);
+  if (![DATABASE, RECOVERING].some((name) => names.includes(name)))
+    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`);
+  const lock = new FolderLock(folder);
+  await lock.acquire();
+  const work = join(folder, WORK);
+  try {
+    await putFormerBack(folder);
+    await rm(work, { recursive: true, force: true });
+    await mkdir(work, { mode: 0o700 });
+    // Of a copy: opening a database changes it.
+    for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
+    const found = await examine(join(work, DATABASE), join(work, 'new'));
+    const documents = await salvageDocuments(realDisk, folder);
+    const report: RecoveryReport = {
+      folder,
+      faults: [...found.faults, ...documents.faults],
+      lost: [...found.lost, ...documents.lost],
+      keptAside: null,
+      audit: null,
+    };
+    if (!apply || (report.faults.length === 0 && report.lost.length === 0)) return report;
+    report.keptAside = await keepAside(folder, now);
+    if (found.faults.length > 0 || found.lost.length > 0) {
+      await replaceDatabase(folder, join(work, 'new'), report.keptAside);
+    }
+    await writeSalvaged(realDisk, folder, documents);
+    await rm(work, { recursive: true, force: true });
+    lock.release();
+    return { ...report, audit: await auditOf(folder) };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+/** Fills a new database with what can be saved of a copy of another. */
+async function examine(
+  damagedPath: string,
+  newPath: string,
+): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
+  const { faults, laterLog } = await mend(damagedPath);
+  const target = await makeDatabase(newPath);
+  const source = new Connection(damagedPath);
+  try {
+    const lost = salvage(source, target);
+    if (laterLog) {
+      const laterPath = `${damagedPath}-later`;
+      await copyFile(damagedPath, laterPath);
+      await writeFile(`${laterPath}-wal`, laterLog);
+      lost.push(...changesAfter(laterPath, target));
+    }
+    rebuildQueue(target);
+    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost };
+  } finally {
+    source.close();
+    target.close();
+  }
+}
+
+function changesAfter(laterPath: string, target: Connection): LostRow[] {
+  const later = new Connection(laterPath);
+  try {
+    return lostChanges(later, target);
+  } finally {
+    later.close();
+  }
+}
+
+function faultsOf(source: Connection): string[] {
+  try {
+    return source
+      .all<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`, [])
+      .map(({ integrity_check: fault }) => fault)
+      .filter((fault) => fault !== 'ok');
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return [cause instanceof Error ? cause.message : message];
+  }
+}
+
+/** Gives all that may be replaced a second name in a folder beside; answers with that folder. */
+async function keepAside(folder: string, now: Date): Promise<string> {
+  const aside = join(folder, `damaged-${now.toISOString().replaceAll(':', '-')}`);
+  await mkdir(aside, { mode: 0o700 });
+  const names = [...(await filesOf(folder)), ...DOCUMENT_FILES];
+  for (const name of names) await link(join(folder, name), join(aside, name)).catch(unlessGone);
+  await realDisk.syncFolder(aside);
+  await realDisk.syncFolder(folder);
+  return aside;
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** {@link RECOVERING} names the folder that the former database is in, until the new one is in place. */
+async function replaceDatabase(folder: string, newPath: string, aside: string): Promise<void> {
+  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${basename(aside)}\n`)]);
+  // The log of the former database must not meet the new one.
+  for (const file of await filesOf(folder)) if (file !== DATABASE) await rm(join(folder, file));
+  await rename(newPath, join(folder, DATABASE));
+  await realDisk.syncFolder(folder);
+  await rm(join(folder, RECOVERING));
+  await realDisk.syncFolder(folder);
+}
+
+/** After a recovery that was interrupted between two renames. */
+async function putFormerBack(folder: string): Promise<void> {
+  const name = (await realDisk.read(join(folder, RECOVERING)))?.toString().trim();
+  if (name === undefined) return;
+  const aside = join(folder, name);
+  for (const file of await filesOf(folder)) await rm(join(folder, file));
+  for (const file of await filesOf(aside)) await link(join(aside, file), join(folder, file));
+  await realDisk.syncFolder(folder);
+  await rm(join(folder, RECOVERING));
+}
+
+/** The files that make up the database. */
+async function filesOf(folder: string): Promise<string[]> {
+  const names = await realDisk.list(folder);
+  return names.filter((name) => name === DATABASE || name === `${DATABASE}-wal`);
+}
+
+async function auditOf(path: string): Promise<AuditReport> {
+  const folder = new DataFolder(path);
+  await folder.start();
+  try {
+    return await folder.ledgerStore.audit();
+  } finally {
+    await folder.stop();
+  }
+}

@@ -1,0 +1,303 @@
+import type { RowFormat } from '../sql/row-format.ts';
+import {
+  ACCOUNTS,
+  ANSWERS,
+  BODIES,
+  DELIVERIES,
+  ENTRIES,
+  GRANTS,
+  JOBS,
+  REQUESTS,
+  RESERVES,
+  SOURCES,
+} from '../sql/tables.ts';
+import type { TextKey } from '../sql/text-keys.ts';
+import type { SqlValue } from '../storage/sql.ts';
+import type { Connection } from '../storage/sqlite/connection.ts';
+
+/** A row that can't be saved: `key` in the table `table`. */
+export interface LostRow {
+  table: string;
+  key: string;
+  reason: string;
+}
+
+export type Row = Record<string, SqlValue>;
+type Key = SqlValue[];
+
+export interface Table {
+  name: string;
+  key: string[];
+  /** Select keys from indexes, which may know of rows that can't be read. */
+  indexes: string[];
+  /** Selects keys of rows that must be there, from rows that are saved. */
+  expected?: string;
+  /** The same for rows that may be there, where some can't be read. */
+  supposed?: string;
+  /** Throws when a row isn't as it was written. */
+  check: (row: Row) => void;
+  /** What is left of a row whose texts can't be read, with new ones. Throws when the rest isn't as it was written. */
+  withoutTexts?: (row: Row, textKey: TextKey) => Row;
+}
+
+function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
+  return {
+    name: format.table,
+    key: format.key,
+    indexes: indexes.map(
+      (index) => `SELECT ${format.key.join(', ')} FROM ${format.table} INDEXED BY ${index}`,
+    ),
+    check: (row) => void format.record(row),
+  };
+}
+
+const FROM_KEPT_DELIVERIES = 'FROM deliveries JOIN jobs USING (job_id) WHERE forgotten_at_ms IS NULL';
+
+/** In an order in which each refers only to those before. */
+export const TABLES: Table[] = [
+  // A key that was altered is found with the texts that it opens.
+  { name: 'text_keys', key: ['text_key_id'], indexes: [], check: () => {} },
+  { ...checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'), withoutTexts: jobWithoutTexts },
+  { ...checked(SOURCES), expected: 'SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL' },
+  checked(REQUESTS, 'idempotent_requests_by_time'),
+  checked(ACCOUNTS, 'ledger_accounts_by_period'),
+  {
+    ...checked(GRANTS),
+    indexes: [
+      'SELECT owner, grant_id FROM ledger_entries INDEXED BY one_entry_of_grant WHERE grant_id IS NOT NULL',
+      'SELECT owner, grant_id FROM grants INDEXED BY grants_left WHERE remaining_credits > 0',
+    ],
+  },
+  {
+    ...checked(RESERVES),
+    expected: "SELECT job_id FROM jobs WHERE phase <> 'reserving' AND reserve_credits > 0",
+  },
+  checked(ENTRIES, 'ledger_entries_of_owner'),
+  {
+    ...checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
+    withoutTexts: deliveryWithoutTexts,
+  },
+  { ...checked(BODIES), expected: `SELECT delivery_id ${FROM_KEPT_DELIVERIES}` },
+  { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
+];
+
+const BOOKS = ['grants', 'reserves', 'ledger_entries'];
+const PAGE = 500;
+/** What the error of a failed job says whose own can't be read any more. */
+const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
+
+/** As if the job had been forgotten: what it cost, when and whom stays. */
+function jobWithoutTexts(row: Row, textKey: TextKey): Row {
+  const error = row['phase'] === 'failed' ? ERROR_LOST : null;
+  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
+  const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: Date.now() };
+  return { ...row, ...JOBS.cells(job, textKey) };
+}
+
+/** It can't be sent any more. */
+function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
+  const delivery = { ...DELIVERIES.recordWith({ url: `https://${row['host']}` }, row), dueAtMs: null };
+  return { ...row, ...DELIVERIES.cells(delivery, textKey) };
+}
+
+/**
+ * Copies each row that can be read and is as it was written from a damaged database into an empty one. What a row refers
+ * to must have been saved too. Answers with all rows that are known of and could not be saved.
+ */
+export function salvage(source: Connection, target: Connection): LostRow[] {
+  const lost: LostRow[] = [];
+  for (const table of TABLES) {
+    target.run('BEGIN');
+    const saved = new Set<string>();
+    const known = new Set<string>();
+    const lose = (key: string, reason: string) => {
+      known.add(key);
+      lost.push({ table: table.name, key, reason });
+    };
+    let isDamaged = false;
+    for (const found of rowsOf(source, table)) {
+      isDamaged ||= !found.row;
+      if (!found.row) {
+        lose(`after ${found.after || 'the beginning'}`, found.reason);
+        continue;
+      }
+      const key = nameOf(keyOf(table, found.row));
+      if (saved.has(key)) continue; // Through a damaged page, one can come twice.
+      const reason = saveInto(source, target, table, found.row);
+      if (reason === undefined) saved.add(key);
+      else {
+        isDamaged = true;
+        lose(key, reason);
+      }
+    }
+    for (const { key, isSure } of keysOf(source, target, table, isDamaged)) {
+      const name = nameOf(key);
+      if (saved.has(name) || known.has(name)) continue;
+      const reason = saveOne(source, target, table, key);
+      if (reason === undefined) saved.add(name);
+      else lose(name, isSure ? reason : `if there was one: ${reason}`);
+    }
+    target.run('COMMIT');
+  }
+  return lost;
+}
+
+/** An account whose row is lost still has its books. */
+function saveOwner(target: Connection, { owner }: Row): void {
+  target.run(
+    `${ACCOUNTS.insert} ON CONFLICT DO NOTHING`,
+    ACCOUNTS.row({ owner: owner as string, period: '' }),
+  );
+}
+
+/** Whether nothing of a table can be hidden. */
+function isWhole(source: Connection, { name }: Table): boolean {
+  try {
+    const rows = source.all<{ integrity_check: string }>(`PRAGMA integrity_check(${name})`, []);
+    return rows.every(({ integrity_check: fault }) => fault === 'ok');
+  } catch {
+    return false;
+  }
+}
+
+type Found = { row: Row } | { row: undefined; after: string; reason: string };
+
+/** All rows in the order of the key, up to one that can't be read; and the same from the other end. */
+export function* rowsOf(source: Connection, table: Table): Generator<Found> {
+  const first = yield* walk(source, table, 'ASC', undefined);
+  if (first === undefined) return;
+  const last = yield* walk(source, table, 'DESC', first.after);
+  const reason = last?.reason ?? first.reason;
+  yield { row: undefined, after: nameOf(first.after), reason };
+}
+
+/** Ends early, with the last key that was read, where the file is damaged. */
+function* walk(
+  source: Connection,
+  { name, key }: Table,
+  order: 'ASC' | 'DESC',
+  until: Key | undefined,
+): Generator<Found, { after: Key; reason: string } | undefined> {
+  const columns = key.join(', ');
+  const marks = key.map(() => '?').join(', ');
+  const ends = new Set<string>();
+  let after: Key = [];
+  for (let limit = PAGE; ; ) {
+    const bounds = [
+      ...(after.length > 0 ? [`(${columns}) ${order === 'ASC' ? '>' : '<'} (${marks})`] : []),
+      ...(until && until.length > 0 ? [`(${columns}) > (${marks})`] : []),
+    ];
+    const where = bounds.length > 0 ? `WHERE ${bounds.join(' AND ')}` : '';
+    const ordered = key.map((column) => `${column} ${order}`).join(', ');
+    let rows: Row[];
+    try {
+      rows = source.all<Row>(`SELECT * FROM ${name} ${where} ORDER BY ${ordered} LIMIT ${limit}`, [
+        ...after,
+        ...(until ?? []),
+      ]);
+    } catch (error) {
+      if (limit === 1) return { after, reason: reasonOf(error) };
+      limit = 1;
+      continue;
+    }
+    for (const row of rows) yield { row };
+    const last = rows.at(-1);
+    if (!last) return undefined;
+    after = key.map((column) => last[column] ?? null);
+    // A damaged page may lead back.
+    if (ends.has(nameOf(after))) return { after, reason: 'its rows are out of order' };
+    ends.add(nameOf(after));
+  }
+}
+
+/** The keys that indexes and other tables know of, as far as those can be read. */
+function* keysOf(
+  source: Connection,
+  target: Connection,
+  table: Table,
+  isDamaged: boolean,
+): Generator<{ key: Key; isSure: boolean }> {
+  const { expected, supposed } = table;
+  const selects = [
+    ...table.indexes.map((text) => ({ from: source, text, isSure: true })),
+    ...(expected === undefined ? [] : [{ from: target, text: expected, isSure: true }]),
+    ...(supposed === undefined || (!isDamaged && isWhole(source, table))
+      ? []
+      : [{ from: target, text: supposed, isSure: false }]),
+  ];
+  for (const { from, text, isSure } of selects) {
+    try {
+      for (const row of from.all<Row>(text, [])) yield { key: keyOf(table, row), isSure };
+    } catch {
+      // A damaged index knows less; what the others know is enough, or the gap in the table was named.
+    }
+  }
+}
+
+function saveOne(source: Connection, target: Connection, table: Table, key: Key): string | undefined {
+  const where = table.key.map((column) => `${column} = ?`).join(' AND ');
+  try {
+    const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
+    return row ? saveInto(source, target, table, row) : 'an index knows it, but the table has no such row';
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** Undefined when it is saved, or else why it, or a part of it, isn't. */
+function saveInto(source: Connection, target: Connection, table: Table, row: Row): string | undefined {
+  try {
+    table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
+    if (BOOKS.includes(table.name)) saveOwner(target, row);
+    insert(target, table, row);
+    return undefined;
+  } catch (error) {
+    const reason = reasonOf(error);
+    return saveWithoutTexts(target, table, row) ? `its texts: ${reason}` : reason;
+  }
+}
+
+function saveWithoutTexts(target: Connection, table: Table, row: Row): boolean {
+  if (!table.withoutTexts) return false;
+  try {
+    const id = row['text_key_id'] as number;
+    target.run(
+      'INSERT INTO text_keys (text_key_id, content) VALUES (?, zeroblob(32)) ON CONFLICT DO NOTHING',
+      [id],
+    );
+    const { content } =
+      target.get<{ content: Uint8Array }>('SELECT content FROM text_keys WHERE text_key_id = ?', [id]) ?? {};
+    insert(target, table, table.withoutTexts(row, { id, key: content as Uint8Array }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withTextKey(source: Connection, row: Row): Row {
+  const key = source.get<Row>('SELECT content AS text_key FROM text_keys WHERE text_key_id = ?', [
+    row['text_key_id'] as number,
+  ]);
+  return { ...row, ...key };
+}
+
+function insert(target: Connection, { name }: Table, row: Row): void {
+  const names = Object.keys(row);
+  const marks = names.map(() => '?').join(', ');
+  target.run(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${marks})`, Object.values(row));
+}
+
+/** In SQLite's own words: those for an operator say to do what is being done. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  const reason = cause instanceof Error ? cause.message : message;
+  return reason === 'FOREIGN KEY constraint failed' ? 'what it belongs to is lost' : reason;
+}
+
+export function keyOf({ key }: Table, row: Row): Key {
+  return key.map((column) => row[column] ?? null);
+}
+
+export function nameOf(key: Key): string {
+  return key.join(', ');
+}

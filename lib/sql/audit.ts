@@ -1,0 +1,186 @@
+import type { AuditReport } from '../ledger/ledger-store.ts';
+import type { SqlDatabase } from '../storage/sql.ts';
+
+/** Books that are thoroughly wrong don't fill the memory with complaints. */
+const MOST_PROBLEMS = 1000;
+
+/** A query that finds what contradicts an invariant, and the sentence for each row of it. */
+interface Check<Row extends object> {
+  text: string;
+  problem: (row: Row) => string;
+}
+
+function check<Row extends object>(text: string, problem: (row: Row) => string): Check<object> {
+  return { text, problem } as Check<object>;
+}
+
+interface Sums {
+  owner: string;
+  balance: number;
+  changes: number;
+  granted: number;
+  expired: number;
+  charged: number;
+  held: number;
+}
+
+interface JobBooks {
+  owner: string;
+  job_id: string;
+  kind: string;
+  phase: string;
+  state: string;
+  cost: number;
+  charged: number;
+}
+
+interface Counts {
+  owner: string;
+  waiting: number;
+  ready: number;
+  running: number;
+}
+
+const sumOf = (kind: string, column: string) => `sum(CASE WHEN kind = '${kind}' THEN ${column} ELSE 0 END)`;
+
+const BOOKS: Check<object>[] = [
+  check<Sums>(
+    `SELECT * FROM (
+       SELECT a.owner, coalesce(g.balance, 0) AS balance, coalesce(e.changes, 0) AS changes,
+         coalesce(e.granted, 0) AS granted, coalesce(e.expired, 0) AS expired, coalesce(e.charged, 0) AS charged,
+         coalesce(r.held, 0) AS held
+       FROM ledger_accounts AS a
+       LEFT JOIN (SELECT owner, sum(remaining_credits) AS balance FROM grants GROUP BY owner) AS g ON g.owner = a.owner
+       LEFT JOIN (SELECT owner, sum(amount_credits) AS changes, ${sumOf('grant', 'amount_credits')} AS granted,
+           -${sumOf('expiry', 'amount_credits')} AS expired, ${sumOf('settle', 'charged_credits')} AS charged
+         FROM ledger_entries GROUP BY owner) AS e ON e.owner = a.owner
+       LEFT JOIN (SELECT owner, sum(reserved_credits) AS held FROM reserves WHERE state = 'open' GROUP BY owner) AS r
+         ON r.owner = a.owner
+     ) AS sums
+     WHERE balance <> changes OR balance <> granted - expired - charged - held`,
+    ({ owner, balance, changes, granted, expired, charged, held }) =>
+      balance === changes
+        ? `${owner}: the balance is ${balance}, but ${granted} granted − ${expired} expired − ${charged} charged − ` +
+          `${held} reserved is ${granted - expired - charged - held}`
+        : `${owner}: the balance is ${balance}, but the entries add up to ${changes}`,
+  ),
+  check<JobBooks>(
+    `SELECT e.owner, e.job_id, e.kind FROM ledger_entries AS e LEFT JOIN reserves AS r ON r.job_id = e.job_id
+     WHERE e.job_id IS NOT NULL AND (r.job_id IS NULL OR r.owner <> e.owner)`,
+    ({ owner, job_id, kind }) => `${owner}: job ${job_id} has an entry of the kind ${kind}, but no reserve`,
+  ),
+  check<JobBooks>(
+    `SELECT r.owner, r.job_id, r.state FROM reserves AS r
+     LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind = 'reserve'
+     WHERE e.entry_id IS NULL AND r.reserved_credits > 0`,
+    ({ owner, job_id, state }) => `${owner}: job ${job_id} is ${state} without an entry of its reserve`,
+  ),
+  check<JobBooks>(
+    `SELECT r.owner, r.job_id, r.state, coalesce(e.kind, 'no') AS kind FROM reserves AS r
+     LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind IN ('settle', 'void')
+     WHERE (r.state = 'open' AND e.entry_id IS NOT NULL)
+       OR (r.state = 'settled' AND (e.kind IS NULL OR e.kind <> 'settle' OR e.charged_credits <> r.charged_credits))
+       OR (r.state = 'voided' AND r.reserved_credits > 0 AND (e.kind IS NULL OR e.kind <> 'void'))`,
+    ({ owner, job_id, state, kind }) => `${owner}: job ${job_id} is ${state} with ${kind} entry of its end`,
+  ),
+  check<JobBooks>(
+    `SELECT j.owner, j.job_id FROM jobs AS j LEFT JOIN reserves AS r ON r.job_id = j.job_id
+     WHERE r.job_id IS NULL AND j.reserve_credits > 0 AND j.phase <> 'reserving'`,
+    ({ owner, job_id }) => `${owner}: job ${job_id} was never reserved`,
+  ),
+  check<JobBooks>(
+    `SELECT r.owner, r.job_id, r.state FROM reserves AS r LEFT JOIN jobs AS j ON j.job_id = r.job_id
+     WHERE j.job_id IS NULL AND r.state <> 'voided'`,
+    ({ owner, job_id, state }) =>
+      `${owner}: job ${job_id} is ${state} in the ledger, but there is no such job`,
+  ),
+  check<JobBooks>(
+    `SELECT j.owner, j.job_id, j.phase, r.state FROM jobs AS j JOIN reserves AS r ON r.job_id = j.job_id
+     WHERE j.phase <> 'settling' AND r.state <>
+       CASE j.phase WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'voided' ELSE 'open' END`,
+    ({ owner, job_id, phase, state }) => `${owner}: job ${job_id} is ${phase}, but ${state} in the ledger`,
+  ),
+  check<JobBooks>(
+    `SELECT j.owner, j.job_id, j.credits_cost AS cost, r.charged_credits AS charged
+     FROM jobs AS j JOIN reserves AS r ON r.job_id = j.job_id
+     WHERE j.phase = 'completed' AND r.state = 'settled' AND j.credits_cost <> r.charged_credits`,
+    ({ owner, job_id, cost, charged }) =>
+      `${owner}: job ${job_id} cost ${cost}, but the ledger charged ${charged}`,
+  ),
+];
+
+const QUEUED = 'CASE WHEN worker IS NULL THEN 1 ELSE 0 END';
+const READY = 'CASE WHEN worker IS NULL AND not_before_ms IS NULL THEN 1 ELSE 0 END';
+const CLAIMED = 'CASE WHEN worker IS NULL THEN 0 ELSE 1 END';
+
+const QUEUE: Check<object>[] = [
+  check<JobBooks>(
+    `SELECT j.owner, j.job_id, j.phase FROM jobs AS j LEFT JOIN queue AS q ON q.job_id = j.job_id
+     WHERE j.phase IN ('queued', 'running') AND (q.job_id IS NULL OR q.owner <> j.owner
+       OR (q.worker IS NULL) <> (j.phase = 'queued') OR (j.phase = 'running' AND coalesce(j.token, 0) <> q.token))`,
+    ({ owner, job_id, phase }) => `${owner}: job ${job_id} is ${phase}, but not in the queue`,
+  ),
+  check<JobBooks>(
+    `SELECT q.owner, q.job_id, coalesce(j.phase, 'gone') AS phase FROM queue AS q
+     LEFT JOIN jobs AS j ON j.job_id = q.job_id WHERE j.phase IS NULL OR j.phase NOT IN ('queued', 'running')`,
+    ({ owner, job_id, phase }) => `${owner}: job ${job_id} is ${phase}, but in the queue`,
+  ),
+  check<Counts>(
+    `SELECT owner, sum(waiting) AS waiting, sum(ready) AS ready, sum(running) AS running FROM (
+       SELECT owner, waiting, ready, running FROM turns
+       UNION ALL SELECT owner, -(${QUEUED}), -(${READY}), -(${CLAIMED}) FROM queue) AS counts
+     GROUP BY owner HAVING sum(waiting) <> 0 OR sum(ready) <> 0 OR sum(running) <> 0`,
+    ({ owner, waiting, ready, running }) =>
+      `${owner}: the queue counts ${waiting} too many that wait, ${ready} that may begin, ${running} that run`,
+  ),
+  check<Counts>(
+    `SELECT 'queue' AS owner, q.waiting - t.waiting AS waiting, q.running - t.running AS running,
+       q.owners - t.owners AS ready
+     FROM queue_totals AS q, (SELECT coalesce(sum(waiting), 0) AS waiting, coalesce(sum(running), 0) AS running,
+       coalesce(sum(CASE WHEN waiting > 0 THEN 1 ELSE 0 END), 0) AS owners FROM turns) AS t
+     WHERE q.waiting <> t.waiting OR q.running <> t.running OR q.owners <> t.owners`,
+    ({ waiting, ready, running }) =>
+      `the queue counts ${waiting} too many that wait, of ${ready} owners too many, and ${running} that run`,
+  ),
+];
+
+const DUE: Check<object>[] = [
+  check<{ delivery_id: string }>(
+    `SELECT d.delivery_id FROM deliveries AS d
+     LEFT JOIN due_deliveries AS q ON q.delivery_id = d.delivery_id AND q.owner = d.owner AND q.host = d.host
+     LEFT JOIN due_hosts AS h ON h.owner = d.owner AND h.host = d.host
+     LEFT JOIN due_owners AS o ON o.owner = d.owner
+     WHERE d.due_at_ms IS NOT NULL AND (q.delivery_id IS NULL OR h.owner IS NULL OR o.owner IS NULL)`,
+    ({ delivery_id }) => `delivery ${delivery_id} is not over, but not among those that will be sent`,
+  ),
+  check<{ delivery_id: string }>(
+    `SELECT q.delivery_id FROM due_deliveries AS q LEFT JOIN deliveries AS d ON d.delivery_id = q.delivery_id
+     WHERE d.due_at_ms IS NULL`,
+    ({ delivery_id }) => `delivery ${delivery_id} is over, but among those that will be sent`,
+  ),
+];
+
+/** Each sees the database as of one moment. */
+const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE, ...DUE];
+
+/** What contradicts the invariants of the queue, and of deliveries that are due. `all`: the rows of a query. */
+export function queueProblems(all: (text: string) => object[]): string[] {
+  return [...QUEUE, ...DUE].flatMap(({ text, problem }) =>
+    all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem),
+  );
+}
+
+/** Looks for what contradicts the invariants of ledger, queue and deliveries, aside from all else that the database does. */
+export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
+  const problems: string[] = [];
+  for (const { text, problem } of CHECKS) {
+    const rows = await database.aside(`${text} LIMIT ${MOST_PROBLEMS}`);
+    problems.push(...rows.map(problem));
+  }
+  const [counts] = await database.aside<Omit<AuditReport, 'problems'>>(
+    `SELECT (SELECT count(*) FROM ledger_accounts) AS accounts, (SELECT count(*) FROM ledger_entries) AS entries,
+       (SELECT count(*) FROM reserves) AS jobs`,
+  );
+  const { accounts = 0, entries = 0, jobs = 0 } = counts ?? {};
+  return { accounts, entries, jobs, problems: problems.slice(0, MOST_PROBLEMS) };
+}

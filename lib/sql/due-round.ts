@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { isScenepressError, ScenepressError } from '../errors.ts';
+import type { SqlTransaction } from '../storage/sql.ts';
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DueRequest, HostPace } from '../webhooks/delivery-store.ts';
+import { DELIVERIES } from './tables.ts';
+
+/** As they are kept: by their places here. */
+const PACES: readonly HostPace[] = ['quick', 'new', 'slow'];
+/** Kept for hosts whose pace the sender wasn't asked for yet; they count as new. */
+const UNKNOWN = PACES.length;
+const ALL_PACES = [...PACES.keys(), UNKNOWN].join(', ');
+/** Owners, and hosts of one, that are read at once. */
+const PAGE = 16;
+/** Of what a wrong clock wrote, and of hosts whose pace is not known yet, so many are put right in one round. */
+const MOST_MENDED = 50;
+/** A delivery that can't be given out is looked at again after this. */
+const POSTPONED_MS = 5 * 60_000;
+
+interface Turn {
+  turn_ms: number;
+  turn_number: number;
+}
+
+const BEFORE_ALL: Turn = { turn_ms: Number.MIN_SAFE_INTEGER, turn_number: 0 };
+
+const OWNERS = `SELECT owner, turn_ms, turn_number FROM due_owners
+  WHERE turn_ms <= ? AND (turn_ms, turn_number, owner) > (?, ?, ?) ORDER BY turn_ms, turn_number, owner LIMIT ${PAGE}`;
+
+function keptAs(paces: HostPace[]): number[] {
+  return paces.flatMap((pace) => (pace === 'new' ? [PACES.indexOf(pace), UNKNOWN] : PACES.indexOf(pace)));
+}
+
+/** Hosts of an owner that have one of the paces, in turn: of each pace the first, and of those together the first. */
+function hostsOf(paces: HostPace[]): string {
+  const each = keptAs(paces).map(
+    (pace) => `SELECT * FROM (SELECT host, pace, turn_ms, turn_number FROM due_hosts
+      WHERE owner = ? AND pace = ${pace} AND turn_ms <= ? AND (turn_ms, turn_number, host) > (?, ?, ?)
+      ORDER BY turn_ms, turn_number, host LIMIT ${PAGE}) AS of_pace`,
+  );
+  return `${each.join(' UNION ALL ')} ORDER BY turn_ms, turn_number, host LIMIT ${PAGE}`;
+}
+
+/** Through a damaged index the next page may lead back, and a walk would never end. */
+function assertAfter(before: Turn, beforeName: string, after: Turn, afterName: string): void {
+  const differences = [
+    after.turn_ms - before.turn_ms,
+    after.turn_number - before.turn_number,
+    Buffer.compare(Buffer.from(afterName), Buffer.from(beforeName)),
+  ];
+  if ((differences.find((difference) => difference !== 0) ?? 0) <= 0) throw damaged();
+}
+
+function damaged(): ScenepressError {
+  return new ScenepressError(
+    'storage_damaged',
+    'An index of due deliveries is damaged. Restore a backup, or run `scenepress recover`.',
+  );
+}
+
+/** Gives deliveries out, in one transaction. What that costs grows with what is under way and what it gives, only. */
+export class DueRound {
+  readonly #tx: SqlTransaction;
+  readonly #request: DueRequest;
+  readonly #nowMs: number;
+  /** Ids of deliveries on pages that can't be read: a transaction that tries can't be committed. */
+  readonly #unreadable: Set<string>;
+  /** The next place after those served in the same millisecond. */
+  readonly #nextNumber: () => number;
+  /** Owners whose hosts were put right in this round. */
+  readonly #mended = new Set<string>();
+  /** Ids of deliveries that were looked at, and are not due any more. */
+  readonly #looked = new Set<string>();
+  readonly #given: DeliveryRecord[] = [];
+
+  constructor(
+    tx: SqlTransaction,
+    request: DueRequest,
+    { unreadable, nextNumber }: { unreadable: Set<string>; nextNumber: () => number },
+  ) {
+    this.#tx = tx;
+    this.#request = request;
+    this.#nowMs = Math.floor(request.nowMs);
+    this.#unreadable = unreadable;
+    this.#nextNumber = nextNumber;
+  }
+
+  /** Each owner that is served comes after all others that are due, so one walk through them gives all their turns. */
+  async take(): Promise<DeliveryRecord[]> {
+    const { most, changed = [] } = this.#request;
+    await this.#mendClock();
+    for (const deliveryId of this.#unreadable) await this.#postpone(deliveryId);
+    for (const { owner, host } of changed) await this.#file(owner, host);
+    for (let last = { ...BEFORE_ALL, owner: '' }; this.#given.length < most; ) {
+      const { turn_ms, turn_number, owner } = last;
+      const page = await this.#tx.all<typeof last>(OWNERS, this.#nowMs, turn_ms, turn_number, owner);
+      for (const { owner } of page) if (this.#given.length < most) await this.#serve(owner);
+      const [end] = page.slice(-1);
+      if (!end) break;
+      assertAfter(last, last.owner, end, end.owner);
+      last = end;
+    }
+    return this.#given;
+  }
+
+  /** Gives a delivery of this owner out, if there is one that may be sent now. */
+  async #serve(owner: string): Promise<void> {
+    const { lanes } = this.#request;
+    for (let last = { ...BEFORE_ALL, host: '' }; ; ) {
+      const paces = PACES.filter((pace) => lanes.mayCall(owner, pace));
+      if (paces.length === 0) return;
+      await this.#mendHosts(owner, paces);
+      const place = [owner, this.#nowMs, last.turn_ms, last.turn_number, last.host];
+      const hosts = await this.#tx.all<Turn & { host: string; pace: number }>(
+        hostsOf(paces),
+        ...keptAs(paces).flatMap(() => place),
+      );
+      for (const { host, pace } of hosts) {
+        if ((PACES[pace] ?? 'new') !== lanes.paceOf(owner, host)) await this.#file(owner, host);
+        if (lanes.enter(owner, host) && (await this.#giveFirst(owner, host))) return;
+      }
+      const [end] = hosts.slice(-1);
+      if (!end) return;
+      assertAfter(last, last.host, end, end.host);
+      last = end;
+    }
+  }
+
+  /** The longest due of a host. False when there is none that can be sent. */
+  async #giveFirst(owner: string, host: string): Promise<boolean> {
+    while (this.#given.length < this.#request.most) {
+      const due = await this.#tx.get<{ delivery_id: string }>(
+        `SELECT delivery_id FROM due_deliveries WHERE owner = ? AND host = ? AND due_at_ms <= ?
+           ORDER BY due_at_ms, delivery_id LIMIT 1`,
+        owner,
+        host,
+        this.#nowMs,
+      );
+      if (!due) return false;
+      if (this.#looked.has(due.delivery_id)) throw damaged();
+      this.#looked.add(due.delivery_id);
+      const given = await this.#give(due.delivery_id);
+      if (!given) continue;
+      this.#given.push(given);
+      if (given.dueAtMs === null) continue;
+      await this.#moveBehind(owner, host);
+      return true;
+    }
+    return false;
+  }
+
+  /** The delivery as it now is: claimed, or over. Undefined when it can't be given out. */
+  async #give(deliveryId: string): Promise<DeliveryRecord | undefined> {
+    const found = this.#request.underWay?.has(deliveryId) ? undefined : await this.#read(deliveryId);
+    if (!found) {
+      await this.#postpone(deliveryId);
+      return undefined;
+    }
+    const begun = this.#request.begin(found);
+    assert(begun.dueAtMs === null || begun.dueAtMs > this.#nowMs, 'a claim lapses later');
+    const given = begun.dueAtMs === null ? begun : { ...begun, token: found.token + 1 };
+    await this.#tx.run(DELIVERIES.update, ...DELIVERIES.row(given), deliveryId);
+    return given;
+  }
+
+  async #read(deliveryId: string): Promise<DeliveryRecord | undefined> {
+    let row: object | undefined;
+    try {
+      row = await this.#tx.get(
+        `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
+        deliveryId,
+      );
+      return row && DELIVERIES.record(row);
+    } catch (error) {
+      if (!isScenepressError(error, 'storage_damaged')) throw error;
+      this.#request.onUnreadable(deliveryId, error);
+      if (row) return undefined;
+      this.#unreadable.add(deliveryId);
+      throw error;
+    }
+  }
+
+  /** A host that was served comes after all that were due before, and so does its owner. */
+  async #moveBehind(owner: string, host: string): Promise<void> {
+    const place = [this.#nowMs, this.#nextNumber()];
+    const behind = 'SET turn_ms = ?, turn_number = ? WHERE owner = ? AND turn_ms <= ?';
+    await this.#tx.run(`UPDATE due_hosts ${behind} AND host = ?`, ...place, owner, this.#nowMs, host);
+    await this.#tx.run(`UPDATE due_owners ${behind}`, ...place, owner, this.#nowMs);
+  }
+
+  async #postpone(deliveryId: string): Promise<void> {
+    await this.#tx.run(
+      'UPDATE due_deliveries SET due_at_ms = ? WHERE delivery_id = ?',
+      this.#nowMs + POSTPONED_MS,
+      deliveryId,
+    );
+  }
+
+  /** Writes down the pace of a host. */
+  async #file(owner: string, host: string): Promise<void> {
+    const pace = PACES.indexOf(this.#request.lanes.paceOf(owner, host));
+    await this.#tx.run('UPDATE due_hosts SET pace = ? WHERE owner = ? AND host = ?', pace, owner, host);
+  }
+
+  /** No time of ours is as far away as that: a clock that was wrong wrote it, and it is now. */
+  async #mendClock(): Promise<void> {
+    const latestMs = Math.floor(this.#request.latestDueMs);
+    const due = await this.#tx.all<{ delivery_id: string }>(
+      `SELECT delivery_id FROM due_deliveries WHERE due_at_ms > ? LIMIT ${MOST_MENDED}`,
+      latestMs,
+    );
+    for (const { delivery_id } of due) {
+      const now = 'UPDATE due_deliveries SET due_at_ms = ? WHERE delivery_id = ?';
+      await this.#tx.run(now, this.#nowMs, delivery_id);
+    }
+    const owners = await this.#tx.all<{ owner: string }>(
+      `SELECT owner FROM due_owners WHERE turn_ms > ? LIMIT ${MOST_MENDED}`,
+      latestMs,
+    );
+    for (const { owner } of owners) {
+      await this.#bringForward(owner);
+      const now = 'UPDATE due_owners SET turn_ms = ?, turn_number = 0 WHERE owner = ? AND turn_ms > ?';
+      await this.#tx.run(now, this.#nowMs, owner, latestMs);
+    }
+  }
+
+  async #bringForward(owner: string): Promise<void> {
+    await this.#tx.run(
+      `UPDATE due_hosts SET turn_ms = ?, turn_number = 0 WHERE owner = ? AND pace IN (${ALL_PACES}) AND turn_ms > ?`,
+      this.#nowMs,
+      owner,
+      Math.floor(this.#request.latestDueMs),
+    );
+  }
+
+  /** Once in a round. Paces matter where hosts of some may not be called: those behind them have to be found. */
+  async #mendHosts(owner: string, paces: HostPace[]): Promise<void> {
+    if (this.#mended.has(owner)) return;
+    this.#mended.add(owner);
+    await this.#bringForward(owner);
+    if (paces.includes('new')) return;
+    const unknown = await this.#tx.all<Turn & { host: string }>(
+      `SELECT host, turn_ms, turn_number FROM due_hosts WHERE owner = ? AND pace = ${UNKNOWN}
+         ORDER BY turn_ms, turn_number, host LIMIT ${MOST_MENDED}`,
+      owner,
+    );
+    const [last] = unknown.slice(-1);
+    if (!last) return;
+    await this.#tx.run(
+      `UPDATE due_hosts SET pace = ${PACES.indexOf('new')}
+       WHERE owner = ? AND pace = ${UNKNOWN} AND (turn_ms, turn_number, host) <= (?, ?, ?)`,
+      owner,
+      last.turn_ms,
+      last.turn_number,
+      last.host,
+    );
+    for (const { host } of unknown) {
+      if (this.#request.lanes.paceOf(owner, host) !== 'new') await this.#file(owner, host);
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
+import { ScenepressError } from '../errors.ts';
+import { open, seal } from '../sealing.ts';
+import type { SqlValue } from '../storage/sql.ts';
+import type { TextKey } from './text-keys.ts';
+
+/**
+ * How a field is kept in its column.
+ *
+ * | kind | field | column |
+ * |---|---|---|
+ * | `plain` | text or number, or null | the same |
+ * | `whole` | a time or another whole number, or null | the same, without a fraction |
+ * | `json` | any JSON value; a text of people's, which may hold any character; or null | its JSON |
+ * | `optional` | as `plain`, but absent instead of null | the same |
+ * | `sealed` | what the row's owner wrote: any JSON value, or null | `texts`: with the others, encrypted ({@link TextKey}) |
+ */
+type Kind = 'plain' | 'whole' | 'json' | 'optional' | 'sealed';
+
+interface Column {
+  name: string;
+  field: string;
+  kind: Kind;
+}
+
+type Cells = Record<string, SqlValue>;
+
+/** The names of the columns, by field; `camelCase` becomes `snake_case`. */
+function columnsOf(fields: Record<string, Kind>): Column[] {
+  return Object.entries(fields).map(([field, kind]) => ({
+    name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    field,
+    kind,
+  }));
+}
+
+/** Makes rows of records and back. A row has a checksum over its other columns; texts have one of their own. */
+export class RowFormat<Rec extends object> {
+  readonly table: string;
+  readonly #columns: Column[];
+  readonly #sealed: Column[];
+  readonly #derived: { name: string; derive: (record: Rec) => SqlValue }[];
+  /** All columns that are written with a new row. */
+  readonly #written: string[];
+  /** The columns of the primary key. */
+  readonly key: string[];
+  /** What to select, so that {@link record} can make a record of it. */
+  readonly names: string;
+  /** Takes a {@link row}; where fields are sealed, what {@link texts} makes of them after it. */
+  readonly insert: string;
+  /** Sets all columns of the row whose key is the last values, except its texts. */
+  readonly update: string;
+  /** The same with the texts, behind the values of the {@link row}. */
+  readonly updateWithTexts: string;
+
+  /**
+   * `fields`: in the order of the columns; the first `keyColumns` (default 1) are the primary key. `derived`: columns that
+   * are written with a row for constraints and sums.
+   */
+  constructor(
+    table: string,
+    fields: Record<keyof Rec & string, Kind>,
+    {
+      keyColumns = 1,
+      derived = {},
+    }: { keyColumns?: number; derived?: Record<string, (record: Rec) => SqlValue> } = {},
+  ) {
+    const columns = columnsOf(fields);
+    this.table = table;
+    this.#columns = columns.filter(({ kind }) => kind !== 'sealed');
+    this.#sealed = columns.filter(({ kind }) => kind === 'sealed');
+    this.#derived = Object.entries(derived).map(([name, derive]) => ({ name, derive }));
+    const names = [...this.#columns.map(({ name }) => name), 'checksum', ...Object.keys(derived)];
+    this.#written = this.#sealed.length > 0 ? [...names, 'text_key_id', 'texts'] : names;
+    this.key = names.slice(0, keyColumns);
+    const where = this.key.map((name) => `${name} = ?`).join(' AND ');
+    this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
+    this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
+    const update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}`;
+    this.update = `${update} WHERE ${where}`;
+    this.updateWithTexts = `${update}, texts = ? WHERE ${where}`;
+  }
+
+  /** Selects the key of a row's texts. */
+  get textKey(): string {
+    return `(SELECT content FROM text_keys WHERE text_keys.text_key_id = ${this.table}.text_key_id) AS text_key`;
+  }
+
+  get hasTexts(): boolean {
+    return this.#sealed.length > 0;
+  }
+
+  /** The column that keeps a field. */
+  columnOf(field: keyof Rec & string): string {
+    const column = this.#columns.find((column) => column.field === field);
+    assert(column, 'a field that has a column');
+    return column.name;
+  }
+
+  /** The values that {@link update} takes, and {@link insert}. */
+  row(record: Rec): SqlValue[] {
+    const values = this.#columns.map(({ field, kind }) =>
+      columnValue(kind, (record as Record<string, unknown>)[field]),
+    );
+    return [...values, checksumOf(values), ...this.#derived.map(({ derive }) => derive(record))];
+  }
+
+  /** The values that {@link insert} takes after those of the {@link row}. */
+  texts(record: Rec, textKey: TextKey): [number, Uint8Array] {
+    return [textKey.id, this.sealTexts(record, textKey)];
+  }
+
+  /** All columns of a record with texts, by name. */
+  cells(record: Rec, textKey: TextKey): Record<string, SqlValue> {
+    const values = [...this.row(record), ...this.texts(record, textKey)];
+    return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
+  }
+
+  /** What {@link updateWithTexts} takes behind the values of the {@link row}. */
+  sealTexts(record: Rec, textKey: TextKey): Uint8Array {
+    const key = this.row(record).slice(0, this.key.length);
+    return seal(this.#textsOf(record), textKey.key, this.#placeOf(key));
+  }
+
+  /** Whether two records have the same texts. */
+  sameTexts(a: Rec, b: Rec): boolean {
+    return this.#textsOf(a) === this.#textsOf(b);
+  }
+
+  /** The record of a row that was read. Error: `storage_damaged` when it isn't as it was written. */
+  record(row: object): Rec {
+    return this.#record(row as Cells, this.hasTexts ? this.#openTexts(row as Cells) : {});
+  }
+
+  /** The same with other texts than the row's, for one whose own are damaged. */
+  recordWith(texts: Partial<Rec>, row: object): Rec {
+    return this.#record(row as Cells, { ...texts });
+  }
+
+  #record(cells: Cells, record: Record<string, unknown>): Rec {
+    const values: SqlValue[] = [];
+    for (const { name, field, kind } of this.#columns) {
+      const value = cells[name] ?? null;
+      values.push(value);
+      if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
+      else if (kind !== 'optional' || value !== null) record[field] = value;
+    }
+    const isAsWritten =
+      checksumOf(values) === cells['checksum'] &&
+      this.#derived.every(({ name, derive }) => derive(record as Rec) === cells[name]);
+    if (!isAsWritten) throw this.#damaged(cells);
+    return record as Rec;
+  }
+
+  #textsOf(record: Rec): string {
+    return JSON.stringify(
+      this.#sealed.map(({ field }) => (record as Record<string, unknown>)[field] ?? null),
+    );
+  }
+
+  #openTexts(cells: Cells): Record<string, unknown> {
+    const key = this.key.map((name) => cells[name] ?? null);
+    try {
+      const values = JSON.parse(
+        open(cells['texts'] as Uint8Array, textKeyOf(cells).key, this.#placeOf(key)),
+      ) as unknown[];
+      return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
+    } catch (error) {
+      throw this.#damaged(cells, error);
+    }
+  }
+
+  /** In another row its texts can't be opened. */
+  #placeOf(key: SqlValue[]): string {
+    return JSON.stringify([this.table, ...key]);
+  }
+
+  #damaged(cells: Cells, cause?: unknown): ScenepressError {
+    const key = this.key.map((name) => cells[name]).join(', ');
+    return new ScenepressError(
+      'storage_damaged',
+      `The row ${key} of the table ${this.table} is damaged. Restore a backup, or run \`scenepress recover\`.`,
+      { cause },
+    );
+  }
+}
+
+/** The key of the texts in a row that was read. */
+export function textKeyOf(row: object): TextKey {
+  const { text_key_id: id, text_key: key } = row as { text_key_id: number; text_key: Uint8Array };
+  return { id, key };
+}
+
+function columnValue(kind: Kind, value: unknown): SqlValue {
+  if (value === undefined || value === null) return null;
+  if (kind === 'json') return JSON.stringify(value);
+  if (kind === 'whole') return Math.floor(value as number);
+  assert(typeof value !== 'string' || value.isWellFormed(), 'a text of whole characters');
+  return value as SqlValue;
+}
+
+/** Of a row that turns out to be damaged, the JSON may be none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function checksumOf(values: SqlValue[]): number {
+  return crc32(JSON.stringify(values));
+}

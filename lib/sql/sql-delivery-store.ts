@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import type { Page } from '../pages.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DeliveryQuery, DeliveryStore, DueQuery, DueRequest } from '../webhooks/delivery-store.ts';
+import { DueRound } from './due-round.ts';
+import { inOrder } from './page-order.ts';
+import { resealRows } from './reseal-rows.ts';
+import { textKeyOf } from './row-format.ts';
+import { ANSWERS, BODIES, DELIVERIES } from './tables.ts';
+import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
+
+const DEFAULT_LIMIT = 50;
+
+/** Deliveries in a database that speaks SQL. Triggers keep who is due when, by owner and host. */
+export class SqlDeliveryStore implements DeliveryStore {
+  readonly #database: SqlDatabase;
+  readonly #unreadable = new Set<string>();
+  #lastNumber = 0;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void> {
+    const { deliveryId } = delivery;
+    const inside = this.#database.inside(tx);
+    const textKey = await addTextKey(inside);
+    const sent = { deliveryId, body };
+    await inside.run(DELIVERIES.insert, ...DELIVERIES.row(delivery), ...DELIVERIES.texts(delivery, textKey));
+    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey));
+  }
+
+  async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
+    const { deliveryId } = delivery;
+    const inside = this.#database.inside(tx);
+    const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.row(delivery), deliveryId);
+    assert.equal(updated, 1, 'the delivery exists');
+    if (answer === undefined) return;
+    await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
+    const kept = { deliveryId, answer };
+    const textKey = await this.#textKeyOf(inside, deliveryId);
+    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey));
+  }
+
+  async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
+    const { deliveryId } = delivery;
+    const inside = this.#database.inside(tx);
+    const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
+    const texts = DELIVERIES.sealTexts(delivery, blank);
+    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.row(delivery), texts, deliveryId);
+    await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
+    await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
+  }
+
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    return resealRows(this.#database, DELIVERIES, 'secretSealed', step);
+  }
+
+  async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
+    const reader = tx ? this.#database.inside(tx) : this.#database;
+    const row = await reader.get(
+      `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
+      deliveryId,
+    );
+    return row && DELIVERIES.record(row);
+  }
+
+  async list({ owner, jobId, limit = DEFAULT_LIMIT, before }: DeliveryQuery): Promise<DeliveryRecord[]> {
+    const conditions = [
+      ...(jobId === undefined ? [] : [{ text: 'job_id = ?', value: jobId }]),
+      ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
+      ...(before === undefined ? [] : [{ text: 'delivery_id < ?', value: before }]),
+    ];
+    const where = conditions.length > 0 ? `WHERE ${conditions.map(({ text }) => text).join(' AND ')}` : '';
+    const rows = await this.#database.all(
+      `SELECT ${DELIVERIES.names} FROM deliveries ${where} ORDER BY delivery_id DESC LIMIT ?`,
+      ...conditions.map(({ value }) => value),
+      limit,
+    );
+    const deliveries = rows.map((row) => DELIVERIES.record(row));
+    return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: false, from: before });
+  }
+
+  async claimDue(tx: Transaction, request: DueRequest): Promise<DeliveryRecord[]> {
+    const inside = this.#database.inside(tx);
+    const unreadable = this.#unreadable;
+    const postponed = [...unreadable];
+    inside.afterCommit(() => {
+      for (const deliveryId of postponed) unreadable.delete(deliveryId);
+    });
+    const nextNumber = () => ++this.#lastNumber;
+    return new DueRound(inside, request, { unreadable, nextNumber }).take();
+  }
+
+  async countDue({ nowMs, latestDueMs, limit }: DueQuery): Promise<number> {
+    const upTo = (condition: string) =>
+      `(SELECT count(*) FROM (SELECT 1 FROM due_deliveries WHERE ${condition} LIMIT ?) AS due)`;
+    const counted = await this.#database.get<{ due: number }>(
+      `SELECT ${upTo('due_at_ms <= ?')} + ${upTo('due_at_ms > ?')} AS due`,
+      Math.floor(nowMs),
+      limit,
+      Math.floor(latestDueMs),
+      limit,
+    );
+    return Math.min(counted?.due ?? 0, limit);
+  }
+
+  async listOpen({ after = '', limit = DEFAULT_LIMIT }: Page = {}): Promise<DeliveryRecord[]> {
+    const rows = await this.#database.all(
+      `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id IN
+         (SELECT delivery_id FROM due_deliveries WHERE delivery_id > ? ORDER BY delivery_id LIMIT ?)
+       ORDER BY delivery_id`,
+      after,
+      limit,
+    );
+    const deliveries = rows.map((row) => DELIVERIES.record(row));
+    return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: true, from: after });
+  }
+
+  async readBody(deliveryId: string): Promise<string | undefined> {
+    const row = await this.#database.get(
+      `SELECT ${BODIES.names} FROM delivery_bodies WHERE delivery_id = ?`,
+      deliveryId,
+    );
+    return row && BODIES.record(row).body;
+  }
+
+  async readAnswer(deliveryId: string): Promise<string | undefined> {
+    const row = await this.#database.get(
+      `SELECT ${ANSWERS.names} FROM delivery_answers WHERE delivery_id = ?`,
+      deliveryId,
+    );
+    return row && ANSWERS.record(row).answer;
+  }
+
+  async #textKeyOf(tx: SqlTransaction, deliveryId: string): Promise<TextKey> {
+    const row = await tx.get(
+      `SELECT text_key_id, ${DELIVERIES.textKey} FROM deliveries WHERE delivery_id = ?`,
+      deliveryId,
+    );
+    assert(row, 'the delivery exists');
+    return textKeyOf(row);
+  }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import type {
+  AuditReport,
+  EntryQuery,
+  GrantPart,
+  LedgerAccount,
+  LedgerEntry,
+  LedgerStore,
+  Reserve,
+} from '../ledger/ledger-store.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
+import { auditBooks } from './audit.ts';
+import { inOrder } from './page-order.ts';
+import { ACCOUNTS, ENTRIES, GRANTS, RESERVES } from './tables.ts';
+
+/** The books of the stored ledger in a database that speaks SQL. */
+export class SqlLedgerStore implements LedgerStore {
+  readonly storage: Storage;
+  readonly #database: SqlDatabase;
+
+  /** `storage`: of the same database. */
+  constructor(database: SqlDatabase, storage: Storage) {
+    this.#database = database;
+    this.storage = storage;
+  }
+
+  async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
+    const reader = tx ? this.#database.inside(tx) : this.#database;
+    const account = await reader.get(`SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE owner = ?`, owner);
+    if (!account) return undefined;
+    const rows = await reader.all(
+      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND remaining_credits > 0 ORDER BY source, grant_id`,
+      owner,
+    );
+    const grants = rows.map((row) => {
+      const { owner: _, ...grant } = GRANTS.record(row);
+      return grant;
+    });
+    return { ...ACCOUNTS.record(account), grants };
+  }
+
+  async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
+    await this.#database
+      .inside(tx)
+      .run(
+        `${ACCOUNTS.insert} ON CONFLICT (owner) DO UPDATE SET period = excluded.period, checksum = excluded.checksum`,
+        ...ACCOUNTS.row({ owner, period }),
+      );
+  }
+
+  async lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined> {
+    const row = await this.#database
+      .inside(tx)
+      .get(
+        `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND source = 'free' AND period <= ? ` +
+          'ORDER BY period DESC LIMIT 1',
+        owner,
+        period,
+      );
+    return row ? (GRANTS.record(row).period ?? undefined) : undefined;
+  }
+
+  async findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined> {
+    const row = await this.#database
+      .inside(tx)
+      .get(`SELECT ${ENTRIES.names} FROM ledger_entries WHERE owner = ? AND grant_id = ?`, owner, grantId);
+    return row && ENTRIES.record(row);
+  }
+
+  async append(tx: Transaction, entry: LedgerEntry): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { owner, amountCredits, parts } = entry;
+    await inside.run(ENTRIES.insert, ...ENTRIES.row(entry));
+    for (const part of parts) await this.#change(inside, owner, part, amountCredits < 0 ? -1 : 1);
+  }
+
+  /** Takes from a grant, or adds to it. */
+  async #change(
+    inside: SqlTransaction,
+    owner: string,
+    { amountCredits, ...grant }: GrantPart,
+    sign: 1 | -1,
+  ): Promise<void> {
+    const { grantId } = grant;
+    const row = await inside.get(
+      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND grant_id = ?`,
+      owner,
+      grantId,
+    );
+    assert(row || sign > 0, 'what is taken comes from a grant');
+    const before = row ? GRANTS.record(row) : { owner, ...grant, remainingCredits: 0 };
+    const after = { ...before, remainingCredits: before.remainingCredits + sign * amountCredits };
+    if (row) await inside.run(GRANTS.update, ...GRANTS.row(after), owner, grantId);
+    else await inside.run(GRANTS.insert, ...GRANTS.row(after));
+  }
+
+  async getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined> {
+    const reader = tx ? this.#database.inside(tx) : this.#database;
+    const row = await reader.get(`SELECT ${RESERVES.names} FROM reserves WHERE job_id = ?`, jobId);
+    return row && RESERVES.record(row);
+  }
+
+  async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const row = RESERVES.row(reserve);
+    if ((await inside.run(RESERVES.update, ...row, reserve.jobId)) === 0) {
+      await inside.run(RESERVES.insert, ...row);
+    }
+  }
+
+  async listEntries(owner: string, { limit, before }: EntryQuery): Promise<LedgerEntry[]> {
+    const older = before === undefined ? [] : [before];
+    const rows = await this.#database.all(
+      `SELECT ${ENTRIES.names} FROM ledger_entries WHERE owner = ? ${older.length > 0 ? 'AND entry_id < ?' : ''} ` +
+        'ORDER BY entry_id DESC LIMIT ?',
+      owner,
+      ...older,
+      limit,
+    );
+    const entries = rows.map((row) => ENTRIES.record(row));
+    return inOrder(ENTRIES, ({ entryId }) => entryId, entries, { up: false, from: before });
+  }
+
+  async ownersNotIn(period: string, limit: number): Promise<string[]> {
+    const each = `SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE period`;
+    const rows = await this.#database.all(
+      `SELECT * FROM (${each} < ? UNION ALL ${each} > ?) AS others LIMIT ?`,
+      period,
+      period,
+      limit,
+    );
+    return rows.map((row) => ACCOUNTS.record(row).owner);
+  }
+
+  audit(): Promise<AuditReport> {
+    return auditBooks(this.#database);
+  }
+}

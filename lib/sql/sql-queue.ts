@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { ScenepressError } from '../errors.ts';
+import type {
+  Claim,
+  ClaimRequest,
+  LapsedQuery,
+  Precedence,
+  Queue,
+  QueueCaps,
+  QueuedOwner,
+  QueueState,
+} from '../queue/queue.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Transaction } from '../storage/storage.ts';
+import { ClaimRound, precedenceOf, rankOf } from './claim-round.ts';
+import { claimOf, QUEUE, type QueueRow } from './tables.ts';
+
+/** The queue in a database that speaks SQL. Triggers keep the counts in `turns` and `queue_totals`. */
+export class SqlQueue implements Queue {
+  readonly #database: SqlDatabase;
+  /** Workers that claimed since the start. */
+  readonly #workers = new Set<string>();
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  start(): void {
+    this.#workers.clear();
+  }
+
+  async assertRoom(
+    tx: Transaction,
+    owner: string,
+    { maxQueued, maxQueuedPerOwner }: QueueCaps,
+  ): Promise<void> {
+    const counts = await this.#database
+      .inside(tx)
+      .get<{ all_waiting: number; owners: number; waiting: number | null }>(
+        `SELECT q.waiting AS all_waiting, q.owners, t.waiting
+         FROM queue_totals AS q LEFT JOIN turns AS t ON t.owner = ?`,
+        owner,
+      );
+    const { all_waiting = 0, owners = 0 } = counts ?? {};
+    const waiting = counts?.waiting ?? 0;
+    const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
+    const isFull = all_waiting >= maxQueued && waiting >= share;
+    if (!isFull && waiting < maxQueuedPerOwner) return;
+    throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
+  }
+
+  async admit(
+    tx: Transaction,
+    { jobId, owner, precedence }: { jobId: string; owner: string; precedence: Precedence },
+  ): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const waiting = { interruptions: 0, notBeforeMs: null, token: 0, worker: null, lapsesAtMs: null };
+    await inside.run(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
+    const rank = rankOf(precedence);
+    await inside.run(
+      'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
+      rank,
+      owner,
+      rank,
+    );
+  }
+
+  async claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]> {
+    this.#workers.add(worker);
+    return new ClaimRound(this.#database.inside(tx), worker, request).take();
+  }
+
+  async renew(tx: Transaction, claims: Claim[], lapsesAtMs: number): Promise<Claim[]> {
+    const inside = this.#database.inside(tx);
+    const held: Claim[] = [];
+    for (const claim of claims) {
+      const row = await this.#row(inside, claim.jobId);
+      if (!row || !isHeldBy(row, claim)) continue;
+      await inside.run(QUEUE.update, ...QUEUE.row({ ...row, lapsesAtMs }), row.jobId);
+      held.push(claim);
+    }
+    return held;
+  }
+
+  async holds(tx: Transaction, claim: Claim): Promise<boolean> {
+    const row = await this.#row(this.#database.inside(tx), claim.jobId);
+    return row !== undefined && isHeldBy(row, claim);
+  }
+
+  async putBack(
+    tx: Transaction,
+    jobId: string,
+    { interruptions, notBeforeMs = null }: { interruptions: number; notBeforeMs?: number | null | undefined },
+  ): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const row = await this.#row(inside, jobId);
+    assert(row && row.worker !== null, 'only a job that is claimed is put back');
+    const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
+    await inside.run(QUEUE.update, ...QUEUE.row(waiting), jobId);
+    if (notBeforeMs !== null) return;
+    await inside.run(
+      'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn LIMIT 1) - 1 WHERE owner = ?',
+      row.owner,
+    );
+  }
+
+  async remove(tx: Transaction, jobId: string): Promise<void> {
+    await this.#database.inside(tx).run('DELETE FROM queue WHERE job_id = ?', jobId);
+  }
+
+  async lapsed(tx: Transaction, { nowMs, most, except }: LapsedQuery): Promise<Claim[]> {
+    // Of a database that nobody else uses, all other workers ended with the process that they were in.
+    const alive = this.#database.isShared ? [] : [...this.#workers, except];
+    const isDead = alive.length === 0 ? '' : ` OR worker NOT IN (${alive.map(() => '?').join(', ')})`;
+    const rows = await this.#database.inside(tx).all(
+      `SELECT ${QUEUE.names} FROM queue WHERE worker IS NOT NULL AND worker <> ? AND (lapses_at_ms <= ?${isDead})
+         ORDER BY lapses_at_ms LIMIT ?`,
+      except,
+      Math.floor(nowMs),
+      ...alive,
+      most,
+    );
+    return rows.map((row) => claimOf(QUEUE.record(row)));
+  }
+
+  async owners({ after, limit }: { after: string; limit: number }): Promise<QueuedOwner[]> {
+    const rows = await this.#database.all<{ owner: string; precedence: number }>(
+      'SELECT owner, precedence FROM turns WHERE owner > ? ORDER BY owner LIMIT ?',
+      after,
+      limit,
+    );
+    return rows.map(({ owner, precedence }) => ({ owner, ...precedenceOf(precedence) }));
+  }
+
+  async state(): Promise<QueueState> {
+    const totals = await this.#database.get<QueueState>(
+      `SELECT waiting, running, owners, (SELECT job_id FROM queue WHERE worker IS NULL ORDER BY job_id LIMIT 1) AS oldest
+       FROM queue_totals`,
+    );
+    return { waiting: 0, running: 0, owners: 0, oldest: null, ...totals };
+  }
+
+  async #row(inside: SqlTransaction, jobId: string): Promise<QueueRow | undefined> {
+    const row = await inside.get(`SELECT ${QUEUE.names} FROM queue WHERE job_id = ?`, jobId);
+    return row && QUEUE.record(row);
+  }
+}
+
+function isHeldBy({ worker, token }: QueueRow, claim: Claim): boolean {
+  return worker !== null && token === claim.token;
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type {
+  IdempotentRequest,
+  JobQuery,
+  ResealedStep,
+  ResealStep,
+  Storage,
+  Transaction,
+  UnfinishedPhase,
+} from '../storage/storage.ts';
+import { inOrder } from './page-order.ts';
+import { resealRows } from './reseal-rows.ts';
+import { textKeyOf } from './row-format.ts';
+import { SqlDeliveryStore } from './sql-delivery-store.ts';
+import { SqlQueue } from './sql-queue.ts';
+import { JOBS, REQUESTS, SOURCES } from './tables.ts';
+import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
+
+const DEFAULT_LIMIT = 50;
+/** Rows of a walk over many that are read at once. */
+const PAGE = 500;
+/** Each may have 200 KiB of metadata. */
+const UNFINISHED_PAGE = 100;
+const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
+const TERMINAL: JobPhase[] = ['completed', 'failed'];
+
+const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
+  queued: ['queued'],
+  running: ['running', 'settling'],
+  completed: ['completed'],
+  failed: ['failed'],
+};
+
+/** Jobs in a database that speaks SQL. */
+export class SqlStorage implements Storage {
+  readonly deliveries: SqlDeliveryStore;
+  readonly queue: SqlQueue;
+  readonly isShared: boolean;
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+    this.isShared = database.isShared;
+    this.deliveries = new SqlDeliveryStore(database);
+    this.queue = new SqlQueue(database);
+  }
+
+  async start(): Promise<void> {
+    await this.#database.start();
+    this.queue.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#database.stop();
+  }
+
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    return this.#database.transaction(work);
+  }
+
+  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#database.alone(office, work);
+  }
+
+  async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { jobId } = job;
+    const textKey = await addTextKey(inside);
+    await inside.run(JOBS.insert, ...JOBS.row(job), ...JOBS.texts(job, textKey));
+    const code = { jobId, code: source };
+    await inside.run(SOURCES.insert, ...SOURCES.row(code), ...SOURCES.texts(code, textKey));
+  }
+
+  async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { job: before, textKey } = await this.#stored(inside, job.jobId);
+    assert(!TERMINAL.includes(before.phase), 'a terminal job never changes');
+    await this.#update(inside, job, JOBS.sameTexts(job, before) ? undefined : textKey);
+  }
+
+  async deleteJob(tx: Transaction, jobId: string): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { job, textKey } = await this.#stored(inside, jobId);
+    assert.equal(job.phase, 'reserving', 'only a job that was never visible is removed');
+    await inside.run('DELETE FROM jobs WHERE job_id = ?', jobId);
+    await blankTextKey(inside, textKey);
+  }
+
+  async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { job: before, textKey } = await this.#stored(inside, job.jobId);
+    assert(TERMINAL.includes(before.phase), 'only a job that is over is forgotten');
+    const blank = await blankTextKey(inside, textKey);
+    await this.#update(inside, job, blank);
+    await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
+    await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
+  }
+
+  check(): Promise<string[]> {
+    return this.#database.check();
+  }
+
+  purge(): Promise<void> {
+    return this.#database.purge();
+  }
+
+  async getIdempotentRequest(
+    owner: string,
+    key: string,
+    tx: Transaction,
+  ): Promise<IdempotentRequest | undefined> {
+    const row = await this.#database
+      .inside(tx)
+      .get(
+        `SELECT ${REQUESTS.names} FROM idempotent_requests WHERE owner = ? AND key_hash = ?`,
+        owner,
+        hashOf(key),
+      );
+    if (!row) return undefined;
+    const { keyHash: _, ...request } = REQUESTS.record(row);
+    return { ...request, key };
+  }
+
+  async putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { key, ...rest } = request;
+    const keyHash = hashOf(key);
+    await inside.run(
+      'DELETE FROM idempotent_requests WHERE owner = ? AND key_hash = ?',
+      request.owner,
+      keyHash,
+    );
+    await inside.run(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
+  }
+
+  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
+    await this.#database
+      .inside(tx)
+      .run('DELETE FROM idempotent_requests WHERE created_at_ms < ?', createdBeforeMs);
+  }
+
+  async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
+    const reader = tx ? this.#database.inside(tx) : this.#database;
+    const row = await reader.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    return row && JOBS.record(row);
+  }
+
+  async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
+    const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
+    const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
+    // Each phase is in the order of an index: of each the newest, and of those together the newest.
+    const conditions = [
+      ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
+      ...(before === undefined ? [] : [{ text: 'job_id < ?', value: before }]),
+    ];
+    const where = ['phase = ?', ...conditions.map(({ text }) => text)].join(' AND ');
+    const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE ${where} ORDER BY job_id DESC LIMIT ?) AS page`;
+    const rows = await this.#database.all(
+      `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id DESC LIMIT ?`,
+      ...phases.flatMap((phase) => [phase, ...conditions.map(({ value }) => value), limit]),
+      limit,
+    );
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
+  }
+
+  async unfinishedJobs({
+    after = '',
+    phases = UNFINISHED_PHASES,
+  }: {
+    after?: string;
+    phases?: UnfinishedPhase[];
+  } = {}): Promise<JobRecord[]> {
+    const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = ? AND job_id > ? ORDER BY job_id LIMIT ?) AS page`;
+    const rows = await this.#database.all(
+      `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
+      ...phases.flatMap((phase) => [phase, after, UNFINISHED_PAGE]),
+      UNFINISHED_PAGE,
+    );
+    const jobs = rows.map((row) => JOBS.record(row));
+    return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: true, from: after });
+  }
+
+  async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
+    for (let after = ''; ; ) {
+      const rows = await this.#database.all(
+        `SELECT ${JOBS.names} FROM jobs WHERE phase = 'completed' AND artifacts <> '[]' ` +
+          'AND artifacts_removed_at_ms IS NULL AND job_id > ? ORDER BY job_id LIMIT ?',
+        after,
+        PAGE,
+      );
+      const found = rows.map((row) => JOBS.record(row));
+      const jobs = inOrder(JOBS, ({ jobId }) => jobId, found, { up: true, from: after });
+      yield* jobs;
+      const last = jobs.at(-1);
+      if (!last) return;
+      after = last.jobId;
+    }
+  }
+
+  async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {
+    await this.#database
+      .inside(tx)
+      .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
+  }
+
+  resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    return resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
+  }
+
+  async readSource(jobId: string): Promise<string | undefined> {
+    const row = await this.#database.get(`SELECT ${SOURCES.names} FROM sources WHERE job_id = ?`, jobId);
+    return row && SOURCES.record(row).code;
+  }
+
+  /** `textKey`: where the texts change too. */
+  async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
+    if (!textKey) await tx.run(JOBS.update, ...JOBS.row(job), job.jobId);
+    else await tx.run(JOBS.updateWithTexts, ...JOBS.row(job), JOBS.sealTexts(job, textKey), job.jobId);
+  }
+
+  async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
+    const row = await tx.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    assert(row, 'the job exists');
+    return { job: JOBS.record(row), textKey: textKeyOf(row) };
+  }
+}
+
+/** What a client names its requests may say more than others should be able to read later. */
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}

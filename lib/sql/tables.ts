@@ -1,0 +1,151 @@
+import type { JobRecord } from '../jobs/job.ts';
+import type { Grant, LedgerAccount, LedgerEntry, Reserve } from '../ledger/ledger-store.ts';
+import type { Claim } from '../queue/queue.ts';
+import type { IdempotentRequest } from '../storage/storage.ts';
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import { RowFormat } from './row-format.ts';
+
+export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
+  'jobs',
+  {
+    jobId: 'plain',
+    owner: 'plain',
+    phase: 'plain',
+    className: 'sealed',
+    quality: 'plain',
+    aspectRatio: 'plain',
+    fps: 'plain',
+    metadataJson: 'sealed',
+    webhookUrl: 'sealed',
+    keyId: 'plain',
+    webhookSecretSealed: 'optional',
+    reserveCredits: 'plain',
+    attempts: 'plain',
+    interruptions: 'optional',
+    token: 'optional',
+    createdAtMs: 'whole',
+    startedAtMs: 'whole',
+    completedAtMs: 'whole',
+    durationMs: 'whole',
+    creditsCost: 'plain',
+    outcome: 'sealed',
+    artifacts: 'json',
+    error: 'sealed',
+    failedBy: 'optional',
+    forgottenAtMs: 'optional',
+  },
+  {
+    derived: {
+      has_outcome: ({ outcome }) => Number(outcome !== null),
+      has_error: ({ error }) => Number(error !== null),
+    },
+  },
+);
+
+export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat<{
+  jobId: string;
+  code: string;
+}>('sources', { jobId: 'plain', code: 'sealed' });
+
+type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };
+export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(
+  'idempotent_requests',
+  {
+    owner: 'plain',
+    keyHash: 'plain',
+    fingerprint: 'plain',
+    jobId: 'plain',
+    createdAtMs: 'whole',
+  },
+  { keyColumns: 2 },
+);
+
+/** A job that waits, or runs where there is a worker. */
+export interface QueueRow extends Claim {
+  notBeforeMs: number | null;
+  worker: string | null;
+  lapsesAtMs: number | null;
+}
+export const QUEUE: RowFormat<QueueRow> = new RowFormat<QueueRow>('queue', {
+  jobId: 'plain',
+  owner: 'plain',
+  interruptions: 'plain',
+  notBeforeMs: 'whole',
+  token: 'plain',
+  worker: 'plain',
+  lapsesAtMs: 'whole',
+});
+
+export function claimOf({ jobId, owner, token, interruptions }: QueueRow): Claim {
+  return { jobId, owner, token, interruptions };
+}
+
+export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecord>('deliveries', {
+  deliveryId: 'plain',
+  jobId: 'plain',
+  owner: 'plain',
+  keyId: 'plain',
+  secretSealed: 'optional',
+  event: 'plain',
+  url: 'sealed',
+  host: 'plain',
+  createdAtMs: 'whole',
+  repeats: 'plain',
+  mostAttempts: 'plain',
+  token: 'plain',
+  attempts: 'json',
+  dueAtMs: 'whole',
+  deliveredAtMs: 'whole',
+});
+export const BODIES: RowFormat<{ deliveryId: string; body: string }> = new RowFormat<{
+  deliveryId: string;
+  body: string;
+}>('delivery_bodies', {
+  deliveryId: 'plain',
+  body: 'sealed',
+});
+export const ANSWERS: RowFormat<{ deliveryId: string; answer: string }> = new RowFormat<{
+  deliveryId: string;
+  answer: string;
+}>('delivery_answers', {
+  deliveryId: 'plain',
+  answer: 'sealed',
+});
+
+type AccountRow = Omit<LedgerAccount, 'grants'>;
+export const ACCOUNTS: RowFormat<AccountRow> = new RowFormat<AccountRow>('ledger_accounts', {
+  owner: 'plain',
+  period: 'plain',
+});
+type GrantRow = Grant & { owner: string };
+export const GRANTS: RowFormat<GrantRow> = new RowFormat<GrantRow>(
+  'grants',
+  { owner: 'plain', grantId: 'plain', source: 'plain', period: 'plain', remainingCredits: 'plain' },
+  { keyColumns: 2 },
+);
+export const RESERVES: RowFormat<Reserve> = new RowFormat<Reserve>(
+  'reserves',
+  { jobId: 'plain', owner: 'plain', state: 'plain', parts: 'json', chargedCredits: 'plain' },
+  {
+    derived: {
+      reserved_credits: ({ parts }) => parts.reduce((sum, { amountCredits }) => sum + amountCredits, 0),
+    },
+  },
+);
+export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
+  'ledger_entries',
+  {
+    entryId: 'plain',
+    owner: 'plain',
+    kind: 'plain',
+    amountCredits: 'plain',
+    chargedCredits: 'plain',
+    jobId: 'plain',
+    parts: 'json',
+    note: 'json',
+    atMs: 'whole',
+  },
+  {
+    derived: { grant_id: ({ kind, parts }) => (kind === 'grant' ? (parts[0]?.grantId ?? null) : null) },
+  },
+);

@@ -1,0 +1,366 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { type Disk, realDisk } from '../../../lib/disk.ts';
+import {
+  Accounts,
+  ApiKeys,
+  backUp,
+  DataFolder,
+  type DataFolderOptions,
+  Deliveries,
+  RenderService,
+  restore,
+  StoredLedger,
+} from '../../../lib/index.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
+
+/** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
+async function openFolder(t: Test, options: DataFolderOptions = {}) {
+  const root = t.testdir({ 'a-video': 'the video' });
+  const folder = new DataFolder(join(root, 'data'), options);
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  for (let number = 1; number <= 20; number++) {
+    const jobId = `job${number}`;
+    const assetKey = `${jobId}/video.mp4`;
+    const { sizeBytes } = await folder.assets.put(assetKey, { path: join(root, 'a-video') });
+    const job = jobRecord(jobId, {
+      phase: 'completed',
+      artifacts: [{ name: 'video.mp4', assetKey, sizeBytes }],
+    });
+    await storage.transaction((tx) => storage.insertJob(tx, job, `source ${number} ${'x'.repeat(500)}`));
+  }
+  const ledger = new StoredLedger({ store: folder.ledgerStore });
+  await ledger.grantPaid('a', 7);
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const { key } = await keys.mint({ accountId: 'a', name: 'n' });
+  return { root, folder, key, backup: join(root, 'backup'), restored: join(root, 'restored') };
+}
+
+t.test('a backup of a running folder restores to the same', async (t) => {
+  const { folder, key, backup, restored } = await openFolder(t);
+  const made = await backUp(folder, backup, { withMasterKey: true });
+  t.match(made, { folder: backup, jobs: 20 });
+  t.match(await restore(backup, restored), { folder: restored, jobs: 20, files: made.files });
+
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const { storage } = folder;
+  t.same(await copy.storage.listJobs({}), await storage.listJobs({}));
+  for (let number = 1; number <= 20; number++) {
+    t.equal(await copy.storage.readSource(`job${number}`), await storage.readSource(`job${number}`));
+  }
+  const opened = await copy.assets.open('job7/video.mp4');
+  t.equal(opened && (await text(opened.stream)), 'the video');
+  t.match(await new StoredLedger({ store: copy.ledgerStore }).balance('a'), { paid: 7 });
+  const keys = new ApiKeys({ store: copy.keyStore, masterKeys: await copy.masterKeys() });
+  t.match(await keys.verify(key), { accountId: 'a' });
+  t.equal(statSync(restored).mode & 0o777, 0o700);
+});
+
+t.test("the studio's own material is in it, links and all", async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  mkdirSync(join(folder.path, 'fonts/deep'), { recursive: true });
+  mkdirSync(join(folder.path, 'assets'));
+  writeFileSync(join(folder.path, 'fonts/deep/a.ttf'), 'a font', { mode: 0o444 });
+  symlinkSync('../fonts/deep', join(folder.path, 'assets/link'));
+  symlinkSync('nowhere', join(folder.path, 'python'));
+  await backUp(folder, backup);
+  t.ok(readFileSync(join(backup, 'backup.json'), 'utf8').includes('"fonts/deep/a.ttf"'));
+  await restore(backup, restored);
+  t.equal(readFileSync(join(restored, 'assets/link/a.ttf'), 'utf8'), 'a font');
+  t.equal(readlinkSync(join(restored, 'assets/link')), '../fonts/deep');
+});
+
+t.test('a backup is of one moment, whatever is committed meanwhile', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  const { storage } = folder;
+  let busy = true;
+  const work = (async () => {
+    for (let number = 0; busy; number++) {
+      // Both or neither are in the backup.
+      await storage.transaction(async (tx) => {
+        await storage.insertJob(tx, jobRecord(`left${number}`), 'x');
+        await storage.insertJob(tx, jobRecord(`right${number}`), 'x');
+      });
+    }
+  })();
+  await backUp(folder, backup);
+  busy = false;
+  await work;
+  await restore(backup, restored);
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const ids = new Set((await copy.storage.listJobs({ limit: 100_000 })).map(({ jobId }) => jobId));
+  for (const id of ids) if (id.startsWith('left')) t.ok(ids.has(id.replace('left', 'right')));
+  t.ok(ids.size >= 20);
+});
+
+t.test('keys and accounts that jobs refer to are in a backup, also those made meanwhile', async (t) => {
+  let whenCopying: (() => Promise<void>) | undefined;
+  const disk: Disk = {
+    ...realDisk,
+    async open(path, how) {
+      const work = path.includes('backup.part') ? whenCopying : undefined;
+      if (work) whenCopying = undefined;
+      await work?.();
+      return realDisk.open(path, how);
+    },
+  };
+  const { folder, backup, restored } = await openFolder(t, { disk });
+  const { storage } = folder;
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const accounts = new Accounts({ store: folder.accountStore });
+  const makeJob = async (jobId: string) => {
+    const { accountId: owner } = await accounts.create(`${jobId}@example.org`);
+    const { keyId } = (await keys.mint({ accountId: owner, name: 'n' })).record;
+    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId, { owner, keyId }), 'x'));
+  };
+  await makeJob('before');
+  whenCopying = () => makeJob('meanwhile');
+  await backUp(folder, backup);
+  t.equal(whenCopying, undefined);
+  await restore(backup, restored);
+  const copy = new DataFolder(restored);
+  await copy.start();
+  t.teardown(() => copy.stop());
+  const jobs = (await copy.storage.listJobs({ limit: 1000 })).filter(({ keyId }) => keyId !== null);
+  t.ok(jobs.length > 0);
+  for (const { owner, keyId } of jobs) {
+    t.equal((await copy.keyStore.getKey(keyId as string))?.accountId, owner);
+    t.match(await copy.accountStore.getAccount(owner), { accountId: owner });
+  }
+});
+
+t.test('documents are of a backup as any other file', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await folder.settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs: 5 }));
+  await backUp(folder, backup);
+  await restore(backup, restored);
+  for (const name of ['accounts.json', 'keys.json', 'settings.json']) {
+    t.equal(readFileSync(join(restored, name), 'utf8'), readFileSync(join(folder.path, name), 'utf8'), name);
+    t.equal(statSync(join(restored, name)).mode & 0o777, 0o600);
+  }
+  writeFileSync(
+    join(backup, 'keys.json'),
+    readFileSync(join(backup, 'keys.json'), 'utf8').replace('"n"', '"m"'),
+  );
+  await t.rejects(restore(backup, `${restored}2`), {
+    code: 'storage_damaged',
+    message: /keys\.json is altered/,
+  });
+});
+
+t.test('artifacts that are removed at any moment meanwhile are not in it', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  const pathOf = folder.assets.path.bind(folder.assets);
+  let asked = 0;
+  folder.assets.path = (assetKey) => {
+    const path = pathOf(assetKey);
+    if (assetKey.startsWith('job5/') && ++asked === 2) rmSync(path);
+    return path;
+  };
+  await backUp(folder, backup);
+  t.equal(asked, 2);
+  t.match(await restore(backup, restored), { jobs: 20 });
+  t.notOk(existsSync(join(restored, 'artifacts/job5/video.mp4')));
+  t.ok(existsSync(join(restored, 'artifacts/job6/video.mp4')));
+});
+
+t.test('what can not be read fails a backup, and is named', async (t) => {
+  const { folder, backup } = await openFolder(t);
+  const video = folder.assets.path('job7/video.mp4');
+  for (const path of [video, join(folder.path, 'fonts')]) {
+    rmSync(path, { force: true });
+    symlinkSync(path, path); // A link to itself: there, and of no use.
+    await t.rejects(backUp(folder, backup), { code: 'storage_failed', message: path });
+    t.notOk(existsSync(backup));
+    rmSync(path);
+  }
+  t.match(await backUp(folder, backup), { jobs: 20 });
+});
+
+t.test('files and folders are on the medium before a copy gets its name', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  mkdirSync(join(folder.path, 'fonts/serif'), { recursive: true });
+  for (const [target, copy] of [
+    [backup, () => backUp(folder, backup)],
+    [restored, () => restore(backup, restored)],
+  ] as const) {
+    const synced: string[] = [];
+    const { syncFolder } = realDisk;
+    realDisk.syncFolder = async (path) => {
+      synced.push(path);
+      await syncFolder.call(realDisk, path);
+    };
+    t.teardown(() => Object.assign(realDisk, { syncFolder }));
+    await copy();
+    realDisk.syncFolder = syncFolder;
+    for (const part of ['', '/artifacts', '/artifacts/job7', '/fonts', '/fonts/serif'])
+      t.ok(synced.includes(`${target}.part${part}`), `${part} of ${target}`);
+    t.equal(synced.at(-1), dirname(target));
+  }
+});
+
+t.test('the master key stays behind unless asked for, and its absence is explained', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  t.notOk(existsSync(join(backup, 'master.key')));
+  await restore(backup, restored);
+  await t.rejects(new DataFolder(restored).masterKeys(), { code: 'master_key', message: /Put it back/ });
+});
+
+t.test('a restore without the master key says whose secrets need it', async (t) => {
+  const { folder, key, backup, restored } = await openFolder(t);
+  const sealed = jobRecord('with-a-secret', { webhookSecretSealed: 'sealed' });
+  await folder.storage.transaction((tx) => folder.storage.insertJob(tx, sealed, 'source'));
+  const expected = { keyPrefixes: [key.slice(0, 16)], jobs: 1 };
+  t.match(await backUp(folder, backup), { sealedSecrets: expected });
+  t.match(await restore(backup, restored), { masterKey: 'missing', sealedSecrets: expected });
+});
+
+t.test('a restore takes a master key that opens every secret, and stores it when told to', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
+  t.match(await restore(backup, join(root, 'configured'), { masterKey }), { masterKey: 'given' });
+  t.notOk(existsSync(join(root, 'configured/master.key')));
+  const stored = await restore(backup, restored, { masterKey, storeMasterKey: true });
+  t.match(stored, { masterKey: 'in the folder' });
+  t.equal(readFileSync(join(restored, 'master.key'), 'utf8'), masterKey);
+  t.equal(statSync(join(restored, 'master.key')).mode & 0o777, 0o600);
+  await t.resolves(new DataFolder(restored).masterKeys());
+});
+
+t.test('a restore refuses a wrong master key, and leaves nothing', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  const wrong = { code: 'master_key', message: /not the one.*Nothing was restored/s };
+  await t.rejects(restore(backup, restored, { masterKey: 'ab'.repeat(32), storeMasterKey: true }), wrong);
+  await t.rejects(restore(backup, restored, { masterKey: 'short' }), { code: 'master_key' });
+  t.notOk(existsSync(restored));
+
+  // A key that the check knows, and a secret that another one sealed.
+  const foreign = jobRecord('foreign', { webhookSecretSealed: 'sealed with another' });
+  await folder.storage.transaction((tx) => folder.storage.insertJob(tx, foreign, 'source'));
+  const mixed = join(root, 'mixed');
+  await backUp(folder, mixed);
+  const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
+  await t.rejects(restore(mixed, restored, { masterKey }), { ...wrong, message: /it opens 1 of 2 secrets/ });
+  t.notOk(existsSync(restored));
+  t.notOk(existsSync(`${restored}.part`));
+});
+
+t.test('where nothing is sealed, a restored folder needs no master key', async (t) => {
+  const root = t.testdir();
+  const folder = new DataFolder(join(root, 'data'));
+  await folder.start();
+  t.teardown(() => folder.stop());
+  await folder.masterKeys();
+  await backUp(folder, join(root, 'backup'));
+  t.match(await restore(join(root, 'backup'), join(root, 'restored')), { masterKey: 'none' });
+  await t.resolves(new DataFolder(join(root, 'restored')).masterKeys());
+});
+
+t.test('nothing is overwritten, neither by a backup nor by a restore', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  await t.rejects(backUp(folder, backup), { code: 'conflict' });
+  mkdirSync(restored);
+  await restore(backup, restored);
+  await t.rejects(restore(backup, restored), { code: 'conflict' });
+});
+
+t.test(
+  'a restore that can have no place is refused in words, and leaves nothing',
+  {
+    skip: noMounts(),
+  },
+  async (t) => {
+    const { root, folder, backup, restored } = await openFolder(t);
+    await backUp(folder, backup);
+    mkdirSync(restored);
+    const library = new URL('../../../lib/index.ts', import.meta.url).href;
+    const source = `
+    import { readdirSync } from 'node:fs';
+    const { restore } = await import('${library}');
+    const { code, message } = await restore(process.env.BACKUP, process.env.TARGET).catch((error) => error);
+    console.log(JSON.stringify({ code, message, names: readdirSync(process.env.ROOT) }));
+  `;
+    for (const [how, target, message] of [
+      ['rw', restored, /is a mount point.*Name a folder in it/],
+      ['ro', join(restored, 'data'), /can't be \(EROFS\).*Name another folder/i],
+    ] as const) {
+      const env = { BACKUP: backup, TARGET: target, ROOT: root };
+      const { names, ...error } = JSON.parse(whereMounted(how, restored, source, env));
+      t.match(error, { code: 'storage_failed', message });
+      t.notOk(names.includes('restored.part'));
+    }
+  },
+);
+
+t.test('a damaged or incomplete backup is refused before anything is written', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  const video = join(backup, 'artifacts/job3/video.mp4');
+  const good = readFileSync(video);
+  writeFileSync(video, 'the vidEo');
+  await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: /job3.*is altered/ });
+  rmSync(video);
+  await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: /job3.*is missing/ });
+  writeFileSync(video, good);
+  rmSync(join(backup, 'backup.json'));
+  await t.rejects(restore(backup, restored), { code: 'not_found', message: /no complete backup/ });
+  t.notOk(existsSync(restored));
+});
+
+t.test('a restore says what is due to webhooks in it, and drops it when told to', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  const { storage } = folder;
+  const sent = deliveryRecord('d2', { jobId: 'job2', dueAtMs: null, deliveredAtMs: 1 });
+  await storage.transaction(async (tx) => {
+    await storage.deliveries.insert(tx, deliveryRecord('d1', { jobId: 'job1' }), '{}');
+    await storage.deliveries.insert(tx, sent, '{}');
+  });
+  t.match(await backUp(folder, backup), { dueDeliveries: 1 });
+  t.match(await restore(backup, restored), { dueDeliveries: 1 });
+  const dropped = join(root, 'dropped');
+  t.match(await restore(backup, dropped, { dropDeliveries: true }), { dueDeliveries: 0 });
+  for (const [path, status] of [
+    [restored, 'waiting'],
+    [dropped, 'failed'],
+  ] as const) {
+    const copy = new DataFolder(path);
+    await copy.start();
+    t.teardown(() => copy.stop());
+    const deliveries = new Deliveries({ storage: copy.storage });
+    t.match(await deliveries.get('d1'), { status, body: '{}' });
+    t.match(await deliveries.get('d2'), { status: 'delivered' });
+  }
+});
+
+t.test('a folder with a forgotten job is backed up as any other', async (t) => {
+  const { folder, backup, restored } = await openFolder(t);
+  const service = new RenderService({ dataFolder: folder });
+  await service.open();
+  await service.forget('job1');
+  await backUp(folder, backup);
+  t.match(await restore(backup, restored), { jobs: 20 });
+  await service.stop();
+});

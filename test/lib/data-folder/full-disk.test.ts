@@ -1,0 +1,203 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import {
+  DataFolder,
+  FileAssetStore,
+  type Job,
+  RenderService,
+  type RenderServiceOptions,
+  StoredLedger,
+} from '../../../lib/index.ts';
+import { fill, smallDisk } from '../../fixtures/small-disk.ts';
+
+const MIB = 1024 * 1024;
+/** For one worker: a MiB for its job and two for the rest. */
+const SPARE_BYTES = 3 * MIB;
+const python = join(import.meta.dirname, '../../../fixtures/instant-renderer/bin/python');
+
+const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
+
+/** A service on a disk of 24 MiB with a job under way; its scenes go on until `letGo` is called. */
+async function crowdedService(t: Test, disk: string, options: Partial<RenderServiceOptions> = {}) {
+  const errors: string[] = [];
+  const note = (_details: object, message: string) => void errors.push(message);
+  const dataFolder = new DataFolder(join(disk, 'data'), { spareRoom: { lookAgainMs: 50 } });
+  await dataFolder.start();
+  const ledger = new StoredLedger({ store: dataFolder.ledgerStore });
+  const service = new RenderService({
+    dataFolder,
+    ledger,
+    workers: 1,
+    renderer: { python, insecureNoSandbox: true },
+    logger: { debug: () => {}, info: () => {}, warn: () => {}, error: note },
+    ...options,
+  });
+  t.teardown(() => service.stop());
+  await service.start();
+  const enqueue = (code: string) => service.enqueue({ owner: 'ada', code, className: 'A', quality: 'low' });
+  const begun = (jobId: string) =>
+    new Promise<void>((resolve) => {
+      const onJob = (job: Job) => {
+        if (job.jobId !== jobId || job.status !== 'running') return;
+        service.off('job', onJob);
+        resolve();
+      };
+      service.on('job', onJob);
+    });
+  const { jobId } = await enqueue('linger');
+  await begun(jobId);
+  const letGo = () => writeFileSync(join(disk, 'data', 'work', 'w0', 'go'), '');
+  return { service, ledger, dataFolder, enqueue, running: jobId, letGo, errors };
+}
+
+/** Enqueues until that is refused; what was accepted by then. */
+async function enqueueUntilFull(t: Test, enqueue: (code: string) => Promise<Job>): Promise<Job[]> {
+  const accepted: Job[] = [];
+  for (;;) {
+    try {
+      accepted.push(await enqueue(`# ${'x'.repeat(100_000)}`));
+    } catch (error) {
+      t.match(error, { code: 'storage_full' });
+      return accepted;
+    }
+  }
+}
+
+/** The job once it waits again. */
+function untilQueued(service: RenderService, jobId: string): Promise<Job> {
+  return new Promise((resolve) => {
+    service.on('job', function onJob(job) {
+      if (job.jobId !== jobId || job.status !== 'queued') return;
+      service.off('job', onJob);
+      resolve(job);
+    });
+  });
+}
+
+async function untilRoom(service: RenderService): Promise<void> {
+  while (service.status().diskFull) await delay(10);
+}
+
+t.test(
+  'on a full disk jobs end, none begins, all can be looked at; with room it goes on',
+  { skip },
+  async (t) => {
+    const disk = smallDisk(t, 24) as string;
+    const assets = new FileAssetStore(t.testdir());
+    const { service, ledger, dataFolder, enqueue, running, letGo, errors } = await crowdedService(t, disk, {
+      assets,
+    });
+    const spare = join(dataFolder.path, 'spare-room');
+    t.equal(statSync(spare).size, SPARE_BYTES);
+    t.ok(service.status().ready);
+
+    const filler = fill(disk);
+    const accepted = await enqueueUntilFull(t, enqueue);
+    t.match(service.status(), { ready: false, diskFull: true });
+    t.notOk(existsSync(spare), 'the spare room is given up');
+    for (let i = 0; i < 20; i++) await t.rejects(enqueue('x'), { code: 'storage_full' });
+    t.equal(
+      errors.filter((message) => message.includes('The disk is full')).length,
+      1,
+      'the log says so once',
+    );
+
+    t.match(await service.get(running), { status: 'running' });
+    t.equal((await service.list({ owner: 'ada' })).length, 1 + accepted.length);
+    t.equal((await ledger.balance('ada')).total, 1000 - 5 * (1 + accepted.length));
+    t.equal((await ledger.balance('somebody new')).total, 1000);
+
+    letGo();
+    t.match(
+      await service.wait(running),
+      { status: 'completed', creditsCost: Number },
+      'what runs is settled',
+    );
+    const [canceled] = accepted;
+    if (canceled) t.match(await service.cancel(canceled.jobId), { status: 'failed', error: 'Canceled' });
+    await delay(100);
+    const waiting = await service.list({ status: 'queued' });
+    t.equal(waiting.length, Math.max(0, accepted.length - 1), 'nothing is begun');
+
+    filler.free();
+    await untilRoom(service);
+    t.equal(statSync(spare).size, SPARE_BYTES, 'there is spare room again');
+    t.match(await service.wait((await enqueue('x')).jobId), { status: 'completed' });
+    for (const { jobId } of waiting) t.match(await service.wait(jobId), { status: 'completed' });
+    t.same((await ledger.audit()).problems, []);
+  },
+);
+
+for (const [what, diskMib, freeMib] of [
+  // The scene itself finds room for its video, its copy in the store doesn't.
+  ['artifacts that do not fit are', 24, 6],
+  ['a scene that finds no room is', 48, 1],
+] as const) {
+  t.test(`${what} tried again when there is room`, { skip }, async (t) => {
+    const disk = smallDisk(t, diskMib) as string;
+    const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
+    await service.cancel(running);
+    const { jobId } = await enqueue('linger large');
+    const filler = fill(disk);
+    filler.leave(freeMib * MIB);
+    const waiting = untilQueued(service, jobId);
+    letGo();
+    t.match(await waiting, { attempts: 1, error: null });
+    t.ok(service.status().diskFull);
+    t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
+    filler.free();
+    t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
+  });
+}
+
+t.test('a running job can be cancelled on a full disk', { skip }, async (t) => {
+  const disk = smallDisk(t, 24) as string;
+  const { service, ledger, running } = await crowdedService(t, disk);
+  fill(disk);
+  t.match(await service.cancel(running), { status: 'failed', error: 'Canceled', attempts: 1 });
+  t.equal((await ledger.balance('ada')).total, 1000);
+});
+
+t.test(
+  'artifacts that still do not fit fail their job, and the message blames the disk',
+  { skip },
+  async (t) => {
+    const disk = smallDisk(t, 24) as string;
+    const store = t.testdir();
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const files = new FileAssetStore(store);
+    const assets = Object.assign(files, {
+      async put(assetKey: string, file: { path: string }) {
+        if (assetKey.endsWith('thumbnail.jpg')) throw full;
+        return FileAssetStore.prototype.put.call(files, assetKey, file);
+      },
+    });
+    const { service, ledger, running, letGo } = await crowdedService(t, disk, { assets });
+    letGo();
+    const job = await service.wait(running);
+    t.match(job, {
+      status: 'failed',
+      attempts: 2,
+      error: /disk of this service has no room.*no fault of the scene/,
+    });
+    t.equal((await ledger.balance('ada')).total, 1000);
+    t.notOk(existsSync(join(store, `${running}/video.mp4`)), 'what was stored of it is removed');
+  },
+);
+
+t.test('a service that starts on a full disk serves what it has, and waits for room', { skip }, async (t) => {
+  const disk = smallDisk(t, 24) as string;
+  const first = await crowdedService(t, disk);
+  await first.service.stop();
+  const filler = fill(disk);
+  await first.service.start();
+  t.match(await first.service.get(first.running), { status: /queued|running/ }, 'it recovers');
+  await enqueueUntilFull(t, first.enqueue);
+  await first.service.stop();
+  filler.free();
+  await first.service.start();
+  first.letGo();
+  t.match(await first.service.wait(first.running), { status: 'completed' });
+});

@@ -1,0 +1,228 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { DataFolder, recover, StoredLedger } from '../../../lib/index.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+const JOBS = 40;
+const PAGE_BYTES = 4096;
+
+/** A closed folder with jobs that are over. */
+async function usedFolder(t: Test): Promise<string> {
+  const path = join(t.testdir(), 'data');
+  const folder = new DataFolder(path);
+  await folder.start();
+  const { storage } = folder;
+  const ledger = new StoredLedger({ store: folder.ledgerStore });
+  await ledger.grantPaid('a', 1000);
+  for (let number = 1; number <= JOBS; number++) {
+    const jobId = `job${String(number).padStart(3, '0')}`;
+    await storage.transaction(async (tx) => {
+      await ledger.reserve({ jobId, owner: 'a', amountCredits: 5 }, tx);
+      await ledger.settle({ jobId, owner: 'a', amountCredits: 3 }, tx);
+      const job = jobRecord(jobId, {
+        owner: 'a',
+        phase: 'completed',
+        reserveCredits: 5,
+        creditsCost: 3,
+        metadataJson: JSON.stringify('m'.repeat(500)),
+      });
+      await storage.insertJob(tx, job, `# ${jobId} ${'x'.repeat(300)}`);
+    });
+  }
+  await folder.stop();
+  return path;
+}
+
+const databaseIn = (path: string) => join(path, 'database.sqlite');
+
+function change(path: string, how: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(databaseIn(path));
+  how(bytes);
+  writeFileSync(databaseIn(path), bytes);
+}
+
+function flip(bytes: Buffer, at: number): void {
+  bytes[at] = (bytes[at] as number) ^ 1;
+}
+
+/** Pages of a table or an index. */
+function pagesOf(path: string, name: string): number[] {
+  const database = new DatabaseSync(databaseIn(path));
+  const rows = database.prepare('SELECT pageno FROM dbstat WHERE name = ? ORDER BY pageno').all(name);
+  database.close();
+  return rows.map(({ pageno }) => Number(pageno));
+}
+
+function textsOf(path: string, table: string, jobId: string): Buffer {
+  const database = new DatabaseSync(databaseIn(path));
+  const row = database.prepare(`SELECT texts FROM ${table} WHERE job_id = ?`).get(jobId);
+  database.close();
+  return Buffer.from(row?.['texts'] as Uint8Array);
+}
+
+function wipePage(path: string, page: number): void {
+  change(path, (bytes) => bytes.fill(0xaa, (page - 1) * PAGE_BYTES, page * PAGE_BYTES));
+}
+
+function contents(path: string): Record<string, string> {
+  const names = readdirSync(path).filter((name) => name.startsWith('database'));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(path, name), 'latin1')]));
+}
+
+async function jobsIn(path: string): Promise<string[]> {
+  const folder = new DataFolder(path);
+  await folder.start();
+  try {
+    const jobs = await folder.storage.listJobs({ owner: 'a', limit: 1000 });
+    for (const { jobId } of jobs) await folder.storage.readSource(jobId);
+    const { problems } = await folder.ledgerStore.audit();
+    t.same(jobs.length === JOBS ? problems : [], [], 'books whose jobs are all there are in order');
+    return jobs.map(({ jobId }) => jobId).sort();
+  } finally {
+    await folder.stop();
+  }
+}
+
+const damages: [title: string, harm: (path: string) => void, mostJobsLost: number][] = [
+  [
+    'a flipped byte in a source',
+    (path) =>
+      change(path, (bytes) => {
+        const at = bytes.indexOf(textsOf(path, 'sources', 'job007')) + 20;
+        bytes[at] = (bytes[at] as number) ^ 1;
+      }),
+    0,
+  ],
+  ['a wiped page of keys of texts', (path) => wipePage(path, pagesOf(path, 'text_keys')[0] as number), 0],
+  ['a wiped page of jobs', (path) => wipePage(path, pagesOf(path, 'jobs').at(-1) as number), 20],
+  ['a wiped root of jobs', (path) => wipePage(path, pagesOf(path, 'jobs')[0] as number), JOBS],
+  ['a wiped page of sources', (path) => wipePage(path, pagesOf(path, 'sources').at(-2) as number), 0],
+  ['a wiped page of an index', (path) => wipePage(path, pagesOf(path, 'jobs_of_owner').at(-1) as number), 0],
+  ['wiped accounts', (path) => wipePage(path, pagesOf(path, 'ledger_accounts')[0] as number), 0],
+  [
+    'a file that is cut off',
+    (path) => writeFileSync(databaseIn(path), readFileSync(databaseIn(path)).subarray(0, -20 * PAGE_BYTES)),
+    JOBS,
+  ],
+];
+
+for (const [title, harm, mostJobsLost] of damages) {
+  t.test(`${title}: what is whole is saved, what is lost is named`, async (t) => {
+    const path = await usedFolder(t);
+    t.match(await recover(path), { faults: [], lost: [], keptAside: null }, 'nothing is damaged yet');
+    harm(path);
+    const before = contents(path);
+
+    const plan = await recover(path);
+    t.ok(plan.faults.length + plan.lost.length > 0);
+    t.match(plan, { keptAside: null, audit: null });
+    t.same(contents(path), before, 'nothing is changed before one is told to');
+
+    const report = await recover(path, { apply: true });
+    t.same(report.lost, plan.lost);
+    t.same(contents(report.keptAside as string), before);
+    t.ok(report.audit);
+    const jobs = await jobsIn(path);
+    t.ok(jobs.length >= JOBS - mostJobsLost, `${jobs.length} of ${JOBS} jobs are saved`);
+    for (const { table, key, reason } of report.lost)
+      if (table === 'jobs' && !reason.startsWith('its texts')) t.notOk(jobs.includes(key), `${key} is lost`);
+    t.match(await recover(path), { faults: [], lost: [] }, 'and nothing is damaged any more');
+    t.notOk(existsSync(join(path, 'recovery.part')));
+  });
+}
+
+const known: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
+  ['the name of the format', (bytes) => flip(bytes, 3), /another value for the name of the format/],
+  ['the count of pages', (bytes) => flip(bytes, 28), /counts more pages/],
+  ['the version of the schema', (bytes) => flip(bytes, 62), /another version of the schema/],
+  [
+    'a constraint of the schema',
+    (bytes) => flip(bytes, bytes.indexOf('CHECK (reserve_credits >= 0)') + 7),
+    /the schema has another table jobs/,
+  ],
+];
+
+for (const [what, harm, fault] of known) {
+  t.test(`a flipped bit in ${what} loses nothing: it is known`, async (t) => {
+    const path = await usedFolder(t);
+    change(path, harm);
+    await t.rejects(jobsIn(path), { code: 'storage_damaged' });
+    const { faults, lost } = await recover(path, { apply: true });
+    t.match(faults, [fault]);
+    t.same(lost, []);
+    t.equal((await jobsIn(path)).length, JOBS);
+  });
+}
+
+t.test('of a damaged log, what was committed after the damage is lost, and named', async (t) => {
+  const from = new DataFolder(await usedFolder(t));
+  await from.start();
+  t.teardown(() => from.stop());
+  const insert = (jobId: string) =>
+    from.storage.transaction((tx) => from.storage.insertJob(tx, jobRecord(jobId, { owner: 'a' }), 'x'));
+  const log = join(from.path, 'database.sqlite-wal');
+  await insert('kept');
+  const whole = statSync(log).size;
+  for (const jobId of ['lost1', 'lost2', 'lost3']) await insert(jobId);
+  const path = join(from.path, '../copy');
+  mkdirSync(path);
+  writeFileSync(databaseIn(path), readFileSync(databaseIn(from.path)));
+  const bytes = readFileSync(log);
+  flip(bytes, whole + 1000);
+  writeFileSync(join(path, 'database.sqlite-wal'), bytes);
+  await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /none after the first \d+ can be used/ });
+  const { faults, lost } = await recover(path, { apply: true });
+  t.match(faults, [/the log of commits is not as it was written in its page \d+ of \d+/]);
+  const jobs = lost.filter(({ table }) => table === 'jobs').map(({ key }) => key);
+  t.same(jobs, ['lost1', 'lost2', 'lost3']);
+  const found = await jobsIn(path);
+  t.equal(found.length, JOBS + 1);
+  t.ok(found.includes('kept'));
+});
+
+t.test('data of a newer version is not recovered by this one', async (t) => {
+  const path = await usedFolder(t);
+  const database = new DatabaseSync(databaseIn(path));
+  database.exec('DROP INDEX jobs_in_phase; PRAGMA user_version = 99');
+  database.close();
+  await t.rejects(recover(path, { apply: true }), { code: 'storage_damaged', message: /newer version/ });
+});
+
+t.test('what is lost of the books shows in the audit', async (t) => {
+  const path = await usedFolder(t);
+  wipePage(path, pagesOf(path, 'ledger_entries').at(-1) as number);
+  const { audit, lost } = await recover(path, { apply: true });
+  t.ok(lost.some(({ table }) => table === 'ledger_entries'));
+  t.ok((audit?.problems.length ?? 0) > 0);
+});
+
+t.test('a recovery that was cut off stops the start, and is begun again', async (t) => {
+  const path = await usedFolder(t);
+  wipePage(path, pagesOf(path, 'sources').at(-1) as number);
+  const { keptAside } = await recover(path, { apply: true });
+  // As it stands between two renames: the former database is away, and no new one is there.
+  renameSync(databaseIn(path), join(path, 'half-made'));
+  writeFileSync(join(path, 'recovering'), `${(keptAside as string).split('/').at(-1)}\n`);
+  await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /recovery.*interrupted.*again/ });
+  t.match(await recover(path, { apply: true, now: new Date(0) }), { keptAside: /damaged-1970/ });
+  t.equal((await jobsIn(path)).length, JOBS);
+});
+
+t.test('a folder that is in use, or holds no data, is refused', async (t) => {
+  const path = await usedFolder(t);
+  const folder = new DataFolder(path);
+  await folder.start();
+  t.teardown(() => folder.stop());
+  await t.rejects(recover(path), { code: 'storage_locked' });
+  await t.rejects(recover(join(path, 'nowhere')), { code: 'not_found' });
+});
