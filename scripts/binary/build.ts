@@ -23,7 +23,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { type Segment, type Tool, trailerOf } from '../../appliance/packed/archive.ts';
 import { buildRoot } from '../root/build.ts';
@@ -36,8 +36,14 @@ const PROJECT = join(import.meta.dirname, '../..');
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 /** Where the root has the list of what is in it; here with what is in the program, too. */
 const LISTS = 'usr/share/scenepress';
-/** The program's files: the first finds the others by these names beside it. */
-const [MAIN, THREAD, SENDING_THREAD, PISCINA_THREAD] = ['main', 'thread', 'sending-thread', 'worker'];
+const MAIN = 'main';
+/** What runs in threads. The program finds each by the name of its file, beside its own. */
+const THREADS = [
+  'lib/render/thread.ts',
+  'lib/webhooks/sending-thread.ts',
+  'lib/storage/sqlite/aside-thread.ts',
+  'node_modules/piscina/dist/worker.js',
+].map((path) => ({ in: path, out: parse(path).name }));
 /** What unpacking needs, out of the root. */
 const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
 const COPY_BYTES = 8 * 1024 * 1024;
@@ -94,7 +100,7 @@ function packProgram(app: string, program: string, cache: string): string[] {
     bin: `${MAIN}.js`,
     // pkg doesn't see that threads start these; what they can go without it would find in the checkout's node_modules.
     pkg: {
-      scripts: [`${THREAD}.js`, `${SENDING_THREAD}.js`, `${PISCINA_THREAD}.js`],
+      scripts: THREADS.map(({ out }) => `${out}.js`),
       ignore: ['**/node_modules/**'],
     },
   };
@@ -124,12 +130,7 @@ function packProgram(app: string, program: string, cache: string): string[] {
 function bundle(app: string): string[] {
   const { metafile } = buildSync({
     absWorkingDir: PROJECT,
-    entryPoints: [
-      { in: 'appliance/main.ts', out: MAIN },
-      { in: 'lib/render/thread.ts', out: THREAD },
-      { in: 'lib/webhooks/sending-thread.ts', out: SENDING_THREAD },
-      { in: 'node_modules/piscina/dist/worker.js', out: PISCINA_THREAD },
-    ],
+    entryPoints: [{ in: 'appliance/main.ts', out: MAIN }, ...THREADS],
     outdir: app,
     bundle: true,
     platform: 'node',

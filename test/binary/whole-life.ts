@@ -24,6 +24,7 @@ import { endInMachine, killInMachine, Machine, type MachineKind } from './machin
 
 const BUILD = join(import.meta.dirname, '../../build');
 const DATA = '/srv/scenepress/data';
+const BACKUP = '/srv/scenepress/backup';
 const PROGRAM = '/opt/scenepress/current/scenepress';
 const START_TIMEOUT_MS = 180_000;
 
@@ -86,6 +87,7 @@ export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   const { machine, folder, receiver } = await makeSite(t, kind);
   const { serving } = await startAndRender(t, { kind, machine, folder, receiver });
   await checkNotices(t, machine);
+  await checkBackup(t, machine);
   await stop(t, serving);
 }
 
@@ -111,15 +113,11 @@ export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   t.equal(after.length, 1, 'the old renderer is removed');
   t.not(after[0], before[0], 'the new program has unpacked its own');
 
-  const backup = await machine.run([PROGRAM, 'backup', '/srv/scenepress/backup', '--data-dir', DATA]);
-  t.equal(backup.status, 0, `a backup is made beside the running service ${backup.stderr}`);
+  await checkBackup(t, machine);
   await stop(t, upgraded);
   const restored = '/srv/scenepress/restored';
   const key = ['--master-key-file', `${DATA}/master.key`];
-  const restore = await machine.run([
-    ...[PROGRAM, 'restore', '/srv/scenepress/backup', '--data-dir', restored],
-    ...key,
-  ]);
+  const restore = await machine.run([...[PROGRAM, 'restore', BACKUP, '--data-dir', restored], ...key]);
   t.equal(restore.status, 0, `and restored ${restore.stderr}`);
   const last = {
     ...(await serve(machine, restored, ['--renderer-dir', `${DATA}/renderer`])),
@@ -128,6 +126,11 @@ export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
   t.equal((await job(last, jobId)).status, 'completed', 'a restored service has the job');
   await checkVideo(t, last, jobId, folder);
   await stop(t, last);
+}
+
+async function checkBackup(t: Test, machine: Machine): Promise<void> {
+  const { status, stderr } = await machine.run([PROGRAM, 'backup', BACKUP, '--data-dir', DATA]);
+  t.equal(status, 0, `a backup is made beside the running service ${stderr}`);
 }
 
 async function startAndRender(
