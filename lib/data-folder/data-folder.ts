@@ -12,6 +12,7 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
+import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { type Flush, SqliteDatabase, type SqliteDatabaseOptions } from '../storage/sqlite/sqlite-database.ts';
 import type { Storage } from '../storage/storage.ts';
 import { checkFolder, explained } from './folder-check.ts';
@@ -82,7 +83,7 @@ export class DataFolder {
     this.#lock = new FolderLock(this.path);
     this.room = new SpareRoom(this.path, { disk: this.#disk, ...spareRoom });
     const onNoRoom = () => this.room.ranOut();
-    this.#database = new SqliteDatabase(join(this.path, DATABASE), {
+    this.#database = new SqliteDatabase(join(this.path, DATABASE), SQLITE_SCHEMA, {
       ...options,
       onNoRoom,
       onFlush: (flush) => this.onFlush(flush),

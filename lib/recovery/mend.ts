@@ -1,15 +1,10 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { isScenepressError } from '../errors.ts';
+import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { Connection } from '../storage/sqlite/connection.ts';
 import { freePagesFault } from '../storage/sqlite/free-pages.ts';
 import { damageOf, resealed } from '../storage/sqlite/log-frames.ts';
-import {
-  LATEST_VERSION,
-  latestSchema,
-  newer,
-  type SchemaRow,
-  schemaOf,
-} from '../storage/sqlite/migrations.ts';
+import { type SchemaRow, schemaOf } from '../storage/sqlite/schema.ts';
 
 const HEADER_BYTES = 100;
 const PAGE_BYTES = 4096;
@@ -88,30 +83,30 @@ async function mendHeader(path: string): Promise<string[]> {
 function mendSchema(path: string): string[] {
   const connection = new Connection(path, { defensive: false });
   const faults: string[] = [];
-  let version = LATEST_VERSION;
+  let version = SQLITE_SCHEMA.version;
   try {
     // Lets it be read even where it contradicts itself.
     connection.exec('PRAGMA writable_schema = ON');
     mendRows(connection, faults);
     const row = connection.get<{ user_version: number }>('PRAGMA user_version', []);
-    version = row?.user_version ?? LATEST_VERSION;
-    if (version !== LATEST_VERSION && missingIn(schemaOf(connection)).length === 0) {
-      connection.exec(`PRAGMA user_version = ${LATEST_VERSION}`);
+    version = row?.user_version ?? SQLITE_SCHEMA.version;
+    if (version !== SQLITE_SCHEMA.version && missingIn(schemaOf(connection)).length === 0) {
+      connection.exec(`PRAGMA user_version = ${SQLITE_SCHEMA.version}`);
       faults.push('the header of the file has another version of the schema');
-      version = LATEST_VERSION;
+      version = SQLITE_SCHEMA.version;
     }
   } catch (error) {
     if (!isScenepressError(error, 'storage_damaged')) throw error;
   } finally {
     connection.close();
   }
-  if (version > LATEST_VERSION) throw newer(version);
+  if (version > SQLITE_SCHEMA.version) throw SQLITE_SCHEMA.newer(version);
   return faults;
 }
 
 function mendRows(connection: Connection, faults: string[]): void {
   const found = schemaOf(connection);
-  const expected = latestSchema();
+  const expected = SQLITE_SCHEMA.rows;
   const unknown = found.filter((row) => !expected.some((other) => isSame(row, other)));
   const missing = missingIn(found);
   for (const row of missing) {
@@ -126,7 +121,7 @@ function mendRows(connection: Connection, faults: string[]): void {
 }
 
 function missingIn(found: SchemaRow[]): SchemaRow[] {
-  return latestSchema().filter((row) => !found.some((other) => isSame(row, other)));
+  return SQLITE_SCHEMA.rows.filter((row) => !found.some((other) => isSame(row, other)));
 }
 
 function isSame(a: SchemaRow, b: SchemaRow): boolean {

@@ -7,6 +7,7 @@ import { DOCUMENT_FILES } from '../documents/documents.ts';
 import { salvageDocuments, writeSalvaged } from '../documents/salvage.ts';
 import { ScenepressError } from '../errors.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
+import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { Connection } from '../storage/sqlite/connection.ts';
 import { makeDatabase } from '../storage/sqlite/make-database.ts';
 import { lostChanges } from './lost-changes.ts';
@@ -90,7 +91,7 @@ async function examine(
   newPath: string,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
   const { faults, laterLog } = await mend(damagedPath);
-  const target = await makeDatabase(newPath);
+  const target = await makeDatabase(newPath, SQLITE_SCHEMA);
   const source = new Connection(damagedPath);
   try {
     const lost = salvage(source, target);

@@ -7,7 +7,7 @@
  * `text_key_id` names. Keys are added at the end and overwritten by zeros of the same length, so that SQLite never moves
  * one and leaves no copy behind.
  */
-export const FIRST_SCHEMA: string = `
+export const MAIN_SCHEMA: string = `
 CREATE TABLE text_keys (
   text_key_id INTEGER PRIMARY KEY,
   content BLOB NOT NULL CHECK (length(content) = 32)

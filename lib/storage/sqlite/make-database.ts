@@ -1,6 +1,6 @@
 import { chmod, open } from 'node:fs/promises';
 import { Connection, explainedAtOpening } from './connection.ts';
-import { migrate } from './migrations.ts';
+import type { Schema } from './schema.ts';
 
 const OWNERS_ALONE = 0o600;
 const WRITER = `
@@ -8,13 +8,13 @@ const WRITER = `
   PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
 
 /** Opens a database for writing, made with its tables where there is none. */
-export async function makeDatabase(path: string): Promise<Connection> {
+export async function makeDatabase(path: string, schema: Schema): Promise<Connection> {
   await assertOpens(path);
   const connection = new Connection(path);
   try {
     await chmod(path, OWNERS_ALONE);
     connection.exec(WRITER);
-    migrate(connection);
+    schema.migrate(connection);
     return connection;
   } catch (error) {
     connection.close();

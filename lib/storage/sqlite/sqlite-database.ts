@@ -9,6 +9,7 @@ import { Aside } from './aside.ts';
 import { Connection, damaged, isFailedFlush } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
+import type { Schema } from './schema.ts';
 import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -67,6 +68,7 @@ interface Group {
 export class SqliteDatabase implements SqlDatabase {
   readonly isShared = false;
   readonly #path: string;
+  readonly #schema: Schema;
   readonly #log: WriteAheadLog;
   readonly #aside: Aside;
   readonly #logger: Logger;
@@ -89,8 +91,9 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #offices = new Set<string>();
   readonly #spell = new Spell();
 
-  constructor(path: string, options: SqliteDatabaseOptions = {}) {
+  constructor(path: string, schema: Schema, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
+    this.#schema = schema;
     this.#log = new WriteAheadLog(path, options.flushFile);
     this.#aside = new Aside(path);
     this.#logger = options.logger ?? silentLogger;
@@ -115,7 +118,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #open({ emptyLog }: { emptyLog: boolean }): Promise<void> {
     await this.#log.rewrite();
-    const writer = await makeDatabase(this.#path);
+    const writer = await makeDatabase(this.#path, this.#schema);
     try {
       if (emptyLog) {
         writer.all(EMPTY_LOG, []);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { silentLogger } from '../../../lib/logger.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase, type SqliteDatabaseOptions } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
@@ -19,7 +20,9 @@ function storageIn(t: Test, folder: string, options: SqliteDatabaseOptions = {})
   const path = join(folder, 'database.sqlite');
   const onFatal = (error: Error) => void t.fail(`the process would have ended: ${error}`);
   const checkpointAfterBytes = Number.POSITIVE_INFINITY;
-  const storage = new SqlStorage(new SqliteDatabase(path, { onFatal, checkpointAfterBytes, ...options }));
+  const storage = new SqlStorage(
+    new SqliteDatabase(path, SQLITE_SCHEMA, { onFatal, checkpointAfterBytes, ...options }),
+  );
   t.teardown(() => storage.stop());
   const insert = (jobId: string, source = 'x') =>
     storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId), source));

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { ScenepressError } from '../../../lib/errors.ts';
+import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 
 // Nothing else keeps this process running: where the thread doesn't either, it ends here, with the test unfinished.
 t.test('a stop while a query runs aside resolves after it', async (t) => {
-  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'));
+  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA);
   await database.start();
   let isAnswered = false;
   const query = database.aside('SELECT 1 AS one').then((rows) => {
@@ -22,7 +23,7 @@ t.test('a stop while a query runs aside resolves after it', async (t) => {
 t.test('a transaction that was let in before a stop is written', async (t) => {
   const fatal: Error[] = [];
   const onFatal = (error: Error) => void fatal.push(error);
-  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), {
+  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA, {
     onFatal,
     flushFile: () => delay(20),
   });

@@ -7,6 +7,7 @@ import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { JOBS } from '../../../lib/sql/tables.ts';
 import {
   type Flush,
@@ -23,7 +24,7 @@ async function open(
   options: SqliteDatabaseOptions = {},
   path = join(t.testdir(), 'database.sqlite'),
 ) {
-  const database = new SqliteDatabase(path, options);
+  const database = new SqliteDatabase(path, SQLITE_SCHEMA, options);
   const storage = new SqlStorage(database);
   await storage.start();
   t.teardown(() => storage.stop());
