@@ -1,5 +1,4 @@
-import type { Disk } from '../disk.ts';
-import { isNoRoom } from '../disk.ts';
+import { type Disk, isNoRoom } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 
 /** What may lie in a folder before it becomes a data folder: what its owner puts there, and what a first start left. */
@@ -18,8 +17,6 @@ export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   const names = await namesIn(disk, folder);
   if (names.includes(DATABASE)) return;
   const data = names.filter((name) => DATA.test(name));
-  // A first start that was cut off, before it made anything else.
-  if (data.every((name) => name.startsWith('journal-0000000000000001')) && data.length > 0) return;
   const artifacts = names.includes('artifacts') ? await namesIn(disk, `${folder}/artifacts`) : [];
   if (data.length > 0 || artifacts.length > 0) {
     throw new ScenepressError(
@@ -43,7 +40,7 @@ export function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof ScenepressError) return error;
   const { code = '', path = folder } = error as NodeJS.ErrnoException;
   if (path !== folder && !path.startsWith(`${folder}/`)) return error;
-  const reason = code === 'ERR_SQLITE_ERROR' ? lockProblem(folder, error) : reasonOf(error, code, path);
+  const reason = reasonOf(error, code, path);
   if (reason === undefined) return error;
   return new ScenepressError('storage_failed', `The data folder ${folder} can't be used: ${reason}`, {
     cause: error,
@@ -74,13 +71,6 @@ function reasonOf(error: Error, code: string, path: string): string | undefined 
         ? undefined
         : `${error.message}. Look at the disk.`;
   }
-}
-
-function lockProblem(folder: string, error: Error): string {
-  return (
-    `its lock ${folder}/lock can't be taken (${error.message}). If no other program made that file, remove it: it holds ` +
-    'no data. Its file system must know locks.'
-  );
 }
 
 async function namesIn(disk: Disk, folder: string): Promise<string[]> {

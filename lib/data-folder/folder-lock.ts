@@ -34,10 +34,14 @@ export class FolderLock {
     this.#folder = folder;
   }
 
-  /** Error: `storage_locked`, naming the process id, when another process holds the folder. */
+  /**
+   * Errors: `storage_locked`, naming the process id, when another process holds the folder; `storage_failed` when its
+   * file can't be locked.
+   */
   async acquire(): Promise<void> {
-    const database = new DatabaseSync(this.#lockFile, { timeout: 0 });
+    let database: DatabaseSync | undefined;
     try {
+      database = new DatabaseSync(this.#lockFile, { timeout: 0 });
       // With a journal of its own on the disk, it would need room there.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
       // Anyone who may read it may lock it. Not opened for this: closing it again would give up the lock.
@@ -48,9 +52,10 @@ export class FolderLock {
       await this.#listen();
     } catch (error) {
       this.#database = undefined;
-      database.close();
-      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-      throw this.#taken(await this.#holder(), error);
+      database?.close();
+      const { code, errcode } = error as { code?: string; errcode?: number };
+      if (errcode === SQLITE_BUSY) throw this.#taken(await this.#holder(), error);
+      throw code === 'ERR_SQLITE_ERROR' ? this.#unusable(error as Error) : error;
     }
   }
 
@@ -91,6 +96,15 @@ export class FolderLock {
       'storage_locked',
       `The data folder ${this.#folder} is in use by another process${holder ? ` (process id ${holder.pid})` : ''}. ` +
         'Stop that one first, or use another folder.',
+      { cause },
+    );
+  }
+
+  #unusable(cause: Error): ScenepressError {
+    return new ScenepressError(
+      'storage_failed',
+      `The data folder ${this.#folder} can't be used: its lock ${this.#lockFile} can't be taken (${cause.message}). ` +
+        'If no other program made that file, remove it: it holds no data. Its file system must know locks.',
       { cause },
     );
   }

@@ -15,7 +15,7 @@ import { fill, smallDisk } from '../../fixtures/small-disk.ts';
 const MIB = 1024 * 1024;
 /** For one worker: a MiB for its job and two for the rest. */
 const SPARE_BYTES = 3 * MIB;
-const python = join(import.meta.dirname, '../../../fixtures/instant-renderer/bin/python');
+const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
 const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 
