@@ -14,7 +14,7 @@ import { DataFolder } from './data-folder.ts';
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
 /** Jobs that are read at once: more would hold the service for longer. */
-const PAGE = 200;
+const PAGE = 100;
 /** What a lock leaves behind; no part of the data. */
 const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 

@@ -21,7 +21,7 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
 /** Rows of a walk over many that are read at once. */
-const PAGE = 500;
+const PAGE = 100;
 /** Each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];

@@ -5,7 +5,8 @@
  * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever the
  * row is read: SQLite’s pages have none. `texts` is what the owner of a row wrote, encrypted with the key that its
  * `text_key_id` names. Keys are added at the end and overwritten by zeros of the same length, so that SQLite never moves
- * one and leaves no copy behind.
+ * one and leaves no copy behind. `jobs_with_artifacts` begins with a column that is the same in all its rows: otherwise
+ * SQLite takes `jobs_in_phase` for its query, and reads all jobs that are over.
  */
 export const MAIN_SCHEMA: string = `
 CREATE TABLE text_keys (
@@ -52,7 +53,7 @@ CREATE TABLE jobs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_of_owner ON jobs (owner, phase, job_id);
 CREATE INDEX jobs_in_phase ON jobs (phase, job_id);
-CREATE INDEX jobs_with_artifacts ON jobs (job_id)
+CREATE INDEX jobs_with_artifacts ON jobs (phase, job_id)
   WHERE phase = 'completed' AND artifacts <> '[]' AND artifacts_removed_at_ms IS NULL;
 CREATE INDEX jobs_with_secrets ON jobs (job_id) WHERE webhook_secret_sealed IS NOT NULL;
 

@@ -1,4 +1,5 @@
 // The thread in which SQLite does what takes long: checkpoints, copies, queries over everything.
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError, ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
@@ -8,7 +9,7 @@ export type AsideTask =
   /** Copies commits into the database; `truncate`: all of them, and empties the log. */
   | { kind: 'checkpoint'; truncate: boolean }
   | { kind: 'query'; text: string; values: SqlValue[] }
-  /** Writes the database as it is now into another file. */
+  /** Writes the database as it is now into another file, and flushes that. */
   | { kind: 'copy'; path: string };
 
 export interface AsideAnswer {
@@ -53,7 +54,18 @@ function done(task: AsideTask): object[] {
       return connection.all(task.text, task.values);
     case 'copy':
       connection.copyTo(task.path);
+      flush(task.path);
       return [];
+  }
+}
+
+/** SQLite leaves the copy to the system's cache. The first connection to it would flush all of it, on its own thread. */
+function flush(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

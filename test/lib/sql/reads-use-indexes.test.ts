@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t from 'tap';
+import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
+import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
+import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
+import type { SqlTransaction, SqlValue } from '../../../lib/storage/sql.ts';
+import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+import type { Transaction } from '../../../lib/storage/storage.ts';
+
+/** What is made by a query itself. */
+const COMPUTED = / (page|of_pace|due)$/;
+
+/** Notes what is read. */
+class NotedDatabase extends SqliteDatabase {
+  readonly texts = new Set<string>();
+
+  override all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    this.texts.add(text);
+    return super.all<Row>(text, ...values);
+  }
+
+  override get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    this.texts.add(text);
+    return super.get<Row>(text, ...values);
+  }
+
+  override inside(tx: Transaction): SqlTransaction {
+    const inside = super.inside(tx);
+    return {
+      store: inside.store,
+      all: (text, ...values) => this.#noted(text, () => inside.all(text, ...values)),
+      get: (text, ...values) => this.#noted(text, () => inside.get(text, ...values)),
+      run: (text, ...values) => this.#noted(text, () => inside.run(text, ...values)),
+      afterCommit: (listener) => inside.afterCommit(listener),
+    };
+  }
+
+  #noted<T>(text: string, read: () => T): T {
+    this.texts.add(text);
+    return read();
+  }
+}
+
+t.test('what is read of a table is found by an index, a page at a time', async (t) => {
+  const path = join(t.testdir(), 'database.sqlite');
+  const database = new NotedDatabase(path, SQLITE_SCHEMA);
+  const storage = new SqlStorage(database);
+  await storage.start();
+  t.teardown(() => storage.stop());
+  const store = new SqlLedgerStore(database, storage);
+  const ledger = new StoredLedger({ store });
+  for (const query of [{}, { owner: 'ada' }, { status: 'completed' as const }, { before: 'j' }]) {
+    await storage.listJobs(query);
+    await storage.listJobs({ ...query, owner: 'ada' });
+  }
+  await storage.unfinishedJobs();
+  await storage.unfinishedJobs({ phases: ['running'] });
+  for await (const job of storage.jobsWithArtifacts()) t.fail(job.jobId);
+  await storage.readSource('j');
+  const page = { reseal: (sealed: string) => sealed, limit: 10 };
+  await storage.resealSecrets(page);
+  await storage.deliveries.resealSecrets(page);
+  for (const query of [{ owner: 'ada' }, { jobId: 'j' }, { before: 'd' }])
+    await storage.deliveries.list(query);
+  await storage.deliveries.listOpen();
+  await storage.deliveries.countDue({ nowMs: 1, latestDueMs: 2, limit: 10 });
+  await storage.queue.owners({ after: '', limit: 10 });
+  await storage.transaction(async (tx) => {
+    await storage.getIdempotentRequest('ada', 'key', tx);
+    await storage.removeIdempotentRequests(tx, 1);
+    await storage.queue.lapsed(tx, { nowMs: 1, most: 10, except: 'w' });
+    await store.lastFreePeriod(tx, 'ada', '2026-11');
+    await store.findGrant(tx, 'ada', 'g');
+  });
+  await store.getAccount('ada');
+  await store.ownersNotIn('2026-11', 10);
+  await ledger.statement('ada', {});
+
+  const reader = new DatabaseSync(path, { readOnly: true });
+  t.teardown(() => reader.close());
+  let artifacts = '';
+  for (const text of database.texts) {
+    const plan = reader.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
+    const details = plan.map(({ detail }) => detail);
+    const scans = details.filter((detail) => /^SCAN \w+$/.test(detail) && !COMPUTED.test(detail));
+    t.same(scans, [], text.slice(-120));
+    if (text.includes('artifacts_removed_at_ms IS NULL')) artifacts = details.join();
+  }
+  t.match(artifacts, 'USING INDEX jobs_with_artifacts');
+});
