@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { RenderService } from '../lib/index.ts';
-import { configuredAssetUrl } from './addresses.ts';
-import { AdminSocket } from './admin-socket.ts';
-import { authenticator, type HouseToken } from './authentication.ts';
+import { AdminSocket } from './admin/admin-socket.ts';
 import { Certificate } from './certificate.ts';
-import type { Config } from './config.ts';
+import { configuredAssetUrl } from './config/addresses.ts';
+import type { Config } from './config/config.ts';
+import { authenticator, type HouseToken } from './http/authentication.ts';
+import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
-import type { Logger } from './log.ts';
-import type { HttpServer } from './server.ts';
+import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 
 const REQUESTS_GRACE_MS = 10_000;
@@ -52,7 +52,7 @@ export class Appliance {
       await this.#openCertificate();
       const certificate = this.#certificate;
       // Takes its time to load, and commands other than `serve` do without.
-      const { createServer } = await import('./server.ts');
+      const { createServer } = await import('./http/server.ts');
       const http = await createServer({
         config: this.#config,
         service,

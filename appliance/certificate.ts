@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { type Clock, systemClock } from '../lib/index.ts';
-import type { Logger } from './log.ts';
+import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

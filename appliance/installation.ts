@@ -11,9 +11,9 @@ import {
   silentLogger,
   UnmeteredLedger,
 } from '../lib/index.ts';
-import { configuredAssetUrl } from './addresses.ts';
-import { Administration } from './administration.ts';
-import type { Config } from './config.ts';
+import { Administration } from './admin/administration.ts';
+import { configuredAssetUrl } from './config/addresses.ts';
+import type { Config } from './config/config.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createService, type ServiceWorld } from './service.ts';
 import { UserError } from './user-error.ts';

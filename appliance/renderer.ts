@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger, RendererOptions } from '../lib/index.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { ownArchive } from './packed/archive.ts';
 import { UnpackedRoot } from './packed/unpacked-root.ts';
 

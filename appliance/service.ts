@@ -9,8 +9,8 @@ import {
   type RenderLimits,
   RenderService,
 } from '../lib/index.ts';
-import { HOUSE } from './authentication.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
+import { HOUSE } from './http/authentication.ts';
 import { rendererOptions } from './renderer.ts';
 
 const MIB = 1024 * 1024;

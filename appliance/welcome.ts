@@ -1,6 +1,6 @@
 import type { Server, ServerInjectResponse } from '@hapi/hapi';
 import type { RenderService } from '../lib/index.ts';
-import type { HouseToken } from './authentication.ts';
+import type { HouseToken } from './http/authentication.ts';
 import { UserError } from './user-error.ts';
 
 const API = '/api/v2/render';

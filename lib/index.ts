@@ -84,16 +84,16 @@ export type {
 export type { QueueOptions } from './queue/queue-options.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export type { LostRow } from './recovery/salvage.ts';
-export type { RendererOptions } from './render/launcher.ts';
-export { DEFAULT_LIMITS, type RenderLimits } from './render/limits.ts';
-export type { RenderProgress, RenderStage } from './render/render-task.ts';
+export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
+export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
 export type {
   LimitKeeper,
   SandboxLayer,
   SandboxLevel,
   SandboxLimits,
   SandboxStatus,
-} from './render/sandbox.ts';
+} from './render/sandbox/sandbox.ts';
+export type { RendererOptions } from './render/start/launcher.ts';
 export { RenderService } from './render-service.ts';
 export type {
   EnqueueRequest,

@@ -30,9 +30,9 @@ import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import type { Precedence } from './queue/queue.ts';
 import { DEFAULT_QUEUE } from './queue/queue-options.ts';
-import { DEFAULT_LIMITS } from './render/limits.ts';
-import type { RenderProgress } from './render/render-task.ts';
-import { Renderer, studioOf } from './render/renderer.ts';
+import { Renderer, studioOf } from './render/pool/renderer.ts';
+import { DEFAULT_LIMITS } from './render/run/limits.ts';
+import type { RenderProgress } from './render/run/render-task.ts';
 import {
   type EnqueueRequest,
   type JobScope,

@@ -1,5 +1,5 @@
-import type { RendererVersions } from './render/render-pool.ts';
-import type { SandboxStatus } from './render/sandbox.ts';
+import type { RendererVersions } from './render/pool/render-pool.ts';
+import type { SandboxStatus } from './render/sandbox/sandbox.ts';
 
 /** Where a service is in its life. */
 export type ServiceState = 'stopped' | 'open' | 'starting' | 'running' | 'stopping';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
-import { flagOf, OPTIONS } from '../appliance/options.ts';
+import { flagOf, OPTIONS } from '../appliance/config/options.ts';
 
 const README = join(import.meta.dirname, '..', 'README.md');
 const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->', '<!-- end of commands -->'];

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type Config, loadConfig } from '../config.ts';
-import { flagOf, OPTIONS, variableOf } from '../options.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { flagOf, OPTIONS, variableOf } from '../config/options.ts';
 
 /** Every option of the configuration that may be a flag. */
 export const ALL_FLAGS: (keyof Config)[] = (Object.keys(OPTIONS) as (keyof Config)[]).filter(

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
-import { type Config, configFileOf, problemsOf, readSettings, type Setting } from '../config.ts';
-import { OPTIONS, variableOf } from '../options.ts';
+import { type Config, configFileOf, problemsOf, readSettings, type Setting } from '../config/config.ts';
+import { OPTIONS, variableOf } from '../config/options.ts';
 import { ALL_FLAGS, addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson, printTable } from './output.ts';

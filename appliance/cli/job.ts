@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { JobStatus } from '../../lib/index.ts';
-import { JOB_STATUSES } from '../administration-requests.ts';
-import type { JobInfo } from '../administration-views.ts';
+import { JOB_STATUSES } from '../admin/administration-requests.ts';
+import type { JobInfo } from '../admin/administration-views.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { print, printDetails, printJson, printTable, shownDuration, shownSize, shownTime } from './output.ts';

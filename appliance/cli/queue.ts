@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { QueueInfo } from '../administration-views.ts';
+import type { QueueInfo } from '../admin/administration-views.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { printDetails, printJson, shownTime } from './output.ts';

@@ -13,7 +13,7 @@ import {
   type RenderService,
   type ValidRenderRequest,
 } from '../../lib/index.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { FIRST_ACCOUNT } from '../first-account.ts';
 import { VERSION } from '../version.ts';
 import { counted, shownTime } from './output.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobInfo } from '../administration-views.ts';
-import type { Config } from '../config.ts';
+import type { JobInfo } from '../admin/administration-views.ts';
+import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { ProgressLine } from './progress-line.ts';
 import { withAdministration } from './with-administration.ts';

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isScenepressError } from '../../lib/index.ts';
-import { connectAdministration, type RemoteAdministration } from '../admin-socket.ts';
-import type { Config } from '../config.ts';
+import { connectAdministration, type RemoteAdministration } from '../admin/admin-socket.ts';
+import type { Config } from '../config/config.ts';
 import { openInstallation } from '../installation.ts';
 import { UserError } from '../user-error.ts';
 

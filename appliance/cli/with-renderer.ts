@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ArtifactName, RenderService } from '../../lib/index.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 import { rendererOptions, type Say } from '../renderer.ts';

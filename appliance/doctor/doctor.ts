@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { examineData } from './data.ts';
 import type { Finding } from './finding.ts';
 import { ClockWatch, examineMachine } from './machine.ts';

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expiryWarnings, readCredentials } from '../certificate.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 const ANSWER_MS = 3_000;

@@ -1,5 +1,5 @@
 import { ownCommand } from '../command-line.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 
 /** What to do about a renderer that is there and doesn't render. */

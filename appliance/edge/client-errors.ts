@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../support/log.ts';
 import type { Connections } from './connections.ts';
 import { Turns } from './turns.ts';
 

@@ -1,4 +1,4 @@
-import { redact } from '../redact.ts';
+import { redact } from '../support/redact.ts';
 
 const LONGEST = 256;
 /** Escapes may be escaped themselves. */

@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { type Archive, ownArchive } from './archive.ts';
 import { UnpackedRoot } from './unpacked-root.ts';
 

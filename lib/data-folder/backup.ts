@@ -8,7 +8,7 @@ import { MasterKey } from '../keys/master-key.ts';
 import { MASTER_KEY_CHECK_FILE, MASTER_KEY_FILE } from '../keys/master-key-files.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
 import { allPages } from '../pages.ts';
-import { STUDIO_PARTS } from '../render/studio.ts';
+import { STUDIO_PARTS } from '../render/start/studio.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';

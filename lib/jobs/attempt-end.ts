@@ -2,7 +2,7 @@ import type { AssetStore } from '../assets/asset-store.ts';
 import { isNoRoom } from '../disk.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
-import type { RenderResult, StopReason } from '../render/render-task.ts';
+import type { RenderResult, StopReason } from '../render/run/render-task.ts';
 import { isTransient } from '../shortage.ts';
 import { CREDITS_RAN_OUT, MOST_ATTEMPTS, NO_ROOM, NOT_STORED, RENDERER_FAILED } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';

@@ -1,8 +1,8 @@
 import { randomId } from '../ids.ts';
 import type { Claim, Precedence } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
-import type { RenderPool } from '../render/render-pool.ts';
-import type { RenderProgress } from '../render/render-task.ts';
+import type { RenderPool } from '../render/pool/render-pool.ts';
+import type { RenderProgress } from '../render/run/render-task.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import { within } from '../within.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { Logger } from '../logger.ts';
-import { discardFolder } from '../render/remove-folder.ts';
-import type { RenderedFile } from '../render/render-task.ts';
+import { discardFolder } from '../render/end/remove-folder.ts';
+import type { RenderedFile } from '../render/run/render-task.ts';
 import { type Artifact, type ArtifactName, assetKeyOf } from './job.ts';
 
 const CONTENT_TYPES: Record<ArtifactName, string> = {

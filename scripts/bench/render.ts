@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { Appliance } from '../../appliance/appliance.ts';
-import { loadConfig } from '../../appliance/config.ts';
+import { loadConfig } from '../../appliance/config/config.ts';
 import { openFirstAccount } from '../../appliance/first-account.ts';
-import { openLog } from '../../appliance/log.ts';
+import { openLog } from '../../appliance/support/log.ts';
 
 const run = promisify(execFile);
 const SCENES_FILE = join(import.meta.dirname, 'scenes.py');

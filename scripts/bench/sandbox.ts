@@ -3,18 +3,18 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { filesOf } from '../../lib/render/collect.ts';
-import { JobChannel } from '../../lib/render/job-channel.ts';
+import { filesOf } from '../../lib/render/end/collect.ts';
+import { JobChannel } from '../../lib/render/run/job-channel.ts';
+import { DEFAULT_LIMITS } from '../../lib/render/run/limits.ts';
+import type { RendererJob } from '../../lib/render/run/protocol.ts';
 import {
   findLauncher,
   type Launcher,
   seenInWork,
   uidOf,
   zygoteCommandLine,
-} from '../../lib/render/launcher.ts';
-import { DEFAULT_LIMITS } from '../../lib/render/limits.ts';
-import type { RendererJob } from '../../lib/render/protocol.ts';
-import { Zygote } from '../../lib/render/zygote.ts';
+} from '../../lib/render/start/launcher.ts';
+import { Zygote } from '../../lib/render/start/zygote.ts';
 
 const LAYERS = ['namespaces', 'landlock', 'seccomp'];
 const TARGET_MS = 25;

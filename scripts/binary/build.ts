@@ -39,7 +39,7 @@ const LISTS = 'usr/share/scenepress';
 const MAIN = 'main';
 /** What runs in threads. The program finds each by the name of its file, beside its own. */
 const THREADS = [
-  'lib/render/thread.ts',
+  'lib/render/pool/thread.ts',
   'lib/webhooks/sending-thread.ts',
   'lib/storage/sqlite/aside-thread.ts',
   'node_modules/piscina/dist/worker.js',

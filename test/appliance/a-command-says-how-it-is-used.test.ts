@@ -1,6 +1,6 @@
 import t from 'tap';
-import { openApiDocument } from '../../appliance/openapi.ts';
-import { OPTIONS, variableOf } from '../../appliance/options.ts';
+import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
+import { openApiDocument } from '../../appliance/http/openapi.ts';
 import { VERSION } from '../../appliance/version.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { scenepress } from './command.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Administration } from '../../appliance/administration.ts';
+import { Administration } from '../../appliance/admin/administration.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
 import type { Disk } from '../../lib/disk.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';

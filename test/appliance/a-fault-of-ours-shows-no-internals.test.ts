@@ -1,6 +1,6 @@
 import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
-import { type RenderApiOptions, renderApi } from '../../appliance/render-api.ts';
+import { type RenderApiOptions, renderApi } from '../../appliance/http/render-api.ts';
 import { ScenepressError } from '../../lib/index.ts';
 import { send, VALID } from './listening-appliance.ts';
 

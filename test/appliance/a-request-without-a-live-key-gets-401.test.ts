@@ -1,6 +1,6 @@
 import { server as createHapi } from '@hapi/hapi';
 import t from 'tap';
-import { type RenderApiOptions, renderApi } from '../../appliance/render-api.ts';
+import { type RenderApiOptions, renderApi } from '../../appliance/http/render-api.ts';
 import { exchange } from '../fixtures/raw-http.ts';
 import { listeningAppliance, send, VALID } from './listening-appliance.ts';
 

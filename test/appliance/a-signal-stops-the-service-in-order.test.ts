@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import { Appliance } from '../../appliance/appliance.ts';
-import { loadConfig } from '../../appliance/config.ts';
+import { loadConfig } from '../../appliance/config/config.ts';
 import { serve } from './command.ts';
 import { IDLE_PYTHON, send, temporaryFolder, VALID } from './listening-appliance.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
 import t from 'tap';
-import { redact, redactLogLine } from '../../appliance/redact.ts';
+import { redact, redactLogLine } from '../../appliance/support/redact.ts';
 import { VERSION } from '../../appliance/version.ts';
 import { scenepress, serve } from './command.ts';
 import { send, temporaryFolder } from './listening-appliance.ts';

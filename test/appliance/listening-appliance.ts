@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { Appliance } from '../../appliance/appliance.ts';
-import { type Config, loadConfig } from '../../appliance/config.ts';
+import { type Config, loadConfig } from '../../appliance/config/config.ts';
 import type { Installation } from '../../appliance/installation.ts';
 import type { RenderService } from '../../lib/index.ts';
 

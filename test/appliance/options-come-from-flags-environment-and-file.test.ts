@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadConfig } from '../../appliance/config.ts';
-import { OPTIONS, variableOf } from '../../appliance/options.ts';
+import { loadConfig } from '../../appliance/config/config.ts';
+import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
 import { temporaryFolder } from './listening-appliance.ts';
 
 t.test('without any, there are defaults', async (t) => {

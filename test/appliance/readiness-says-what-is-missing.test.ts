@@ -1,5 +1,5 @@
 import t from 'tap';
-import { healthRoutes } from '../../appliance/health.ts';
+import { healthRoutes } from '../../appliance/http/health.ts';
 import type { ServiceStatus } from '../../lib/index.ts';
 import { listeningAppliance } from './listening-appliance.ts';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { OPTIONS } from '../../appliance/options.ts';
+import { OPTIONS } from '../../appliance/config/options.ts';
 import { VERSION } from '../../appliance/version.ts';
 import { scenepress } from './command.ts';
 import { temporaryFolder } from './listening-appliance.ts';

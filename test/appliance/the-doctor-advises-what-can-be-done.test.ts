@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadConfig } from '../../appliance/config.ts';
+import { loadConfig } from '../../appliance/config/config.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
 import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
 import { openInstallation } from '../../appliance/installation.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadConfig } from '../../appliance/config.ts';
+import { loadConfig } from '../../appliance/config/config.ts';
 import { openInstallation } from '../../appliance/installation.ts';
 import { scenepress, serve } from './command.ts';
 import { temporaryFolder } from './listening-appliance.ts';

@@ -13,8 +13,8 @@ import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
-import type { RenderPool } from '../../../lib/render/render-pool.ts';
-import type { RenderResult, StopReason } from '../../../lib/render/render-task.ts';
+import type { RenderPool } from '../../../lib/render/pool/render-pool.ts';
+import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 const FIRST: Precedence = { yields: false, inGoodStanding: true };

@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import t from 'tap';
-import { findLauncher, uidOf, zygoteCommandLine } from '../../../lib/render/launcher.ts';
+import { findLauncher, uidOf, zygoteCommandLine } from '../../../lib/render/start/launcher.ts';
 import { render, scene, startService } from '../../fixtures/renders.ts';
 
 t.test('bubblewrap alone hides files, network and processes, and has no devices', async (t) => {

@@ -1,0 +1,145 @@
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Server } from '@hapi/hapi';
+import { type ErrorCode, isScenepressError, ScenepressError } from '../../lib/index.ts';
+import { createListener, guardListener } from '../edge/listener.ts';
+import type { Logger } from '../support/log.ts';
+import { UserError } from '../user-error.ts';
+import { type Administration, OPERATIONS } from './administration.ts';
+
+const NAME = 'admin.sock';
+const OTHER_VERSION = 'The server that has this data folder is of another version. Restart it with this one.';
+
+/** All commands count as one client. */
+const CAPS = { total: 128, perAddress: 128 };
+
+interface Reply {
+  answer?: unknown;
+  error?: { code?: ErrorCode; message: string };
+}
+
+type Operation = (request: unknown) => Promise<unknown>;
+
+/**
+ * Lets the command line administrate while the server owns the data folder: `POST /<operation>` over a Unix socket
+ * in the folder. Only the user that the server runs as can connect.
+ */
+export class AdminSocket {
+  readonly #folder: string;
+  readonly #administration: Administration;
+  readonly #logger: Logger;
+  #hapi: Server | undefined;
+  #directory: FileHandle | undefined;
+
+  constructor(options: { folder: string; administration: Administration; logger: Logger }) {
+    this.#folder = options.folder;
+    this.#administration = options.administration;
+    this.#logger = options.logger;
+  }
+
+  async start(): Promise<void> {
+    // Left by a server that was killed. Whoever comes here owns the folder, so no one else listens on it.
+    await rm(join(this.#folder, NAME), { force: true });
+    this.#directory = await openDirectory(this.#folder);
+    const path = shortPath(this.#directory);
+    // Most commands only call.
+    const { server: createHapi } = await import('@hapi/hapi');
+    const { listener } = createListener();
+    this.#hapi = createHapi({ port: path, listener, debug: false });
+    // Only the server's own user connects, but a program of that user may hang or fail in the middle, too.
+    guardListener(listener, { caps: CAPS, logger: this.#logger });
+    this.#hapi.route({
+      method: 'POST',
+      path: '/{operation}',
+      options: { payload: { protoAction: 'ignore' }, response: { emptyStatusCode: 200 } },
+      handler: (request) => this.#handle(String(request.params['operation']), request.payload),
+    });
+    await this.#hapi.start();
+    await chmod(join(this.#folder, NAME), 0o600);
+  }
+
+  async stop(): Promise<void> {
+    await this.#hapi?.stop({ timeout: 5_000 });
+    await this.#directory?.close();
+    this.#hapi = undefined;
+    this.#directory = undefined;
+  }
+
+  async #handle(name: string, request: unknown): Promise<object> {
+    const operation = OPERATIONS.find((operation) => operation === name);
+    if (!operation) return { error: { message: OTHER_VERSION } };
+    try {
+      const call = this.#administration[operation].bind(this.#administration) as Operation;
+      const answer = await call(request);
+      // What only looks is asked several times a second by who watches a job.
+      this.#logger[/^(show|list)/.test(operation) ? 'debug' : 'info']({ operation }, 'administration');
+      return { answer };
+    } catch (error) {
+      if (isScenepressError(error)) return { error: { code: error.code, message: error.message } };
+      this.#logger.error({ operation, err: error }, 'administration failed');
+      return { error: { message: 'The server failed. Its log has the cause.' } };
+    }
+  }
+}
+
+/** The administration of the server that owns the folder; undefined when none listens there. */
+export async function connectAdministration(folder: string): Promise<RemoteAdministration | undefined> {
+  if (!(await isListening(folder))) return undefined;
+  const operations = OPERATIONS.map((name) => [
+    name,
+    (request: unknown) => call(folder, name, request ?? {}),
+  ]);
+  return Object.fromEntries(operations) as RemoteAdministration;
+}
+
+/** The operations of {@link Administration}, wherever they are carried out. */
+export type RemoteAdministration = Pick<Administration, keyof Administration>;
+
+async function isListening(folder: string): Promise<boolean> {
+  try {
+    await exchange(folder, 'showQueue', {});
+    return true;
+  } catch {
+    return false; // Whatever is wrong with the folder, opening it says better.
+  }
+}
+
+async function call(folder: string, operation: string, request: unknown): Promise<unknown> {
+  const { answer, error } = await exchange(folder, operation, request).catch((cause: Error) => {
+    throw new UserError(`The server that had the data folder is gone (${cause.message}).`, { cause });
+  });
+  if (error?.code) throw new ScenepressError(error.code, error.message);
+  if (error) throw new UserError(error.message);
+  return answer;
+}
+
+async function exchange(folder: string, operation: string, request: unknown): Promise<Reply> {
+  const directory = await openDirectory(folder);
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const message = httpRequest({
+      socketPath: shortPath(directory),
+      method: 'POST',
+      path: `/${operation}`,
+      headers: { 'content-type': 'application/json' },
+    });
+    message.once('error', reject);
+    message.once('response', (response) => text(response).then(resolve, reject));
+    message.end(JSON.stringify(request));
+    return JSON.parse(await promise) as Reply;
+  } finally {
+    await directory.close();
+  }
+}
+
+function openDirectory(folder: string): Promise<FileHandle> {
+  return open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+}
+
+/** The address of a Unix socket has room for 107 bytes, and data folders may lie deep: go in through an open one. */
+function shortPath(directory: FileHandle): string {
+  return `/proc/self/fd/${directory.fd}/${NAME}`;
+}

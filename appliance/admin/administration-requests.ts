@@ -1,0 +1,52 @@
+import Joi from 'joi';
+import { type JobStatus, renderRequestSchema, ScenepressError } from '../../lib/index.ts';
+
+/** `https://…`, or null. */
+export const webhookUrl: Joi.Schema = renderRequestSchema.extract('webhookUrl');
+
+interface KeyRequest {
+  name: string;
+  webhookUrl: string | null;
+}
+
+export const keyRequest: Joi.ObjectSchema<KeyRequest> = Joi.object<KeyRequest>({
+  name: Joi.string()
+    .trim()
+    .min(1)
+    .max(100)
+    .required()
+    .messages({ '*': 'A key needs a name of 1 to 100 characters.' }),
+  webhookUrl: webhookUrl.default(null),
+});
+
+export const amount: Joi.NumberSchema = Joi.number()
+  .integer()
+  .min(1)
+  .required()
+  .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
+
+export const idempotencyKey: Joi.StringSchema<string | undefined> = Joi.string<string | undefined>()
+  .min(1)
+  .max(255)
+  .messages({ '*': 'An idempotency key has 1 to 255 characters.' });
+
+export const MOST_LINES = 10_000;
+export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+
+export const listLimit: Joi.NumberSchema = Joi.number()
+  .integer()
+  .min(1)
+  .max(MOST_LINES)
+  .default(50)
+  .messages({ '*': `A list has 1 to ${MOST_LINES} lines.` });
+
+export const jobStatus: Joi.StringSchema<JobStatus> = Joi.string<JobStatus>()
+  .valid(...JOB_STATUSES)
+  .messages({ '*': `A job is ${JOB_STATUSES.join(', ')}.` });
+
+/** A value as its schema makes it; `invalid_request` with the schema's message. */
+export function check<T>(schema: Joi.Schema<T>, value: unknown): T {
+  const result = schema.validate(value);
+  if (result.error) throw new ScenepressError('invalid_request', result.error.message);
+  return result.value as T;
+}

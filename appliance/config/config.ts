@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { UserError } from '../user-error.ts';
+import { type Config, flagOf, OPTIONS, variableOf } from './options.ts';
+
+export type { Config } from './options.ts';
+
+/** Where options come from. */
+export interface ConfigSources {
+  /** By option name, as the command line gave them; `config` names the configuration file. */
+  flags: Record<string, unknown>;
+  env: Record<string, string | undefined>;
+}
+
+/** One option: its value, where that comes from, and what is wrong with it. */
+export interface Setting {
+  name: keyof Config;
+  /** As the program takes it; as it was given when that isn't allowed; undefined: none, which has a meaning of its own. */
+  value: unknown;
+  source: 'flag' | 'environment' | 'file' | 'default';
+  /** A sentence; null when nothing is wrong. */
+  problem: string | null;
+}
+
+/**
+ * The configuration: flags beat environment variables, those beat the configuration file (JSON), that beats
+ * defaults. The first value that isn't allowed is an error that names it as it was given.
+ */
+export function loadConfig(sources: ConfigSources): Config {
+  const settings = readSettings(sources);
+  const problem = problemsOf(settings)[0];
+  if (problem !== undefined) throw new UserError(problem, { exitCode: 2 });
+  const given = settings.filter(({ value }) => value !== undefined);
+  return Object.fromEntries(given.map(({ name, value }) => [name, value])) as unknown as Config;
+}
+
+/** Every option, in the order of the table. Errors: the configuration file can't be read. */
+export function readSettings({ flags, env }: ConfigSources): Setting[] {
+  const path = configFileOf({ flags, env });
+  const file = path ? readConfigFile(path) : {};
+  return (Object.keys(OPTIONS) as (keyof Config)[]).map((name) => {
+    const { schema, allowed, secret } = OPTIONS[name];
+    const { source, given, value } = sourceOf(name, { flags, env, file, path });
+    const { error, value: checked } = schema.validate(value);
+    const shown = secret ? '' : `, not ${JSON.stringify(value)}`;
+    const problem = error ? `${given} must be ${allowed}${shown}.` : null;
+    return { name, value: error ? value : checked, source, problem };
+  });
+}
+
+/** What is wrong with single options, then with what they are together. */
+export function problemsOf(settings: Setting[]): string[] {
+  const problems = settings.flatMap(({ problem }) => problem ?? []);
+  const has = (name: keyof Config) => settings.find((setting) => setting.name === name)?.value !== undefined;
+  if (has('tlsCert') !== has('tlsKey')) {
+    const missing = has('tlsCert') ? 'tlsKey' : 'tlsCert';
+    problems.push(
+      `https needs a certificate and its key: give ${flagOf(missing)} (${variableOf(missing)}) too.`,
+    );
+  }
+  return problems;
+}
+
+/** The path of the configuration file; undefined when none is named. */
+export function configFileOf({ flags, env }: ConfigSources): string | undefined {
+  const [flag, variable] = [flags['config'], env['SCENEPRESS_CONFIG']];
+  return (typeof flag === 'string' ? flag : variable) || undefined;
+}
+
+/** The value of an option, with the place that it comes from. */
+function sourceOf(
+  name: string,
+  { flags, env, file, path }: ConfigSources & { file: Record<string, unknown>; path: string | undefined },
+): { source: Setting['source']; given: string; value: unknown } {
+  const variable = variableOf(name);
+  if (flags[name] !== undefined) return { source: 'flag', given: flagOf(name), value: flags[name] };
+  // An empty variable is one that isn't set.
+  if (env[variable]) return { source: 'environment', given: variable, value: env[variable] };
+  const value = file[name];
+  return { source: value === undefined ? 'default' : 'file', given: `"${name}" in ${path}`, value };
+}
+
+function readConfigFile(path: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? 'it is not JSON' : (cause as Error).message;
+    throw new UserError(`The configuration file ${path} can't be read: ${reason}.`, { exitCode: 2, cause });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UserError(`The configuration file ${path} must hold a JSON object.`, { exitCode: 2 });
+  }
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) {
+    throw new UserError(
+      `"${unknown}" in ${path} is no option. There are: ${Object.keys(OPTIONS).join(', ')}.`,
+      { exitCode: 2 },
+    );
+  }
+  return value as Record<string, unknown>;
+}

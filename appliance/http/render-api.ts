@@ -1,0 +1,138 @@
+import { notFound } from '@hapi/boom';
+import type { Plugin, Request, RouteOptionsCors } from '@hapi/hapi';
+import { jobJson, type Logger, type RenderService } from '../../lib/index.ts';
+import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
+import { answerErrors } from './http-errors.ts';
+import { type Authenticate, bearerScheme, type Caller, callerOf } from './render-api/bearer.ts';
+import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
+import { discardBody, idempotencyKeyOf, receiveRenderRequest } from './render-api/request-body.ts';
+
+export { type ArtifactsOptions, artifacts } from './artifacts.ts';
+export type { Authenticate, Caller } from './render-api/bearer.ts';
+
+export interface RenderApiOptions {
+  service: Pick<RenderService, 'enqueue' | 'get' | 'balance'>;
+  authenticate: Authenticate;
+  /** What links to artifacts begin with, without a slash at the end: a URL, or what makes one of a request. */
+  assetUrl: string | ((request: Request) => string);
+  /** Origins of web pages that may call the API from browsers, or `*`; default: none. */
+  corsOrigins?: string[];
+  /** Told the causes of 5xx answers. */
+  logger?: Logger;
+}
+
+const AUTH = 'scenepress-key';
+
+const ROUTE = {
+  auth: AUTH,
+  // Cookies mean nothing here; parsed, a broken one would be an error before the key is looked at.
+  state: { parse: false, failAction: 'ignore' },
+  // A part of a JSON document is of no use.
+  response: { ranges: false },
+} as const;
+
+/**
+ * A body is left to the handler: its size counts after decompression, its metadata is kept as text, and the
+ * Content-Type means nothing.
+ */
+const BODY_UNREAD = {
+  parse: false,
+  output: 'stream',
+  override: 'application/json',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+} as const;
+
+/**
+ * The three endpoints of the render API, version 2, as a hapi plugin:
+ *
+ * ```ts
+ * await server.register({ plugin: renderApi, options: { service, authenticate, assetUrl } });
+ * ```
+ *
+ * Artifacts are served by a plugin of their own, {@link artifacts}, or by whatever stands behind `assetUrl`.
+ */
+export const renderApi: Plugin<RenderApiOptions> = {
+  name: 'scenepress-render-api',
+  register(server, { service, authenticate, assetUrl, corsOrigins = [], logger }) {
+    const route = { ...ROUTE, cors: corsOf(corsOrigins) };
+    server.auth.scheme(AUTH, () => bearerScheme(authenticate));
+    server.auth.strategy(AUTH, AUTH);
+    server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
+    takeBrokenEscapesLiterally(server, '/api/v2/');
+
+    server.route({
+      method: ENQUEUE.method,
+      path: ENQUEUE.path,
+      options: { ...route, payload: BODY_UNREAD },
+      async handler(request, h) {
+        const { owner, keyId, webhookUrl } = authenticated(request);
+        const { request: render, metadataJson, fingerprint } = await receiveRenderRequest(request.raw.req);
+        const key = idempotencyKeyOf(request.raw.req);
+        const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint() } };
+        const job = await service.enqueue({
+          webhookUrl,
+          ...render,
+          owner,
+          keyId,
+          metadataJson,
+          ...idempotency,
+        });
+        return h.response({ jobId: job.jobId, status: 'queued', endpoint: 'render' }).code(202);
+      },
+    });
+
+    server.route({
+      method: GET_JOB.method,
+      path: GET_JOB.path,
+      options: route,
+      async handler(request, h) {
+        const { owner } = authenticated(request);
+        const job = await service.get(String(request.params['jobId']), { owner });
+        const links = typeof assetUrl === 'string' ? assetUrl : assetUrl(request);
+        return h.response(jobJson(job, links)).type('application/json');
+      },
+    });
+
+    server.route({
+      method: GET_ACCOUNT.method,
+      path: GET_ACCOUNT.path,
+      options: route,
+      async handler(request) {
+        const { owner: userId, keyId, keyPrefix } = authenticated(request);
+        const { paid, free, total } = await service.balance(userId);
+        return { userId, keyId, keyPrefix, credits: { paid, free, total } };
+      },
+    });
+
+    // Without a live key, what exists under the prefix and what doesn't look the same. OPTIONS by name, or hapi
+    // answers it first on a server with a CORS route anywhere, as it is to do where browsers may call.
+    for (const method of corsOrigins.length > 0 ? (['*'] as const) : (['*', 'OPTIONS'] as const)) {
+      server.route({
+        method,
+        path: '/api/v2/{path*}',
+        options: { ...route, payload: BODY_UNREAD },
+        async handler(request) {
+          await discardBody(request.raw.req);
+          throw notFound();
+        },
+      });
+    }
+  },
+};
+
+/** Browsers ask before they send a key or an Idempotency-Key; cookies have no part in it. */
+function corsOf(origins: string[]): false | RouteOptionsCors {
+  if (origins.length === 0) return false;
+  return {
+    origin: origins,
+    headers: ['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key'],
+    exposedHeaders: ['Request-Id', 'Retry-After', 'WWW-Authenticate'],
+    maxAge: 600,
+  };
+}
+
+function authenticated(request: Request): Caller {
+  const caller = callerOf(request);
+  if (!caller) throw new Error('the route has no authentication');
+  return caller;
+}

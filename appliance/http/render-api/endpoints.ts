@@ -1,0 +1,138 @@
+import Joi from 'joi';
+import { renderRequestSchema } from '../../../lib/index.ts';
+
+/** What is said of an endpoint, to hapi and to the OpenAPI document alike. */
+export interface Endpoint {
+  method: 'GET' | 'POST';
+  path: string;
+  operationId: string;
+  summary: string;
+  params?: Record<string, string>;
+  body?: Joi.Schema;
+  /** By status: the schema of the answer, and what its whole-number headers say. */
+  responses: Record<number, { description: string; schema: Joi.Schema; headers?: Record<string, string> }>;
+}
+
+/** Gives a schema the name that it has in the OpenAPI document, and so in clients that are made from it. */
+function named<T extends Joi.Schema>(name: string, schema: T): T {
+  return schema.meta({ name }) as T;
+}
+
+const errorBody = named(
+  'Error',
+  Joi.object({
+    error: Joi.string().required().description('Short machine-friendly code or summary.'),
+    message: Joi.string().description('Human-readable explanation.'),
+  }),
+);
+
+const ERRORS = {
+  400: 'Invalid body or parameters, including malformed JSON.',
+  401: 'Missing, malformed, revoked or unknown key.',
+  402: 'The balance is below the minimum reserve; no job is created.',
+  404: 'The job does not exist or belongs to another user.',
+  413: 'The body is larger than 204,800 bytes.',
+  429: 'Too much of the account failed, or was canceled, within an hour. Try again after `Retry-After` seconds.',
+  503: 'The service is starting, stopping or out of space. Try again after `Retry-After` seconds.',
+};
+
+const RETRIED = new Set([429, 503]);
+
+function errors(...statuses: (keyof typeof ERRORS)[]): Endpoint['responses'] {
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: ERRORS[status],
+        schema: errorBody,
+        ...(RETRIED.has(status) && {
+          headers: { 'Retry-After': 'Seconds until the request may be repeated.' },
+        }),
+      },
+    ]),
+  );
+}
+
+const jobId = Joi.string().required().description('Opaque job identifier.');
+const endpoint = Joi.string().valid('render').required();
+const credits = Joi.number().integer().min(0).required();
+
+const enqueuedBody = named(
+  'EnqueuedRender',
+  Joi.object({ jobId, status: Joi.string().valid('queued').required(), endpoint }),
+);
+
+const jobBody = named(
+  'RenderJob',
+  Joi.object({
+    jobId,
+    endpoint,
+    status: Joi.string().valid('queued', 'running', 'completed', 'failed').required(),
+    creditsCost: credits.description('Credits consumed so far. 0 until the job completes.'),
+    durationMs: Joi.number()
+      .integer()
+      .min(0)
+      .allow(null)
+      .required()
+      .description('Render wall-clock time; null until the job is terminal.'),
+    result: Joi.object({
+      video: Joi.string().uri().required().description('MP4 video.'),
+      thumbnail: Joi.string().uri().required().description('JPEG thumbnail.'),
+      captions: Joi.string().uri().description('WebVTT captions, when the scene has any.'),
+    })
+      .allow(null)
+      .required()
+      .description('Populated only when `status` is `completed`.'),
+    error: Joi.string().allow(null).required().description('Populated only when `status` is `failed`.'),
+    metadata: Joi.any()
+      .required()
+      .description("The request's `metadata`, unchanged; null when none was given."),
+    createdAt: Joi.string().isoDate().required().description('When it was enqueued.'),
+    completedAt: Joi.string().isoDate().allow(null).required().description('When it became terminal.'),
+  }),
+);
+
+const accountBody = named(
+  'Account',
+  Joi.object({
+    userId: Joi.string().required().description('The user that owns the key.'),
+    keyId: Joi.string().required().description('The key used for this request.'),
+    keyPrefix: Joi.string().required().description('Display prefix of the key. Safe to show in a UI.'),
+    credits: Joi.object({
+      paid: credits.description('Purchased credits.'),
+      free: credits.description("What is left of the plan's monthly allowance."),
+      total: credits,
+    }).required(),
+  }),
+);
+
+export const ENQUEUE: Endpoint = {
+  method: 'POST',
+  path: '/api/v2/render',
+  operationId: 'enqueueRender',
+  summary: 'Enqueue a render',
+  body: named('RenderRequest', renderRequestSchema),
+  responses: {
+    202: { description: 'The job is queued.', schema: enqueuedBody },
+    ...errors(400, 401, 402, 413, 429, 503),
+  },
+};
+
+export const GET_JOB: Endpoint = {
+  method: 'GET',
+  path: '/api/v2/render/{jobId}',
+  operationId: 'getRender',
+  summary: 'Get a render job',
+  params: { jobId: 'The value that enqueueing returned.' },
+  responses: { 200: { description: 'The job.', schema: jobBody }, ...errors(401, 404) },
+};
+
+export const GET_ACCOUNT: Endpoint = {
+  method: 'GET',
+  path: '/api/v2/me',
+  operationId: 'getAccount',
+  summary: 'Get the account and its credit balance',
+  responses: { 200: { description: 'The account behind the key.', schema: accountBody }, ...errors(401) },
+};
+
+export const ENDPOINTS: Endpoint[] = [ENQUEUE, GET_JOB, GET_ACCOUNT];

@@ -1,0 +1,109 @@
+import { server as createHapi, type Server } from '@hapi/hapi';
+import type { RenderService } from '../../lib/index.ts';
+import type { Certificate } from '../certificate.ts';
+import { type Addresses, addressesOf } from '../config/addresses.ts';
+import type { Config } from '../config/config.ts';
+import { connectionCapsOf, descriptorLimit } from '../edge/connection-caps.ts';
+import type { Connections } from '../edge/connections.ts';
+import { createListener, guardListener } from '../edge/listener.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { metricsRoute } from '../metrics/metrics-route.ts';
+import { type Logger, logRequests } from '../support/log.ts';
+import { VERSION } from '../version.ts';
+import { artifacts } from './artifacts.ts';
+import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
+import { Draining } from './draining.ts';
+import { healthRoutes } from './health.ts';
+import { answerErrors } from './http-errors.ts';
+import { openApiDocument } from './openapi.ts';
+import { type Authenticate, renderApi } from './render-api.ts';
+
+export interface HttpServer {
+  hapi: Server;
+  addresses: Addresses;
+  /** The beginning of its end. */
+  draining: Draining;
+  connections: Connections;
+}
+
+/** The HTTP side of the appliance, not yet listening. */
+export async function createServer(options: {
+  config: Pick<
+    Config,
+    | 'host'
+    | 'port'
+    | 'publicUrl'
+    | 'assetUrl'
+    | 'trustProxy'
+    | 'corsOrigins'
+    | 'metricsToken'
+    | 'maxConnections'
+    | 'maxConnectionsPerAddress'
+  >;
+  service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'status'>;
+  authenticate: Authenticate;
+  logger: Logger;
+  metrics: Metrics;
+  /** Serves https with it; started. */
+  certificate?: Certificate | undefined;
+}): Promise<HttpServer> {
+  const { config, service, authenticate, logger } = options;
+  const hapi = createHapi({
+    host: config.host,
+    port: config.port,
+    ...createListener(options.certificate),
+    // Videos and pictures are compressed already, and the rest is small.
+    compression: false,
+    // hapi's own way of reporting a bug is to print it.
+    debug: false,
+    routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
+  });
+  const caps = connectionCapsOf(config, descriptorLimit());
+  if (config.maxConnections !== undefined && caps.total < config.maxConnections) {
+    const { total } = caps;
+    logger.warn(
+      { total },
+      'The limit of open files has no room for so many connections: maxConnections is lowered.',
+    );
+  }
+  const connections = guardListener(hapi.listener, { caps, logger });
+  const addresses = addressesOf(config, () => hapi);
+  const draining = new Draining(hapi);
+  takeBrokenEscapesLiterally(hapi, '/');
+  logRequests(hapi, logger, config.trustProxy);
+  // For its own routes and for what no route is for; the plugins do it for theirs.
+  hapi.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
+
+  await hapi.register([
+    {
+      plugin: renderApi,
+      options: {
+        service,
+        authenticate,
+        assetUrl: addresses.assetUrl,
+        logger,
+        corsOrigins: config.corsOrigins,
+      },
+    },
+    { plugin: artifacts, options: { service, logger } },
+  ]);
+  hapi.route([
+    {
+      method: 'GET',
+      path: '/',
+      handler: () => ({ name: 'Scenepress', version: VERSION, api: '/api/v2', openapi: '/openapi.json' }),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handler: (request) => openApiDocument(addresses.publicUrl(request)),
+    },
+    metricsRoute(options.metrics, config.metricsToken),
+    ...healthRoutes({
+      service,
+      isDraining: () => draining.hasBegun,
+      warnings: () => options.certificate?.warnings() ?? [],
+    }),
+  ]);
+  return { hapi, addresses, draining, connections };
+}

@@ -1,0 +1,63 @@
+import { lstat, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isShortage } from '../../shortage.ts';
+import type { RenderLimits } from '../run/limits.ts';
+import type { ForkCommand, RendererJob } from '../run/protocol.ts';
+
+const MIB = 1024 * 1024;
+const CAPTIONS_LIMIT_BYTES = 16 * MIB;
+const THUMBNAIL_LIMIT_BYTES = 16 * MIB;
+/** An inspection writes the video again, with an index of its own. */
+const INDEX_LIMIT_BYTES = 16 * MIB;
+
+/** The files that a job reads in its folder, and those that it is to leave there, with the largest size of each. */
+export function filesOf(
+  kind: RendererJob['kind'],
+  { outputBytes }: RenderLimits,
+): Pick<ForkCommand, 'inputs' | 'outputs'> {
+  if (kind === 'inspect') {
+    return {
+      inputs: ['video.mp4', 'captions.vtt'],
+      outputs: {
+        'published.mp4': outputBytes + INDEX_LIMIT_BYTES,
+        'published.vtt': CAPTIONS_LIMIT_BYTES,
+        'thumbnail.jpg': THUMBNAIL_LIMIT_BYTES,
+      },
+    };
+  }
+  if (kind === 'list') return { inputs: [], outputs: {} };
+  return { inputs: [], outputs: { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES } };
+}
+
+/**
+ * Moves what a scene left as its video and captions into a folder that it never had. Called when every process of
+ * the job is dead, so what is checked here can't change any more. `problem` says what is wrong with the video.
+ */
+export async function collectFiles(
+  jobFolder: string,
+  outFolder: string,
+  limits: RenderLimits,
+): Promise<{ problem: string } | { problem: undefined; captions: boolean }> {
+  const video = await plainFileSize(join(jobFolder, 'video.mp4'));
+  if (video === undefined) return { problem: 'The scene left no video.' };
+  if (video > limits.outputBytes) {
+    return {
+      problem: `The video is larger than the limit of ${Math.round(limits.outputBytes / MIB)} MiB.`,
+    };
+  }
+  await rename(join(jobFolder, 'video.mp4'), join(outFolder, 'video.mp4'));
+
+  const captions = await plainFileSize(join(jobFolder, 'captions.vtt'));
+  const take = captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES;
+  if (take) await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
+  return { problem: undefined, captions: take };
+}
+
+/** Size of a regular file with one name; undefined for links, folders, devices and for what isn't there. */
+async function plainFileSize(path: string): Promise<number | undefined> {
+  const status = await lstat(path).catch((error: unknown) => {
+    if (isShortage(error)) throw error;
+    return undefined;
+  });
+  return status?.isFile() && status.nlink === 1 ? status.size : undefined;
+}

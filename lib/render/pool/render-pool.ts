@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
+import piscina, { type Piscina } from 'piscina';
+import { ScenepressError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import { discardFolder, removeFolder } from '../end/remove-folder.ts';
+import type { RenderLimits } from '../run/limits.ts';
+import type {
+  ListResult,
+  ListTask,
+  RenderMessage,
+  RenderResult,
+  RenderTask,
+  StopMessage,
+  StopReason,
+} from '../run/render-task.ts';
+import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import type { Launcher } from '../start/launcher.ts';
+import { plainSettings } from '../start/python-environment.ts';
+import { relocate } from '../start/relocation.ts';
+import { onMachine } from '../start/renderer-root.ts';
+import { WorkFolder } from '../start/work-folder.ts';
+import type { WorkerData, WorkerMessage } from './thread.ts';
+import { STOPPING, threadCounters } from './thread-counters.ts';
+
+const STOP_TIMEOUT_MS = 15_000;
+const KEEP_ALIVE_MS = 60_000;
+// From source the worker is TypeScript too.
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
+  .href;
+
+/** A render under way in the pool. */
+export interface PooledRender {
+  result: Promise<RenderResult>;
+  /** Ends it soon; its result is then `stopped`, unless it was over already. */
+  stop(reason: StopReason): void;
+}
+
+export interface RenderEvents {
+  onStarted: () => void;
+  onProgress: (progress: Extract<RenderMessage, { type: 'progress' }>) => void;
+  onPreview: (jpeg: Buffer) => void;
+}
+
+/** Versions of what renders. */
+export interface RendererVersions {
+  manim: string;
+  python: string;
+}
+
+/** A Piscina pool whose threads own a warm Python process each. */
+export class RenderPool {
+  readonly size: number;
+  readonly #launcher: Launcher;
+  readonly #limits: RenderLimits;
+  readonly #workFolder: string;
+  readonly #place: WorkFolder;
+  readonly #logger: Logger;
+  readonly #shutdownName = `scenepress-${randomUUID()}`;
+  #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
+  #threads = threadCounters();
+  #keepAlive: NodeJS.Timeout | undefined;
+  /** The removal of what earlier runs left. */
+  #removal: Promise<unknown> | undefined;
+  /** By thread: how many warm zygotes it has. */
+  readonly #warm = new Map<number, number>();
+  versions: RendererVersions | null = null;
+  /** The sandbox of the worker that was the last to become warm. */
+  sandbox: SandboxStatus | null = null;
+  /** Called whenever a render shows that the renderer works, or a process of it died. */
+  onEvidence: (evidence: 'rendered' | 'died') => void = () => {};
+  /** Called whenever a worker has become able to render. */
+  onWarm: () => void = () => {};
+  /** Why nothing is rendered although workers were warm before: a new one's sandbox doesn't hold. */
+  refusal: string | null = null;
+
+  /** How often a renderer process died or could not be started. */
+  rendererDeaths = 0;
+
+  constructor(options: {
+    size: number;
+    launcher: Launcher;
+    limits: RenderLimits;
+    workFolder: string;
+    logger: Logger;
+  }) {
+    this.size = options.size;
+    this.#launcher = options.launcher;
+    this.#limits = options.limits;
+    this.#workFolder = options.workFolder;
+    this.#place = new WorkFolder(options.workFolder);
+    this.#logger = options.logger;
+  }
+
+  /**
+   * Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. Rejects
+   * with the reason of `signal` when that comes first. Either way, `stop` ends what was started.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#setAside();
+    await this.#place.make();
+    this.#threads = threadCounters();
+    const workerData: WorkerData = {
+      launcher: await this.#prepared(),
+      limits: this.#limits,
+      workers: this.size,
+      workFolder: this.#workFolder,
+      shutdownChannel: this.#shutdownName,
+      threads: this.#threads,
+    };
+    signal.throwIfAborted();
+    // Piscina's idle threads don't keep a program running; a started service does, as a listening server would.
+    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#piscina = new piscina.Piscina({
+      filename: WORKER_FILE,
+      workerData,
+      minThreads: this.size,
+      maxThreads: this.size,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // Waiting in Atomics would stop the thread's event loop, and with it the watch over its zygote.
+      atomics: 'disabled',
+    });
+    this.#piscina.on('error', (error: Error) => {
+      this.#logger.error({ err: error }, 'A worker thread crashed; it is replaced.');
+    });
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
+      this.#piscina?.on('error', (error: Error) => {
+        const message = `A worker thread could not be started: ${error.message}.`;
+        reject(new ScenepressError('renderer_unavailable', message, { cause: error }));
+      });
+    });
+  }
+
+  /**
+   * Takes away what a killed service left. Its renders ended with it; they are attempted again from the start. No
+   * start waits for its removal, or fails by it.
+   */
+  async #setAside(): Promise<void> {
+    const aside = `${this.#workFolder}.old-`;
+    await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return;
+      // A file system of its own stays where it is, emptied.
+      await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EBUSY') throw error;
+      });
+    });
+    const parent = dirname(aside);
+    const names = await readdir(parent).catch(() => []); // The first start makes it.
+    const left = names.filter((name) => name.startsWith(basename(aside)));
+    this.#removal = Promise.all(left.map((name) => discardFolder(join(parent, name), this.#warn)));
+  }
+
+  readonly #warn = (problem: string): void => this.#logger.warn({}, problem);
+
+  /** Workers that have a warm renderer process. */
+  get warmWorkers(): number {
+    const threads = this.#piscina?.threads ?? [];
+    return threads.filter(({ threadId }) => (this.#warm.get(threadId) ?? 0) > 0).length;
+  }
+
+  /**
+   * Where a tree can't be seen as `/`, its programs are told where they are; an environment's settings are written again
+   * without the paths that it was made with.
+   */
+  async #prepared(): Promise<Launcher> {
+    const launcher = this.#launcher;
+    const { environment } = launcher;
+    if (environment?.isVirtual && launcher.isolation === 'bubblewrap') {
+      const settingsFile = join(this.#workFolder, 'pyvenv.cfg');
+      try {
+        await writeFile(settingsFile, plainSettings(environment), { mode: 0o644 });
+        return { ...launcher, environment: { ...environment, settingsFile } };
+      } catch (error) {
+        // On a full disk the service starts all the same. Scenes can then read where the environment was made.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        return launcher;
+      }
+    }
+    if (launcher.tree === undefined || launcher.isolation !== 'none') return launcher;
+    return { ...launcher, relocation: await relocate(launcher, join(this.#workFolder, 'relocation')) };
+  }
+
+  /**
+   * Sees whether the work folder can be used; see {@link WorkFolder.check}. Workers that find theirs gone start again by
+   * themselves, before their next job.
+   */
+  async checkWorkFolder(how: { write: boolean }): Promise<boolean> {
+    const isNew = await this.#place.check(how);
+    if (isNew) await this.#prepared();
+    return isNew;
+  }
+
+  /** Renders on the next free worker. The caller keeps to `size` renders at a time. */
+  render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+    if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
+    const { port1: ours, port2: port } = new MessageChannel();
+    ours.on('message', (message: RenderMessage) => {
+      if (message.type === 'started') events.onStarted();
+      else if (message.type === 'progress') events.onProgress(message);
+      else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
+    });
+    const result = (this.#piscina.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
+      .catch((error: Error): RenderResult => ({ kind: 'interrupted', durationMs: 0, message: error.message }))
+      .finally(() => ours.close());
+    void result.then(({ kind }) => {
+      if (kind === 'rendered' || kind === 'died') this.onEvidence(kind);
+      else if (kind === 'interrupted') this.onEvidence('died');
+    });
+    return {
+      result,
+      stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
+    };
+  }
+
+  /** Lists the scenes of a source, on the next free worker. */
+  async listScenes(code: string): Promise<ListResult> {
+    if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
+    return (await this.#piscina.run({ listScenesOf: code })) as ListResult;
+  }
+
+  /** Ends all renders and zygotes, then the threads. */
+  async stop(): Promise<void> {
+    const piscina = this.#piscina;
+    if (!piscina) return;
+    this.#piscina = undefined;
+    Atomics.store(this.#threads, STOPPING, 1);
+    await this.#stopWorkers(piscina);
+    await piscina.destroy();
+    this.#warm.clear();
+    this.versions = null;
+    this.sandbox = null;
+    this.refusal = null;
+    await discardFolder(this.#workFolder, this.#warn);
+    await this.#removal;
+    clearInterval(this.#keepAlive);
+  }
+
+  async #stopWorkers(piscina: Piscina): Promise<void> {
+    const shutdown = new BroadcastChannel(this.#shutdownName);
+    let left = piscina.threads.length;
+    const allStopped = new Promise<void>((resolve) => {
+      piscina.on('message', (message: WorkerMessage) => {
+        if (message.type === 'stopped') left -= 1;
+        if (left === 0) resolve();
+      });
+    });
+    const tooLate = delay(STOP_TIMEOUT_MS, undefined, { ref: false });
+    shutdown.postMessage('stop');
+    await Promise.race([allStopped, tooLate]);
+    shutdown.close();
+    // A thread that didn't answer is ended with the others; its processes end with it.
+    if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');
+  }
+
+  #hear(message: WorkerMessage, started: () => void, failed: (error: Error) => void): void {
+    if ('warm' in message) this.#warm.set(message.thread, message.warm);
+    switch (message.type) {
+      case 'ready':
+        this.versions ??= { manim: message.manim, python: message.python };
+        this.sandbox = message.sandbox;
+        this.refusal = null;
+        started();
+        this.onWarm();
+        break;
+      case 'unready':
+        this.rendererDeaths += 1;
+        this.onEvidence('died');
+        this.#logger.warn({ reason: message.message }, 'A renderer process ended or could not be started.');
+        failed(
+          new ScenepressError(
+            'renderer_unavailable',
+            `The renderer could not be started: ${message.message}.${this.#hint()}`,
+          ),
+        );
+        break;
+      case 'refused':
+        this.refusal = message.message;
+        this.onEvidence('died');
+        this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
+        failed(new ScenepressError('renderer_unavailable', message.message));
+        break;
+      case 'log':
+        this.#logger.info({ renderer: message.line }, 'The renderer says something.');
+        break;
+    }
+  }
+
+  /** The most likely reason where nothing is isolated and the service is root. */
+  #hint(): string {
+    if (this.#launcher.isolation !== 'none' || this.#launcher.firstUid === undefined) return '';
+    return (
+      ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ` +
+      `${onMachine(this.#launcher, this.#launcher.python)} and to enter ${this.#workFolder}. Start the service as an ` +
+      `ordinary user; or let bubblewrap work, which makes that unnecessary: ${this.#launcher.isolationProblem}.`
+    );
+  }
+}

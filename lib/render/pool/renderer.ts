@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { ScenepressError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import { WorkFolderWatch } from '../end/work-folder-watch.ts';
+import type { RenderLimits } from '../run/limits.ts';
+import type { ListResult } from '../run/render-task.ts';
+import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
+import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import { findLauncher, type RendererOptions } from '../start/launcher.ts';
+import { outliveTheRenderer } from '../start/memory-priority.ts';
+import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
+import { type RendererVersions, RenderPool } from './render-pool.ts';
+import { RendererWatch } from './renderer-watch.ts';
+
+const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
+
+/** How a renderer does. */
+export interface RendererStatus {
+  workers: number;
+  /** Workers that have a warm process. */
+  warmWorkers: number;
+  /** How often a process died or could not be started. */
+  deaths: number;
+  /** A sandbox that held before doesn't any more. */
+  refused: boolean;
+  /** A scene that must render doesn't. */
+  broken: boolean;
+  /** The folder for renders in progress can't be used. */
+  placeless: boolean;
+  versions: RendererVersions | null;
+  sandbox: SandboxStatus | null;
+}
+
+interface Options {
+  renderer: RendererOptions;
+  studio: StudioFolder | undefined;
+  workers: number;
+  limits: RenderLimits;
+  /** Absolute. */
+  workFolder: string;
+  /** How long no video may come out before one is tried; 0: none is. Default 10 minutes. */
+  signOfLifeAfterMs: number | undefined;
+  clock: Clock;
+  logger: Logger;
+  hasIdleWorker: () => boolean;
+  /** False while a render would fail for another reason. */
+  mayTry: () => boolean;
+  /** A worker has become able to render. */
+  onWarm: () => void;
+  /** What had been broken renders again. */
+  onRecovery: () => void;
+}
+
+/** What a service renders with: workers that were started on the renderer that was found, and the watch over them. */
+export class Renderer {
+  readonly #options: Options;
+  #pool: RenderPool | undefined;
+  #watch: RendererWatch | undefined;
+  #placeWatch: WorkFolderWatch | undefined;
+  #cgroups: CgroupHome | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Finds the renderer, starts the workers and begins to watch them; resolves with them when one is warm. `letThrough`:
+   * lets users of their own, whom workers run as, pass to the folder that they work in. `signal` ends the start, which rejects
+   * with its reason. Error: `renderer_unavailable`.
+   */
+  async start({
+    letThrough,
+    signal,
+  }: {
+    letThrough: () => Promise<void>;
+    signal: AbortSignal;
+  }): Promise<RenderPool> {
+    const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
+    if (studio) openStudio(studio);
+    signal.throwIfAborted();
+    outliveTheRenderer();
+    const launcher = await findLauncher(renderer, studio, [workFolder]);
+    this.#cgroups = launcher.cgroups;
+    signal.throwIfAborted();
+    if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
+    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
+    this.#pool = pool;
+    await pool.start(signal);
+    pool.onWarm = this.#options.onWarm;
+    this.#logSandbox(pool);
+    const { signOfLifeAfterMs = SIGN_OF_LIFE_AFTER_MS, hasIdleWorker, mayTry, onRecovery } = this.#options;
+    const place = new WorkFolderWatch({
+      check: (how) => pool.checkWorkFolder(how),
+      logger,
+      onChange: () => {
+        this.#watch?.doubt();
+        onRecovery();
+      },
+    });
+    this.#placeWatch = place;
+    this.#watch = new RendererWatch({
+      pool,
+      launcher,
+      clock,
+      logger,
+      idleMs: signOfLifeAfterMs || Number.POSITIVE_INFINITY,
+      hasIdleWorker,
+      mayTry: () => mayTry() && place.problem === null,
+      hasPlace: () => place.canBeUsed(),
+      onRecovery,
+    });
+    this.#watch.start();
+    place.start();
+    return pool;
+  }
+
+  /** It isn't tried any more; what renders goes on. */
+  async stopWatch(): Promise<void> {
+    await Promise.all([this.#watch?.stop(), this.#placeWatch?.stop()]);
+  }
+
+  /** Resolves when no process is left. */
+  async stop(): Promise<void> {
+    await this.stopWatch();
+    this.#watch = undefined;
+    this.#placeWatch = undefined;
+    await this.#pool?.stop();
+    this.#pool = undefined;
+    if (this.#cgroups) await closeCgroups(this.#cgroups);
+    this.#cgroups = undefined;
+  }
+
+  /** False while jobs that it is given would only use up their attempts. */
+  get mayRender(): boolean {
+    return !this.#pool?.refusal && !this.#watch?.problem && !this.#placeWatch?.problem;
+  }
+
+  get status(): RendererStatus {
+    const pool = this.#pool;
+    return {
+      workers: pool?.size ?? 0,
+      warmWorkers: pool?.warmWorkers ?? 0,
+      deaths: pool?.rendererDeaths ?? 0,
+      refused: Boolean(pool?.refusal),
+      broken: Boolean(this.#watch?.problem),
+      placeless: Boolean(this.#placeWatch?.problem),
+      versions: pool?.versions ?? null,
+      sandbox: pool?.sandbox ?? null,
+    };
+  }
+
+  /** The scenes of a source; see {@link RenderPool.listScenes}. Error: `not_running` without workers. */
+  async listScenes(code: string): Promise<ListResult> {
+    if (!this.#pool) throw new ScenepressError('not_running', 'The service has no workers. Start it.');
+    return this.#pool.listScenes(code);
+  }
+
+  #logSandbox({ sandbox }: RenderPool): void {
+    const { logger } = this.#options;
+    if (sandbox?.level === 'full') logger.info({ sandbox }, 'Scenes are rendered in the full sandbox.');
+    else if (sandbox?.level === 'watched')
+      logger.info({ sandbox }, 'Scenes are rendered in the full sandbox, but some limits are only watched.');
+    else if (sandbox?.level === 'reduced')
+      logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
+    else logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
+  }
+}
+
+/** The data folder is closed to other users of the machine; whether another folder is, nobody knows. */
+export function studioOf(
+  folder: string | undefined,
+  dataFolder: { path: string } | undefined,
+): StudioFolder | undefined {
+  if (folder !== undefined) return { path: resolve(folder), closed: false };
+  return dataFolder && { path: dataFolder.path, closed: true };
+}
+
+function openStudio({ path, closed }: StudioFolder): void {
+  if (closed) makeStudioParts(path);
+  if (existsSync(path)) return;
+  throw new ScenepressError(
+    'renderer_unavailable',
+    `There is no folder ${path}, which was named as the studio's own. Make it, or name another.`,
+  );
+}

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import type { ZygoteReady } from '../run/protocol.ts';
+import type { Launcher } from '../start/launcher.ts';
+import { onMachine } from '../start/renderer-root.ts';
+
+/**
+ * A wall between scene code and everything else; each holds without the others. `bubblewrap` stands around the zygote,
+ * the others around each job.
+ */
+export type SandboxLayer = 'bubblewrap' | 'namespaces' | 'landlock' | 'seccomp';
+
+/**
+ * - `full`: all layers, and the kernel keeps each render to its limits of memory, processes and disk
+ * - `watched`: all layers, but not all of these limits are held by the kernel
+ * - `reduced`: some are missing, but neither the service's files nor the network are in reach
+ * - `none`: scene code can do what the user that it runs as can do
+ */
+export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
+
+/**
+ * What keeps all processes and files of a render together within a limit:
+ *
+ * - `kernel`: the kernel, which refuses what is beyond it or ends the render at once
+ * - `user`: the kernel, but it counts everything of the user that renders run as together
+ * - `watch`: a process that counts five times a second; a render can be beyond the limit for an instant
+ */
+export type LimitKeeper = 'kernel' | 'user' | 'watch';
+
+/** What holds each limit of a render as a whole. */
+export interface SandboxLimits {
+  memory: Exclude<LimitKeeper, 'user'>;
+  processes: Exclude<LimitKeeper, 'watch'>;
+  disk: Exclude<LimitKeeper, 'user'>;
+}
+
+/** The sandbox that scenes are rendered in. */
+export interface SandboxStatus {
+  level: SandboxLevel;
+  layers: SandboxLayer[];
+  limits: SandboxLimits;
+  /** Why the other layers, or control groups, aren't used. */
+  problems: Partial<Record<SandboxLayer | 'cgroup', string>>;
+}
+
+/** Scenes can't be kept in a sandbox here. The message says what is wrong, and what helps. */
+export class SandboxRefused extends Error {
+  override readonly name = 'SandboxRefused';
+}
+
+const LAYERS: SandboxLayer[] = ['bubblewrap', 'namespaces', 'landlock', 'seccomp'];
+const INSECURELY =
+  'To render all the same, trusting everyone who sends scenes, start with --insecure-no-sandbox.';
+
+/** What launcher and zygote together make of a sandbox. */
+export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxStatus {
+  const problems: SandboxStatus['problems'] = { ...zygote.problems };
+  if (launcher.cgroups.problem !== undefined) problems.cgroup = launcher.cgroups.problem;
+  if (launcher.isolation === 'none') problems.bubblewrap = launcher.isolationProblem ?? 'it does not start';
+  const layers = LAYERS.filter((layer) =>
+    layer === 'bubblewrap' ? launcher.isolation === 'bubblewrap' : zygote.layers.includes(layer),
+  );
+  const hasWall = layers.includes('landlock') || layers.includes('bubblewrap');
+  const limits = limitsOf(launcher, zygote);
+  if (hasAllWalls({ layers })) {
+    const held = Object.values(limits).every((keeper) => keeper === 'kernel');
+    return { level: held ? 'full' : 'watched', layers, limits, problems };
+  }
+  return { level: hasWall && layers.includes('seccomp') ? 'reduced' : 'none', layers, limits, problems };
+}
+
+/** Whether every layer is there, whatever holds the limits. */
+export function hasAllWalls({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
+  return layers.length === LAYERS.length;
+}
+
+function limitsOf({ firstUid }: Launcher, { cgroup, layers }: ZygoteReady): SandboxLimits {
+  const isIsolated = layers.includes('namespaces');
+  // A worker's own user has nothing else running; of one that others share, namespaces are counted apart.
+  const isCountedApart = cgroup || firstUid !== undefined || (isIsolated && countsByNamespace(release()));
+  return {
+    memory: cgroup ? 'kernel' : 'watch',
+    processes: isCountedApart ? 'kernel' : 'user',
+    disk: isIsolated ? 'kernel' : 'watch',
+  };
+}
+
+/** Whether the kernel of this release counts the processes of each user namespace apart: Linux 5.14 and newer. */
+export function countsByNamespace(kernelRelease: string): boolean {
+  const [major = 0, minor = 0] = kernelRelease.split('.').map(Number);
+  return major > 5 || (major === 5 && minor >= 14);
+}
+
+/** Why nothing is rendered where there is no sandbox. */
+export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
+  const reasons = LAYERS.filter((layer) => problems[layer]).map((layer) => `${layer}: ${problems[layer]}`);
+  return new SandboxRefused(
+    `Scene code can't be kept in a sandbox here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
+  );
+}
+
+/** The scene by which the service attacks its own sandbox; {@link selfAttackProblem} judges how it ends. */
+export function selfAttackCode(
+  launcher: Launcher,
+  targets: {
+    secrets: string[];
+    folders: string[];
+    marks: string[];
+    processes: number;
+    others: number;
+    paths: string[];
+    hostName: string;
+  },
+): string {
+  const source = ownScene(launcher, 'self_attack.py');
+  const [docstring = '', ...rest] = source.split('TARGETS: dict\n');
+  const values = JSON.stringify({ ...targets, service: process.pid });
+  return `${docstring}TARGETS = ${values}\n${rest.join('')}`;
+}
+
+/**
+ * What is wrong with the sandbox, by the error that the self-attack ended with and the marks that it left; undefined
+ * when it holds.
+ */
+export function selfAttackProblem(
+  error: string | undefined | null,
+  marks: string[],
+): SandboxRefused | undefined {
+  if (error && /^SandboxHolds$/m.test(error) && marks.length === 0) return undefined;
+  const leaks =
+    marks.length > 0 ? "wrote into the service's folders" : error?.match(/^SandboxLeaks: (.*)$/m)?.[1];
+  return new SandboxRefused(
+    leaks
+      ? `A scene that attacked the sandbox got through: it ${leaks}. ${remedy()} ${INSECURELY}`
+      : `The sandbox could not be attacked to try it: ${error ?? 'the attack ended without a result'}.`,
+  );
+}
+
+/** A scene with text, TeX and 3D, for sandboxes that are put together differently here than where they were built. */
+export function trialSceneCode(launcher: Launcher): string {
+  return ownScene(launcher, 'trial.py');
+}
+
+/** A scene that the service renders for itself. */
+export function ownScene(launcher: Launcher, name: string): string {
+  return readFileSync(onMachine(launcher, join(launcher.packageFolder, 'scenes', name)), 'utf8');
+}
+
+export function trialProblem(error: string | undefined): SandboxRefused {
+  return new SandboxRefused(
+    `Text, TeX and 3D can't all be rendered in the reduced sandbox that this machine permits: ` +
+      `${error ?? 'the render ended without a result'}. ${remedy()} ${INSECURELY}`,
+  );
+}
+
+/** What most likely keeps layers of the sandbox from working. */
+function remedy(): string {
+  if (setting('kernel/apparmor_restrict_unprivileged_userns') === '1') {
+    return (
+      'AppArmor forbids user namespaces here: set `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or give ' +
+      'bwrap a profile in /etc/apparmor.d that has `userns,`.'
+    );
+  }
+  if (setting('kernel/unprivileged_userns_clone') === '0') {
+    return 'User namespaces are switched off here: set `sysctl kernel.unprivileged_userns_clone=1`.';
+  }
+  if (setting('user/max_user_namespaces') === '0') {
+    return 'User namespaces are switched off here: set `sysctl user.max_user_namespaces=10000`.';
+  }
+  return (
+    'Linux 5.13 or newer with Landlock, seccomp and user namespaces, bubblewrap and libseccomp are needed; a container ' +
+    'needs `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`.'
+  );
+}
+
+function setting(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/sys/${name}`, 'utf8').trim();
+  } catch {
+    return undefined; // Not a kernel that has it.
+  }
+}

@@ -1,0 +1,175 @@
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { ScenepressError } from '../../errors.ts';
+import type { Link, Mount } from './renderer-root.ts';
+
+/**
+ * A Python environment outside of /usr, as it lies on this machine. Only the parts of it that Python reads are shown
+ * to renderers, never the folder itself: with another folder in its place, scenes could read all that is there.
+ */
+export interface PythonEnvironment {
+  /** The interpreter, by the name it was given. */
+  python: string;
+  /** The folder above the interpreter's; undefined: in /usr, which renderers see anyway. */
+  prefix: string | undefined;
+  /** Has `pyvenv.cfg`: it works wherever it is seen. */
+  isVirtual: boolean;
+  /** What it was made from, unless in /usr. Their libraries may name their own places. */
+  bases: string[];
+  /** What is to be seen as `pyvenv.cfg`; undefined: the file itself, which names where it was made. */
+  settingsFile?: string;
+}
+
+/** Where renderers see an environment that works everywhere. */
+const PLACE = '/scenepress/python';
+const PARTS = ['bin', 'lib', 'lib64', 'include', 'share'];
+/** The parts of an environment that are needed when none of its programs is started. */
+const LIBRARIES = ['lib', 'lib64', 'share'];
+const SETTINGS = 'pyvenv.cfg';
+const KEPT_SETTINGS = /^(home|include-system-site-packages|version|version_info)\s*=.*$/gm;
+const SHARED_FOLDERS = [
+  ...['/', '/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib64', '/media', '/mnt', '/opt', '/proc'],
+  ...['/root', '/run', '/sbin', '/srv', '/sys', '/tmp', '/usr', '/var', '/var/lib', '/var/tmp'],
+];
+const ADVICE =
+  'Make an environment of its own with `npx scenepress setup`, or with `python3 -m venv FOLDER`, and name its ' +
+  'bin/python with SCENEPRESS_PYTHON.';
+
+/**
+ * The environment of an interpreter. Error: `renderer_unavailable` when scenes would see other files by it. `closed`:
+ * folders that must not be in one.
+ */
+export function environmentOf(python: string, closed: string[]): PythonEnvironment {
+  const prefix = prefixOf(dirname(resolve(python)));
+  const bases = new Set<string>();
+  addBases(resolve(python), bases);
+  bases.delete(prefix);
+  for (const folder of [prefix, ...bases]) if (!isInSystem(folder)) assertEnvironment(folder, python, closed);
+  return {
+    python: resolve(python),
+    prefix: isInSystem(prefix) ? undefined : prefix,
+    isVirtual: existsSync(join(prefix, SETTINGS)),
+    bases: [...bases].filter((folder) => !isInSystem(folder)),
+  };
+}
+
+/** Adds what an interpreter is a link to, what its environment was made from, and so on. */
+function addBases(python: string, bases: Set<string>): void {
+  const found = [prefixOf(dirname(realpathSync(python)))];
+  const settings = join(dirname(dirname(python)), SETTINGS);
+  const home = existsSync(settings) && /^home\s*=\s*(.+)$/m.exec(readFileSync(settings, 'utf8'))?.[1]?.trim();
+  if (home) found.push(prefixOf(resolve(home)));
+  for (const base of found) {
+    if (bases.has(base)) continue;
+    bases.add(base);
+    const further = join(base, 'bin', 'python');
+    if (existsSync(further)) addBases(further, bases);
+  }
+}
+
+/** The folder above an interpreter's. On a merged-usr system /bin is a link into /usr. */
+function prefixOf(folder: string): string {
+  return isInSystem(real(folder)) ? '/usr' : dirname(folder);
+}
+
+function isInSystem(folder: string): boolean {
+  return `${folder}/`.startsWith('/usr/');
+}
+
+function assertEnvironment(folder: string, python: string, closed: string[]): void {
+  const problem = problemOf(folder, closed);
+  if (!problem) return;
+  throw new ScenepressError(
+    'renderer_unavailable',
+    `The interpreter ${python} can't be used: ${folder} ${problem}, and scenes would see it. ${ADVICE}`,
+  );
+}
+
+function problemOf(folder: string, closed: string[]): string | undefined {
+  const names = new Set([folder, existsSync(folder) ? realpathSync(folder) : folder]);
+  for (const name of names) {
+    if (SHARED_FOLDERS.includes(name)) return 'is no folder for a Python environment';
+    if (isHome(name)) return 'is a home folder';
+    if (closed.some((path) => isBelow(real(path), name))) return "holds the service's data";
+  }
+  if (!existsSync(join(folder, SETTINGS)) && !hasLibraries(folder)) {
+    return `is no Python environment (it has neither ${SETTINGS} nor lib/python3.*)`;
+  }
+  return undefined;
+}
+
+function isHome(folder: string): boolean {
+  return dirname(folder) === '/home' || folder === homedir() || usersHomes().includes(folder);
+}
+
+function usersHomes(): string[] {
+  const users = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [];
+  return users.flatMap((line) => line.split(':')[5] ?? []).map((home) => resolve('/', home));
+}
+
+function hasLibraries(folder: string): boolean {
+  const libraries = join(folder, 'lib');
+  return existsSync(libraries) && readdirSync(libraries).some((name) => /^python3(\.\d+)?$/.test(name));
+}
+
+/** A path without links, as far as it is there. */
+function real(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(real(dirname(path)), relative(dirname(path), path));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return `${path}/`.startsWith(`${folder}/`);
+}
+
+/** What Python needs to know of where it is; nothing of where and by which command the environment was made. */
+export function plainSettings({ prefix }: PythonEnvironment): string {
+  const settings = readFileSync(join(prefix ?? '/', SETTINGS), 'utf8');
+  return `${(settings.match(KEPT_SETTINGS) ?? []).join('\n')}\n`;
+}
+
+/** The interpreter as renderers see it. `hidden`: they see an environment that works everywhere at a fixed place. */
+export function pythonOf({ python, prefix, isVirtual }: PythonEnvironment, hidden: boolean): string {
+  return hidden && prefix !== undefined && isVirtual ? join(PLACE, 'bin', 'python') : python;
+}
+
+/** The files and links of an environment, and where renderers see them. */
+export function environmentFiles(
+  environment: PythonEnvironment,
+  hidden: boolean,
+): { mounts: Mount[]; links: Link[] } {
+  const { python, prefix, isVirtual, bases, settingsFile } = environment;
+  const found = bases.map((base) => partsOf(base, base, [...PARTS, SETTINGS]));
+  if (prefix !== undefined && !(hidden && isVirtual))
+    found.push(partsOf(prefix, prefix, [...PARTS, SETTINGS]));
+  if (prefix !== undefined && hidden && isVirtual) {
+    found.push(partsOf(prefix, PLACE, LIBRARIES));
+    found.push({
+      mounts: [{ from: settingsFile ?? join(prefix, SETTINGS), to: join(PLACE, SETTINGS) }],
+      links: [],
+    });
+    const interpreter = realpathSync(python);
+    const to = pythonOf(environment, hidden);
+    const isOwn = isBelow(interpreter, prefix);
+    found.push(
+      isOwn
+        ? { mounts: [{ from: interpreter, to }], links: [] }
+        : { mounts: [], links: [{ path: to, target: interpreter }] },
+    );
+  }
+  return { mounts: found.flatMap(({ mounts }) => mounts), links: found.flatMap(({ links }) => links) };
+}
+
+function partsOf(prefix: string, place: string, names: string[]): { mounts: Mount[]; links: Link[] } {
+  const mounts: Mount[] = [];
+  const links: Link[] = [];
+  for (const name of names) {
+    const from = join(prefix, name);
+    const status = lstatSync(from, { throwIfNoEntry: false });
+    const target = status?.isSymbolicLink() ? readlinkSync(from) : undefined;
+    // As lib64 is to lib. A link that leads elsewhere isn't followed.
+    if (target !== undefined && PARTS.includes(target)) links.push({ path: join(place, name), target });
+    else if (target === undefined && status) mounts.push({ from, to: join(place, name) });
+  }
+  return { mounts, links };
+}

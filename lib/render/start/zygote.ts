@@ -1,0 +1,192 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { killSession, killTree } from '../end/stray-processes.ts';
+import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
+import {
+  type ForkCommand,
+  type JobEnded,
+  LONGEST_LINE_BYTES,
+  parseZygoteReport,
+  type ZygoteCommand,
+  type ZygoteReady,
+} from '../run/protocol.ts';
+import type { JobCgroup } from '../sandbox/cgroup.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const PINGS_PER_SILENCE = 6;
+const KILL_TIMEOUT_MS = 10_000;
+const STDERR_LINES_KEPT = 20;
+
+/** The zygote is gone, and whatever it was doing with it. */
+export class ZygoteDied extends Error {
+  override readonly name = 'ZygoteDied';
+}
+
+export interface ZygoteCommandLine {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+export interface ZygoteOptions {
+  onLog: (line: string) => void;
+  /** Without an answer for this long, a zygote hangs. */
+  silenceTimeoutMs: number;
+  /** Where its jobs go; removed with it. */
+  cgroup?: JobCgroup | undefined;
+}
+
+/**
+ * A warm Python process with Manim imported, from which every job is forked. One job at a time.
+ *
+ * It ends with the thread that started it: by the end of its standard input, and by the kernel's parent-death
+ * signal. One that ends or falls silent rejects what runs on it with {@link ZygoteDied}.
+ */
+export class Zygote {
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #onLog: (line: string) => void;
+  readonly #silenceTimeoutMs: number;
+  readonly #cgroup: JobCgroup | undefined;
+  readonly #stderr: string[] = [];
+  readonly #gone: Promise<void>;
+  #markGone: () => void = () => {};
+  #ready: { resolve: (ready: ZygoteReady) => void; reject: (error: Error) => void } | undefined;
+  #running: { job: string; resolve: (end: JobEnded) => void; reject: (error: Error) => void } | undefined;
+  #lastHeardMs = Date.now();
+  #heartbeat: NodeJS.Timeout | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+  alive = true;
+  /** The layers of the sandbox that it puts its jobs in. */
+  layers: string[] = [];
+  /** Called once, when it has died; not when it never became ready. */
+  onDeath: (reason: string) => void = () => {};
+
+  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, cgroup }: ZygoteOptions) {
+    this.#cgroup = cgroup;
+    this.#onLog = onLog;
+    this.#silenceTimeoutMs = silenceTimeoutMs;
+    const stdio = ['pipe', 'pipe', 'pipe'] as const;
+    try {
+      this.#child = spawn(line.command, line.args, {
+        env: line.env,
+        // A session of its own: Ctrl-C in the service's terminal is for the service.
+        detached: true,
+        stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
+      }) as ChildProcessByStdio<Writable, Readable, Readable>;
+    } catch (error) {
+      cgroup?.remove();
+      throw error;
+    } finally {
+      cgroup?.closeEntrance();
+    }
+    this.#gone = new Promise((resolve) => {
+      this.#markGone = resolve;
+    });
+    this.#child.on('error', (error) => this.#die(`it could not be started: ${error.message}`, error));
+    // Without a free descriptor Node makes no pipes, and says so by 'error'.
+    if ((this.#child.stdin as Writable | undefined) === undefined) return;
+    this.#child.stdin.on('error', () => {}); // A dead zygote's closed pipe: its end is handled below.
+    // 'close', not 'exit': only when its pipes are closed too is the process behind a launcher gone.
+    this.#child.on('close', (code, signal) => {
+      if (this.#child.pid !== undefined) killSession(this.#child.pid);
+      this.#die(`it ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);
+    });
+    readLines(this.#child.stdout, LONGEST_LINE_BYTES, (text) => this.#hear(text));
+    readLines(this.#child.stderr, LONGEST_LINE_BYTES, (text) => this.#log(text));
+  }
+
+  /** Starts one and waits until it is warm. */
+  static async start(line: ZygoteCommandLine, options: ZygoteOptions): Promise<[Zygote, ZygoteReady]> {
+    const zygote = new Zygote(line, options);
+    const timer = setTimeout(() => zygote.#kill('it was not ready in time'), START_TIMEOUT_MS);
+    try {
+      const ready = await new Promise<ZygoteReady>((resolve, reject) => {
+        zygote.#ready = { resolve, reject };
+      });
+      zygote.layers = ready.layers;
+      zygote.#heartbeat = setInterval(() => zygote.#beat(), options.silenceTimeoutMs / PINGS_PER_SILENCE);
+      return [zygote, ready];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Forks a job and waits until every process of it is dead. */
+  run(command: ForkCommand): Promise<JobEnded> {
+    return new Promise((resolve, reject) => {
+      if (!this.alive) return reject(new ZygoteDied('it had ended before'));
+      this.#running = { job: command.job, resolve, reject };
+      this.#cgroup?.weigh(command);
+      this.#send({ type: 'fork', ...command });
+    });
+  }
+
+  /** Ends the running job; a zygote that doesn't manage to is ended itself. */
+  killJob(): void {
+    if (!this.#running || this.#killTimer) return;
+    this.#send({ type: 'kill', job: this.#running.job });
+    this.#killTimer = setTimeout(() => this.#kill('it could not end a job'), KILL_TIMEOUT_MS);
+  }
+
+  /** Ends it with everything it runs; resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#child.stdin.end();
+    const timer = setTimeout(() => this.#kill('it did not stop when asked to'), KILL_TIMEOUT_MS);
+    await this.#gone;
+    clearTimeout(timer);
+  }
+
+  #send(command: ZygoteCommand): void {
+    this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+  }
+
+  #hear(text: string): void {
+    this.#lastHeardMs = Date.now();
+    const report = parseZygoteReport(text);
+    if (report?.type === 'ready') this.#ready?.resolve(report);
+    else if (report?.type === 'ended' && report.job === this.#running?.job) {
+      clearTimeout(this.#killTimer);
+      this.#killTimer = undefined;
+      const running = this.#running;
+      this.#running = undefined;
+      const outOfMemory = this.#cgroup?.end() ?? false;
+      running.resolve({ ...report, reason: report.reason ?? (outOfMemory ? 'memory' : null) });
+    } else if (report?.type === 'error') this.#kill(report.message);
+  }
+
+  #beat(): void {
+    if (Date.now() - this.#lastHeardMs > this.#silenceTimeoutMs) this.#kill('it stopped answering');
+    else this.#send({ type: 'ping' });
+  }
+
+  #log(text: string): void {
+    const line = withoutControlCharacters(text);
+    this.#stderr.push(line);
+    if (this.#stderr.length > STDERR_LINES_KEPT) this.#stderr.shift();
+    this.#onLog(line);
+  }
+
+  /** Kills all that it has started too: as root, bubblewrap has given up the right to take it along. */
+  #kill(reason: string): void {
+    this.#die(reason);
+    if (this.#child.pid !== undefined) killTree(this.#child.pid);
+  }
+
+  /** The first reason counts. */
+  #die(reason: string, cause?: Error): void {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) {
+      this.#cgroup?.remove();
+      this.#markGone();
+    }
+    if (!this.alive) return;
+    this.alive = false;
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#killTimer);
+    const lastWords = this.#stderr.at(-1);
+    const error = new ZygoteDied(`${reason}${lastWords ? ` (${lastWords})` : ''}`, { cause });
+    this.#ready?.reject(error);
+    this.#running?.reject(error);
+    this.#running = undefined;
+    this.onDeath(error.message);
+  }
+}

@@ -1,0 +1,52 @@
+import { linkSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { collectFiles } from '../../../../lib/render/end/collect.ts';
+import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
+
+function folders(t: Test) {
+  const root = t.testdir({ job: {}, out: {}, secret: 'the host’s' });
+  const [job, out] = [join(root, 'job'), join(root, 'out')];
+  const collect = (limits = DEFAULT_LIMITS) => collectFiles(job, out, limits);
+  return { job, out, secret: join(root, 'secret'), collect };
+}
+
+t.test('video and captions are moved out of the scene’s reach, other files stay', async (t) => {
+  const { job, out, collect } = folders(t);
+  for (const name of ['video.mp4', 'captions.vtt', 'notes.txt']) writeFileSync(join(job, name), name);
+  t.same(await collect(), { problem: undefined, captions: true });
+  t.same(readdirSync(out).sort(), ['captions.vtt', 'video.mp4']);
+});
+
+t.test('no video is a failure', async (t) => {
+  t.same(await folders(t).collect(), { problem: 'The scene left no video.' });
+});
+
+t.test('a symbolic link, a hard link or a folder in the video’s place is no video', async (t) => {
+  for (const put of [
+    (path: string, secret: string) => symlinkSync(secret, path),
+    (path: string, secret: string) => linkSync(secret, path),
+    (path: string) => mkdirSync(path),
+  ]) {
+    const { job, out, secret, collect } = folders(t);
+    put(join(job, 'video.mp4'), secret);
+    t.same(await collect(), { problem: 'The scene left no video.' });
+    t.same(readdirSync(out), []);
+  }
+});
+
+t.test('a link in the captions’ place is left out', async (t) => {
+  const { job, out, secret, collect } = folders(t);
+  writeFileSync(join(job, 'video.mp4'), 'v');
+  symlinkSync(secret, join(job, 'captions.vtt'));
+  t.same(await collect(), { problem: undefined, captions: false });
+  t.same(readdirSync(out), ['video.mp4']);
+});
+
+t.test('a video over the limit is refused, a sparse one too', async (t) => {
+  const { job, collect } = folders(t);
+  writeFileSync(join(job, 'video.mp4'), '');
+  truncateSync(join(job, 'video.mp4'), 3 * 1024 * 1024);
+  const limits = { ...DEFAULT_LIMITS, outputBytes: 2 * 1024 * 1024 };
+  t.same(await collect(limits), { problem: 'The video is larger than the limit of 2 MiB.' });
+});

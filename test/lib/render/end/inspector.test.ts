@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { Inspector } from '../../../../lib/render/end/inspector.ts';
+import type { ZygoteReady } from '../../../../lib/render/run/protocol.ts';
+import type { Zygote } from '../../../../lib/render/start/zygote.ts';
+
+/** Takes a moment to stop, and reports its death then, as a zygote does. */
+class Process {
+  running = true;
+  onDeath: (reason: string) => void = () => {};
+
+  async stop(): Promise<void> {
+    await delay(20);
+    this.running = false;
+    this.onDeath('it ended');
+  }
+}
+
+t.test('an inspector started while another stops is kept, and stopped in its turn', async (t) => {
+  const processes: Process[] = [];
+  const deaths: string[] = [];
+  const inspector = new Inspector({
+    start: async () => {
+      const process = new Process();
+      processes.push(process);
+      return [process as unknown as Zygote, {} as ZygoteReady];
+    },
+    onDeath: (reason) => deaths.push(reason),
+  });
+  await inspector.ready();
+  const stopped = inspector.stop();
+  const second = await inspector.ready();
+  await stopped;
+  t.equal(inspector.alive, true);
+  t.equal(await inspector.ready(), second);
+  t.same(deaths, []);
+  await inspector.stop();
+  t.equal(inspector.alive, false);
+  t.same(
+    processes.map(({ running }) => running),
+    [false, false],
+  );
+});

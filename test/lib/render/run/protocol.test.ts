@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { parseJobReport } from '../../../../lib/render/run/protocol.ts';
+
+const parse = (value: unknown) => parseJobReport(JSON.stringify(value));
+
+t.test('reports are taken for what they are, with nothing added', async (t) => {
+  t.same(parse({ type: 'stage', stage: 'rendering' }), { type: 'stage', stage: 'rendering' });
+  t.same(parse({ type: 'progress', frames: 3, seconds: 0.2, x: 1 }), {
+    type: 'progress',
+    frames: 3,
+    seconds: 0.2,
+  });
+  t.same(parse({ type: 'done', frames: 3, seconds: 0.2, captions: true }), {
+    type: 'done',
+    frames: 3,
+    seconds: 0.2,
+    captions: true,
+  });
+});
+
+t.test('names of scenes are names of classes, and not endless', async (t) => {
+  const names = ['A', '_b2', 'a b', '\x1b[2J', 7, null, 'x'.repeat(300)];
+  t.same(parse({ type: 'scenes', names }), { type: 'scenes', names: ['A', '_b2'] });
+  t.same(parse({ type: 'scenes', names: 'A' }), { type: 'scenes', names: [] });
+  t.equal(
+    (parse({ type: 'scenes', names: Array(5000).fill('A') }) as { names: string[] }).names.length,
+    1000,
+  );
+});
+
+t.test('forged numbers are harmless', async (t) => {
+  for (const value of [-1, 1.5, 1e300, 'x', null, {}, [], true]) {
+    t.match(parse({ type: 'progress', frames: value, seconds: -1 }), { frames: 0, seconds: 0 });
+  }
+});
+
+t.test('an error is bounded and clean, and never empty', async (t) => {
+  t.same(parse({ type: 'failed', error: '\x1b[2Jline 3\x00' }), { type: 'failed', error: '[2Jline 3' });
+  t.match(parse({ type: 'failed', error: 'x'.repeat(100_000) }), { error: 'x'.repeat(4096) });
+  t.match(parse({ type: 'failed', error: '' }), { error: 'The scene failed without saying why.' });
+  t.match(parse({ type: 'failed', error: 7 }), { error: 'The scene failed without saying why.' });
+  t.match(parse({ type: 'failed', error: `a${'\t\n'.repeat(50)}  b\n\nc\nd` }), {
+    error: 'a\t\n\n  b\n\nc\nd',
+  });
+  t.match(parse({ type: 'failed', error: 'a\ud800' }), { error: 'a\ufffd' });
+});
+
+t.test('anything else is no report', async (t) => {
+  for (const value of [
+    null,
+    1,
+    [],
+    {},
+    { type: 'ended' },
+    { type: 'stage', stage: 'x' },
+    { type: 'preview' },
+  ]) {
+    t.equal(parse(value), undefined);
+  }
+});
+
+t.test('no line makes it throw', async () => {
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (line) => void parseJobReport(line)));
+});

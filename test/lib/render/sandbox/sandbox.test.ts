@@ -1,0 +1,99 @@
+import t from 'tap';
+import type { ZygoteReady } from '../../../../lib/render/run/protocol.ts';
+import {
+  countsByNamespace,
+  noSandbox,
+  sandboxStatus,
+  selfAttackProblem,
+  trialProblem,
+} from '../../../../lib/render/sandbox/sandbox.ts';
+import type { Launcher } from '../../../../lib/render/start/launcher.ts';
+
+const launcher = (isolation: Launcher['isolation']): Launcher => ({
+  python: 'python',
+  tree: undefined,
+  environment: undefined,
+  packageFolder: 'renderer',
+  studio: undefined,
+  cgroups: { folder: undefined, problem: 'there is none' },
+  firstUid: undefined,
+  silenceTimeoutMs: 1,
+  insecureNoSandbox: false,
+  isolation,
+  isolationProblem: isolation === 'none' ? 'bwrap is not installed' : undefined,
+});
+const zygote = (cgroup: boolean, ...layers: string[]): ZygoteReady => ({
+  type: 'ready',
+  manim: '',
+  python: '',
+  layers,
+  problems: layers.includes('namespaces') ? {} : { namespaces: 'EPERM' },
+  cgroup,
+});
+
+t.test('the level says what is there', async (t) => {
+  const level = (isolation: Launcher['isolation'], ...layers: string[]) =>
+    sandboxStatus(launcher(isolation), zygote(true, ...layers)).level;
+  t.equal(level('bubblewrap', 'namespaces', 'landlock', 'seccomp'), 'full');
+  t.equal(level('none', 'namespaces', 'landlock', 'seccomp'), 'reduced');
+  t.equal(level('bubblewrap', 'landlock', 'seccomp'), 'reduced');
+  t.equal(level('bubblewrap', 'seccomp'), 'reduced');
+  t.equal(level('none', 'landlock', 'seccomp'), 'reduced');
+  t.equal(level('none', 'seccomp'), 'none', 'files are in reach');
+  t.equal(level('none', 'landlock'), 'none', 'sockets are in reach');
+  t.equal(level('bubblewrap'), 'none');
+});
+
+t.test('the full level is claimed only where the kernel holds every limit', async (t) => {
+  const all = ['namespaces', 'landlock', 'seccomp'];
+  const status = (cgroup: boolean, layers: string[], firstUid?: number) => {
+    const { level, limits } = sandboxStatus(
+      { ...launcher('bubblewrap'), firstUid },
+      zygote(cgroup, ...layers),
+    );
+    return { level, ...limits };
+  };
+  t.same(status(true, all), { level: 'full', memory: 'kernel', processes: 'kernel', disk: 'kernel' });
+  t.match(status(false, all, 58_000), {
+    level: 'watched',
+    memory: 'watch',
+    processes: 'kernel',
+    disk: 'kernel',
+  });
+  t.match(status(false, all.slice(1)), {
+    level: 'reduced',
+    memory: 'watch',
+    processes: 'user',
+    disk: 'watch',
+  });
+  t.match(status(false, all.slice(1), 58_000), { processes: 'kernel' });
+  t.equal(countsByNamespace('5.13.19-generic'), false);
+  t.equal(countsByNamespace('5.14.0-70.el9'), true);
+  t.equal(countsByNamespace('6.1.0'), true);
+});
+
+t.test('what is missing is said, with the reason', async (t) => {
+  const status = sandboxStatus(launcher('none'), zygote(false, 'landlock'));
+  t.same(status.problems, {
+    namespaces: 'EPERM',
+    bubblewrap: 'bwrap is not installed',
+    cgroup: 'there is none',
+  });
+  t.match(
+    noSandbox(status).message,
+    /bubblewrap: bwrap is not installed; namespaces: EPERM.*--insecure-no-sandbox/s,
+  );
+  t.match(trialProblem('LaTeX failed').message, /LaTeX failed/);
+});
+
+t.test('only a self-attack that ran and got nowhere is good', async (t) => {
+  t.equal(selfAttackProblem('SandboxHolds\nline 150: raise SandboxHolds', []), undefined);
+  t.match(selfAttackProblem('SandboxHolds', ['mark'])?.message, /got through: it wrote into/);
+  t.match(
+    selfAttackProblem('SandboxLeaks: made a socket, mounted', [])?.message,
+    /it made a socket, mounted\./,
+  );
+  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be attacked.*SyntaxError/);
+  t.match(selfAttackProblem(undefined, [])?.message, /without a result/);
+  t.match(selfAttackProblem(null, [])?.message, /without a result/);
+});
