@@ -2,9 +2,9 @@ import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
-import type { JobRecord } from './jobs/job.ts';
 import type { JobBook } from './jobs/job-book.ts';
 import { LEASE_MS } from './jobs/job-claims.ts';
+import type { JobEvents } from './jobs/job-events.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
 import { SteadyClock } from './steady-clock.ts';
@@ -20,10 +20,9 @@ export interface UpkeepOptions {
   ledger: Ledger;
   book: JobBook;
   retention: RetentionOptions;
-  /** A job of a worker that died waits again. */
-  onWaitingAgain: (job: JobRecord) => void;
-  /** The worker of this process, which sees to its claims itself. */
-  worker: () => string;
+  events: JobEvents;
+  /** Of this process: it sees to its claims itself. */
+  dispatcher: { readonly worker: string };
   clock: Clock;
   logger: Logger;
 }
@@ -99,11 +98,11 @@ export class Upkeep {
   }
 
   async #sweep(): Promise<void> {
-    const { book, worker, onWaitingAgain } = this.#options;
+    const { book, dispatcher, events } = this.#options;
     try {
-      const again = await book.claims.putBackLapsed({ except: worker() });
+      const again = await book.claims.putBackLapsed({ except: dispatcher.worker });
       if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Jobs of dead workers wait again.');
-      for (const job of again) onWaitingAgain(job);
+      for (const job of again) events.emit('change', job);
     } catch (error) {
       this.#report(error, 'Jobs of dead workers could not be put back.');
     }

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import { type Disk, isNoRoom, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
@@ -28,14 +29,15 @@ export interface SpareRoomOptions {
 
 /**
  * Room on the disk that is kept for ending what has begun: a file of random bytes (zeros take no room on some disks),
- * given up when the disk runs full, and made again when there is room again. In between nothing new may begin.
+ * given up when the disk runs full, and made again when there is room again. In between nothing new may begin. Emits
+ * `available` when that is over.
  *
  * ```
  *            ranOut()                          free ≥ twice the spare room + what was missing
  *  enough ─────────────▶ short (file given up) ─────────────▶ enough (file made again)
  * ```
  */
-export class SpareRoom {
+export class SpareRoom extends EventEmitter<{ available: [] }> {
   readonly #folder: string;
   readonly #disk: Disk;
   readonly #freeBytes: (folder: string) => Promise<number>;
@@ -45,10 +47,10 @@ export class SpareRoom {
   #short = false;
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> = Promise.resolve();
-  #onRoom: () => void = () => {};
   #logger: Logger = silentLogger;
 
   constructor(folder: string, options: SpareRoomOptions = {}) {
+    super();
     this.#folder = folder;
     this.#disk = options.disk ?? realDisk;
     this.#freeBytes = options.freeBytes ?? freeBytesOf;
@@ -60,12 +62,10 @@ export class SpareRoom {
     return this.#short;
   }
 
-  /** Takes `sizeBytes` of the disk for bad times, or begins short of them. `onRoom` is told when they are over. */
-  async start(options: { sizeBytes: number; onRoom: () => void; logger: Logger }): Promise<void> {
-    const { sizeBytes } = options;
+  /** Reserves `sizeBytes` of the disk, or starts out short of them. */
+  async start({ sizeBytes, logger }: { sizeBytes: number; logger: Logger }): Promise<void> {
     this.#sizeBytes = sizeBytes;
-    this.#onRoom = options.onRoom;
-    this.#logger = options.logger;
+    this.#logger = logger;
     const found = await this.#disk.read(this.#path);
     if (found && found.length >= sizeBytes) return;
     await this.#take().catch((error: unknown) => {
@@ -124,7 +124,7 @@ export class SpareRoom {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#logger.info({ folder: this.#folder, freeBytes }, 'There is room on the disk again.');
-    this.#onRoom();
+    this.emit('available');
   }
 
   async #take(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { AssetStore } from '../assets/asset-store.ts';
+import type { SpareRoom } from '../data-folder/spare-room.ts';
 import { isNoRoom } from '../disk.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
@@ -29,8 +30,8 @@ export interface AttemptWorld {
   assets: AssetStore;
   pricing: Pricing;
   logger: Logger;
-  /** Artifacts did not fit on the disk; so much has to be free for a further attempt, beside the spare room. */
-  onNoRoom: (missingBytes: number) => void;
+  /** Told how much has to be free for a further attempt when artifacts did not fit on the disk. */
+  room: SpareRoom | undefined;
 }
 
 /** Bytes that a short video takes: how much a scene needs that ran out of room is unknown. */
@@ -137,8 +138,8 @@ function withoutRoom(
   { attempts }: JobRecord,
   durationMs: number,
   missingBytes: number,
-  { onNoRoom }: AttemptWorld,
+  { room }: AttemptWorld,
 ): AttemptEnd {
-  onNoRoom(attempts >= MOST_ATTEMPTS ? 1 : missingBytes);
+  void room?.ranOut({ missingBytes: attempts >= MOST_ATTEMPTS ? 1 : missingBytes });
   return { next: 'count', error: NO_ROOM, durationMs };
 }

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
 import { isSuspect } from '../queue/suspects.ts';
-import type { PooledRender, RenderPool } from '../render/pool/render-pool.ts';
+import type { PooledRender } from '../render/pool/render-pool.ts';
+import type { Renderer } from '../render/pool/renderer.ts';
 import type { RenderProgress, RenderResult, StopReason } from '../render/run/render-task.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AttemptEnd, type AttemptWorld, endOfAttempt, endOfFailure, resultOf } from './attempt-end.ts';
@@ -14,6 +15,7 @@ import { assetKeysOf, type JobOutcome, type JobRecord } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
+import type { JobEvents } from './job-events.ts';
 import { persistently } from './persistently.ts';
 import { sizeOf } from './qualities.ts';
 import { watchFunds } from './watch-funds.ts';
@@ -37,10 +39,11 @@ export interface AttemptOptions extends AttemptWorld {
   stopping: AbortSignal;
   /** Aborted when a stop ends what still runs. */
   stopped: AbortSignal;
-  onChange: (job: JobRecord) => void;
-  onProgress: (jobId: string, progress: RenderProgress) => void;
-  onPreview: (jobId: string, jpeg: Buffer) => void;
+  events: JobEvents;
 }
+
+/** What makes renders. */
+export type Renders = Pick<Renderer, 'size' | 'render'>;
 
 /**
  * One try of a worker at a job that it claimed, from `running` to what comes after it. Everything that it writes down is
@@ -77,10 +80,10 @@ export class Attempt {
   }
 
   /** `onEnd` is called when nothing of it is left. */
-  begin(pool: RenderPool, onEnd: () => void): void {
+  begin(renderer: Renders, onEnd: () => void): void {
     const { logger } = this.#options;
     const { jobId } = this.claim;
-    this.#ended = this.#run(pool)
+    this.#ended = this.#run(renderer)
       .catch((error: unknown) => logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'))
       .finally(onEnd);
   }
@@ -90,9 +93,9 @@ export class Attempt {
     this.#render?.stop(this.#stopReason);
   }
 
-  async #run(pool: RenderPool): Promise<void> {
+  async #run(renderer: Renders): Promise<void> {
     const { logger } = this.#options;
-    const end = await this.#endOf(pool).catch((error: Error) => endOfFailure(this.#job, error, logger));
+    const end = await this.#endOf(renderer).catch((error: Error) => endOfFailure(this.#job, error, logger));
     try {
       await this.#conclude(end);
     } catch (error) {
@@ -105,9 +108,9 @@ export class Attempt {
     }
   }
 
-  async #endOf(pool: RenderPool): Promise<AttemptEnd> {
-    this.#options.onChange(this.#job);
-    const result = await this.#rendered(pool);
+  async #endOf(renderer: Renders): Promise<AttemptEnd> {
+    this.#options.events.emit('change', this.#job);
+    const result = await this.#rendered(renderer);
     if (result.kind === 'died' && (await this.#isStopping())) return { next: 'wait', reason: result.message };
     const claimed = { job: this.#job, claim: this.claim };
     return endOfAttempt(claimed, resultOf(result, this.#stopReason), this.#options);
@@ -119,13 +122,13 @@ export class Attempt {
     return signal.aborted;
   }
 
-  async #rendered(pool: RenderPool): Promise<RenderResult> {
+  async #rendered(renderer: Renders): Promise<RenderResult> {
     const { jobId, className, quality, aspectRatio, fps } = this.#job;
-    const { storage, hold, previewIntervalMs, stopped, onProgress, onPreview } = this.#options;
+    const { storage, hold, previewIntervalMs, stopped, events } = this.#options;
     const code = await storage.readSource(jobId);
     assert(code !== undefined, 'a job has its source');
     let unwatch = () => {};
-    const render = pool.render(
+    const render = renderer.render(
       {
         jobId,
         code,
@@ -142,9 +145,9 @@ export class Attempt {
         onProgress: ({ type: _, ...progress }) => {
           hold.attemptGoesOn();
           this.#progress = progress;
-          onProgress(jobId, progress);
+          events.emit('progress', jobId, progress);
         },
-        onPreview: (jpeg) => onPreview(jobId, jpeg),
+        onPreview: (jpeg) => void events.emit('preview', jobId, jpeg),
       },
     );
     this.#render = render;
@@ -178,7 +181,7 @@ export class Attempt {
 
   async #waitAgain(how: { counted: boolean; interrupted?: boolean }): Promise<void> {
     const queued = await this.#persistently(() => this.#options.book.claims.requeue(this.claim, how));
-    if (queued) this.#options.onChange(queued);
+    if (queued) this.#options.events.emit('change', queued);
   }
 
   #beginNoneForNow(lack: 'renderer' | 'shortage', reason: string): void {
@@ -192,14 +195,17 @@ export class Attempt {
   }
 
   async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
-    const { book, discards, onChange } = this.#options;
+    const { book, discards, events } = this.#options;
     // Told apart from a stop, after which the outcome may have been written down.
     const ended = await this.#persistently(
       async () => (await book.finish(this.claim, outcome, options)) ?? 'refused',
     );
     if (ended === 'refused') {
       if (outcome.kind === 'completed') discards.add(assetKeysOf(this.claim));
-    } else if (ended) onChange(ended);
+    } else if (ended) {
+      discards.add(ended.orphans);
+      events.emit('change', ended.job);
+    }
   }
 
   #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {

@@ -1,8 +1,10 @@
 import type { Logger } from '../logger.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { JobRecord } from './job.ts';
+import type { Discards } from './discards.ts';
 import type { JobBook } from './job-book.ts';
+import type { EndedJob } from './job-ending.ts';
+import type { JobEvents } from './job-events.ts';
 import { persistently } from './persistently.ts';
 import { withSpareRoom } from './with-spare-room.ts';
 
@@ -11,8 +13,8 @@ export interface CancellationsOptions {
   storage: Storage;
   signals: Signals;
   logger: Logger;
-  /** A job ended. */
-  onChange: (job: JobRecord) => void;
+  discards: Discards;
+  events: JobEvents;
 }
 
 /** Cancels jobs, and sees to it that those whose end was begun come to it. */
@@ -26,10 +28,10 @@ export class Cancellations {
 
   /** Ends a job that waits, or runs: what renders it is told, and not waited for. */
   async cancel(jobId: string): Promise<void> {
-    const { book, storage, signals, onChange } = this.#options;
+    const { book, storage, signals } = this.#options;
     try {
       const ended = await withSpareRoom(() => book.cancel(jobId));
-      if (ended) onChange(ended);
+      if (ended) this.#tell(ended);
     } catch (error) {
       // Once it is written down that it ends, it does, however long the ledger takes to answer.
       if ((await storage.getJob(jobId))?.phase !== 'settling') throw error;
@@ -40,14 +42,19 @@ export class Cancellations {
 
   /** Takes a job that stands between two steps further, until that succeeds or it is stopped. */
   async resume(jobId: string): Promise<void> {
-    const { book, logger, onChange } = this.#options;
+    const { book, logger } = this.#options;
     const ended = await persistently(() => book.resume(jobId), { signal: this.#stopped.signal, logger });
-    if (ended) onChange(ended);
+    if (ended) this.#tell(ended);
   }
 
   /** Tries nothing again; the next start does. */
   stop(): void {
     this.#stopped.abort();
     this.#stopped = new AbortController();
+  }
+
+  #tell({ job, orphans }: EndedJob): void {
+    this.#options.discards.add(orphans);
+    this.#options.events.emit('change', job);
   }
 }

@@ -12,6 +12,7 @@ export class Discards {
   }
 
   add(assetKeys: string[]): void {
+    if (assetKeys.length === 0) return;
     const discard = discardArtifacts(assetKeys, this.#stores).finally(() => this.#underWay.delete(discard));
     this.#underWay.add(discard);
   }

@@ -1,14 +1,16 @@
+import type { EventEmitter } from 'node:events';
+import type { Gate } from '../gate.ts';
 import { randomId } from '../ids.ts';
-import type { Claim, Precedence } from '../queue/queue.ts';
+import type { Claim } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
-import type { RenderPool } from '../render/pool/render-pool.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import { within } from '../within.ts';
-import { Attempt, type AttemptOptions } from './attempt.ts';
+import { Attempt, type AttemptOptions, type Renders } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import { BeginHold } from './begin-hold.ts';
 import { Leases } from './leases.ts';
+import type { Owners } from './owners.ts';
 import { Precedences } from './precedences.ts';
 
 /** A stop waits so long for what is still to be removed. */
@@ -21,9 +23,9 @@ type Given = 'inGoodStanding' | 'hold' | 'stopping' | 'stopped';
 export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   signals: Signals;
   queue: QueueOptions;
-  /** False while no attempts are to be begun; {@link Dispatcher.wake} when they may again. */
-  mayBegin: () => boolean;
-  precedenceOf: (owner: string) => Precedence;
+  /** A {@link Gate}. */
+  gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
+  owners: Pick<Owners, 'precedenceOf'>;
   /** Milliseconds by a monotonic clock. Default: that of the process. */
   uptimeMs?: () => number;
 }
@@ -34,11 +36,10 @@ export class Dispatcher {
   readonly #backlog: Backlog;
   readonly #leases: Leases;
   readonly #uptimeMs: () => number;
-  readonly #hold = new BeginHold(() => this.resumeBeginning());
+  readonly #hold = new BeginHold(() => this.wake());
   /** Another one in each life: what an earlier one left belongs to no one. */
   #worker = randomId('worker');
-  #pool: RenderPool | undefined;
-  #paused = false;
+  #renderer: Renders | undefined;
   /** By job. */
   readonly #running = new Map<string, Attempt>();
   readonly #precedences: Precedences;
@@ -55,9 +56,9 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { storage, book, precedenceOf, logger } = options;
+    const { storage, book, owners, logger } = options;
     this.#backlog = new Backlog(storage.queue);
-    this.#precedences = new Precedences(storage.queue, precedenceOf);
+    this.#precedences = new Precedences(storage.queue, owners);
     this.#uptimeMs = options.uptimeMs ?? (() => performance.now());
     this.#leases = new Leases({
       renew: (claims) => book.claims.renew(claims),
@@ -92,25 +93,27 @@ export class Dispatcher {
     return this.#hold.isShortage;
   }
 
-  /**
-   * Begins with the jobs that wait, on a pool that is warm; when `paused`, only after {@link unpause}. Without a pool
-   * they are only counted.
-   */
-  async start(pool: RenderPool | undefined, { paused }: { paused: boolean }): Promise<void> {
-    this.#paused = paused;
+  /** Gives the jobs that wait to a renderer that is warm. Without one they are only counted. */
+  async start(renderer: Renders | undefined): Promise<void> {
     this.#stopping = new AbortController();
     this.#worker = randomId('worker');
     await this.#backlog.refresh();
-    this.#pool = pool;
+    this.#renderer = renderer;
     this.#leases.start();
     this.#poll = setInterval(() => void this.#look(), POLL_MS).unref();
-    this.#stopListening = this.#options.signals.listen((signal) => this.#hear(signal));
+    const { gate, signals } = this.#options;
+    const stopListening = signals.listen((signal) => this.#hear(signal));
+    gate.on('open', this.#beginAgain);
+    this.#stopListening = () => {
+      stopListening();
+      gate.off('open', this.#beginAgain);
+    };
     this.wake();
   }
 
   /** Begins no more attempts; running ones may go on for `graceMs`, then they are ended and their jobs wait again. */
   async stop(graceMs: number): Promise<void> {
-    this.#pool = undefined;
+    this.#renderer = undefined;
     this.#stopListening();
     clearInterval(this.#poll);
     this.#stopping.abort();
@@ -128,16 +131,6 @@ export class Dispatcher {
     this.#stopped = new AbortController();
   }
 
-  /** Begins no more attempts; running ones go on. */
-  pause(): void {
-    this.#paused = true;
-  }
-
-  unpause(): void {
-    this.#paused = false;
-    this.wake();
-  }
-
   /** A job was made. */
   added(): void {
     this.#refresh();
@@ -146,7 +139,7 @@ export class Dispatcher {
 
   /** A job of an owner is over, however it ended. */
   ended(owner: string): void {
-    if (this.#pool) this.#precedences.note(owner);
+    if (this.#renderer) this.#precedences.note(owner);
     this.#refresh();
   }
 
@@ -155,23 +148,22 @@ export class Dispatcher {
     return this.#running.get(jobId)?.progress;
   }
 
-  /** To be called when workers are able to begin again. */
-  resumeBeginning(): void {
-    this.#hold.end();
-    this.wake();
-  }
-
   /** Looks for jobs that wait, for the workers that are free. */
   wake(): void {
     this.#isWoken = true;
     this.#dispatching ??= this.#dispatch();
   }
 
+  readonly #beginAgain = (): void => {
+    this.#hold.end();
+    this.wake();
+  };
+
   async #dispatch(): Promise<void> {
     while (this.#isWoken) {
       this.#isWoken = false;
       await this.#claimOnce().catch((error: Error) => {
-        if (!this.#pool) return; // The store may be closed by now.
+        if (!this.#renderer) return; // The store may be closed by now.
         const againInMs = this.#hold.begin();
         this.#options.logger.error({ err: error, againInMs }, 'No jobs could be claimed; trying again.');
       });
@@ -186,37 +178,32 @@ export class Dispatcher {
       if (!this.#hold.active && this.#running.size === 0) this.#hold.reset();
       return;
     }
-    const pool = this.#poolThatMayBegin();
-    if (pool) await this.#claimFor(pool);
+    const renderer = this.#renderer;
+    if (!renderer || this.#running.size >= renderer.size) return;
+    if (!this.#hold.active && this.#options.gate.isOpen) await this.#claimFor(renderer);
   }
 
-  #poolThatMayBegin(): RenderPool | undefined {
-    const pool = this.#pool;
-    if (this.#paused || this.#hold.active || !pool || this.#running.size >= pool.size) return undefined;
-    return this.#options.mayBegin() ? pool : undefined;
-  }
-
-  async #claimFor(pool: RenderPool): Promise<void> {
-    const { book, queue, precedenceOf } = this.#options;
+  async #claimFor(renderer: Renders): Promise<void> {
+    const { book, queue, owners } = this.#options;
     const running = [...this.#running.values()];
-    const forAll = Math.max(1, pool.size - queue.reservedWorkers);
+    const forAll = Math.max(1, renderer.size - queue.reservedWorkers);
     const sinceMs = this.#uptimeMs();
     this.#worthless.clear();
     const claimed = await book.claims.claim(this.#worker, {
-      most: pool.size - running.length,
+      most: renderer.size - running.length,
       mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
       maxRunningPerOwner: queue.maxRunningPerOwner,
       maySuspect: !running.some(({ isSuspect }) => isSuspect),
-      precedenceOf,
+      precedenceOf: (owner) => owners.precedenceOf(owner),
       changed: this.#precedences.takeChanged(),
     });
     for (const { job, claim } of claimed) {
-      const { inGoodStanding } = precedenceOf(claim.owner);
+      const { inGoodStanding } = owners.precedenceOf(claim.owner);
       const attempt = new Attempt({ job, claim }, this.#optionsOf(inGoodStanding));
       this.#running.set(claim.jobId, attempt);
       this.#leases.add(claim, sinceMs);
       if (this.#worthless.has(claim.jobId)) attempt.stop('worthless');
-      attempt.begin(pool, () => this.#forget(attempt));
+      attempt.begin(renderer, () => this.#forget(attempt));
     }
     if (claimed.length > 0) await this.#backlog.refresh();
   }
@@ -249,17 +236,18 @@ export class Dispatcher {
   /** What no signal tells of. */
   async #look(): Promise<void> {
     try {
-      if (this.#pool && this.#backlog.waiting > 0) await this.#precedences.look();
+      if (this.#renderer && this.#backlog.waiting > 0) await this.#precedences.look();
     } catch (error) {
       const message = 'The owners of jobs that wait could not be looked at.';
-      if (this.#pool) this.#options.logger.warn({ err: error }, message);
+      if (this.#renderer) this.#options.logger.warn({ err: error }, message);
     }
     this.wake();
   }
 
   #refresh(): void {
     this.#backlog.refresh().catch((error: unknown) => {
-      if (this.#pool) this.#options.logger.warn({ err: error }, 'The queue could not be asked what waits.');
+      if (this.#renderer)
+        this.#options.logger.warn({ err: error }, 'The queue could not be asked what waits.');
     });
   }
 

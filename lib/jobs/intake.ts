@@ -1,15 +1,19 @@
 import { ScenepressError } from '../errors.ts';
+import type { Gate } from '../gate.ts';
+import type { Cancellations } from './cancellations.ts';
 import type { JobRecord } from './job.ts';
-import type { JobBook, NewJob } from './job-book.ts';
+import { type JobBook, type NewJob, StuckError } from './job-book.ts';
+import type { JobEvents } from './job-events.ts';
+import type { Owners } from './owners.ts';
 
 export interface IntakeOptions {
   book: JobBook;
-  /** Whether jobs of an owner are taken on. */
+  /** Whether jobs of an owner are accepted. */
   admitsOwner: (owner: string) => Promise<boolean> | boolean;
-  /** Throws when another job of an owner is not to be taken on. */
-  assertMayAdd: (owner: string) => void;
-  /** A job was taken on. */
-  onNew: (job: JobRecord) => void;
+  owners: Owners;
+  gate: Gate;
+  cancellations: Cancellations;
+  events: JobEvents;
 }
 
 /** Takes jobs on, and knows which ones it is about to. */
@@ -38,14 +42,23 @@ export class Intake {
   }
 
   async #take(newJob: NewJob): Promise<JobRecord> {
-    const { book, assertMayAdd, onNew } = this.#options;
+    const { book, owners, gate, events } = this.#options;
     const { owner } = newJob;
-    const { job, repeated } = await book.open(newJob, {
-      owner: () => this.#assertAdmitted(owner),
-      room: () => assertMayAdd(owner),
-    });
-    if (!repeated) onNew(job);
-    return job;
+    try {
+      const { job, repeated } = await book.open(newJob, {
+        owner: () => this.#assertAdmitted(owner),
+        room: () => {
+          gate.assertDiskHasRoom();
+          owners.assertWithinBudget(owner);
+        },
+      });
+      if (!repeated) events.emit('change', job);
+      return job;
+    } catch (error) {
+      if (!(error instanceof StuckError)) throw error;
+      void this.#options.cancellations.resume(error.jobId);
+      throw error.cause;
+    }
   }
 
   async #assertAdmitted(owner: string): Promise<void> {

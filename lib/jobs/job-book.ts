@@ -6,12 +6,13 @@ import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
-import type { Claim, Precedence, QueueCaps } from '../queue/queue.ts';
+import type { Claim, QueueCaps } from '../queue/queue.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import { JobClaims } from './job-claims.ts';
-import { type FinishOptions, JobEnding, type OnEnd } from './job-ending.ts';
+import { type EndedJob, type FinishOptions, JobEnding, type Outcomes } from './job-ending.ts';
+import type { Owners } from './owners.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 
@@ -50,16 +51,35 @@ export interface JobBookOptions {
   clock: Clock;
   /** Default: any number may wait. */
   caps?: QueueCaps;
-  /** Default: the same for all owners. */
-  precedenceOf?: (owner: string) => Precedence;
+  /** Default: the same precedence for all owners. */
+  owners?: Pick<Owners, 'precedenceOf'>;
   logger?: Logger;
-  onEnd?: OnEnd;
+  outcomes?: Outcomes;
   /** Encrypts the secrets of jobs that have their own. */
-  sealSecret?: (secret: string) => string;
-  /** A job stands between two steps, because ledger or disk failed: call {@link JobBook.resume} until it succeeds. */
-  onStuck?: (jobId: string) => void;
-  /** Told of each place where an attempt may have stored an artifact that no job refers to. Nobody waits for it. */
-  onOrphans?: (assetKeys: string[]) => void;
+  secrets?: { seal(secret: string): string };
+}
+
+/**
+ * A job could not be opened, and could not be undone either, because ledger or disk failed: call {@link JobBook.resume}
+ * until it succeeds. `cause`: the error of the opening.
+ */
+export class StuckError extends Error {
+  readonly jobId: string;
+
+  constructor(jobId: string, cause: unknown) {
+    super('The job could not be opened, nor undone.', { cause });
+    this.jobId = jobId;
+  }
+}
+
+/** What {@link JobBook.recover} did and left. */
+export interface Recovery {
+  /** Jobs that wait again. */
+  requeued: JobRecord[];
+  /** As of {@link EndedJob}. */
+  orphans: string[];
+  /** Ids of jobs that could not be taken further: to be resumed until that succeeds. */
+  stuck: string[];
 }
 
 const ANY_NUMBER: QueueCaps = {
@@ -85,22 +105,19 @@ export class JobBook {
   readonly #ids: SortableIds;
   readonly #joined: boolean;
   readonly #caps: QueueCaps;
-  readonly #precedenceOf: (owner: string) => Precedence;
+  readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #ending: JobEnding;
-  readonly #sealSecret: (secret: string) => string;
-  readonly #onStuck: (jobId: string) => void;
+  readonly #secrets: { seal(secret: string): string } | undefined;
   /** What workers do. */
   readonly claims: JobClaims;
 
   constructor(options: JobBookOptions) {
-    const { storage, ledger, clock, onEnd = async () => {}, onOrphans = () => {} } = options;
-    this.#sealSecret =
-      options.sealSecret ?? (() => assert.fail('`sealSecret` is given where jobs have secrets'));
-    this.#onStuck = options.onStuck ?? (() => {});
+    const { storage, ledger, clock, outcomes } = options;
+    this.#secrets = options.secrets;
     this.#caps = options.caps ?? ANY_NUMBER;
-    this.#precedenceOf = options.precedenceOf ?? (() => ({ yields: false, inGoodStanding: true }));
+    this.#owners = options.owners ?? { precedenceOf: () => ({ yields: false, inGoodStanding: true }) };
     this.claims = new JobClaims({ storage, clock, logger: options.logger ?? silentLogger });
-    this.#ending = new JobEnding({ storage, ledger, clock, onEnd, onOrphans });
+    this.#ending = new JobEnding({ storage, ledger, clock, outcomes });
     this.#storage = storage;
     this.#ledger = ledger;
     this.#pricing = options.pricing;
@@ -146,7 +163,7 @@ export class JobBook {
     const sealed = () =>
       webhookSecret === undefined
         ? unsealed
-        : { ...unsealed, webhookSecretSealed: this.#sealSecret(webhookSecret) };
+        : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
     if (this.#joined) {
       return await this.#storage.transaction(async (tx) => {
         await admitOwner();
@@ -185,8 +202,10 @@ export class JobBook {
       });
       return { job, repeated: false };
     } catch (error) {
-      // Nobody knows whether the ledger reserved; voiding closes the door either way.
-      await this.#resumeOrLeave(jobId);
+      // Whether the ledger reserved is unknown; voiding is right either way.
+      await this.resume(jobId).catch(() => {
+        throw new StuckError(jobId, error);
+      });
       throw error;
     }
   }
@@ -202,7 +221,7 @@ export class JobBook {
    * it. May be repeated until it succeeds; the outcome of the first call that was written down counts. Undefined when
    * the claim is worthless: the job was canceled, or waits again, or another worker has it.
    */
-  finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
+  finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
     return this.#ending.finish(claim, outcome, options);
   }
 
@@ -210,7 +229,7 @@ export class JobBook {
    * Fails a job with "Canceled", also one that runs: the claim on it is worthless from then on. A job whose outcome is
    * written down ends with that. Undefined when it is over.
    */
-  cancel(jobId: string): Promise<JobRecord | undefined> {
+  cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#ending.cancel(jobId);
   }
 
@@ -218,7 +237,7 @@ export class JobBook {
    * Takes a job that stands between two steps further: what was reserving is undone, what was settling is settled.
    * Undefined when it left no job, or wasn't between steps any more.
    */
-  async resume(jobId: string): Promise<JobRecord | undefined> {
+  async resume(jobId: string): Promise<EndedJob | undefined> {
     const job = await this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
       // Written once more: then no write that failed can come to light after a crash, and contradict what follows.
@@ -231,18 +250,26 @@ export class JobBook {
 
   /**
    * Brings every job to where it can go on: what stands between two steps is resumed, and what was running when its
-   * service died waits again, its attempt not counted. Answers with those that wait again.
+   * service died waits again, its attempt not counted.
    */
-  async recover(): Promise<JobRecord[]> {
+  async recover(): Promise<Recovery> {
+    const orphans: string[] = [];
+    const stuck: string[] = [];
     const phases: UnfinishedPhase[] = ['reserving', 'settling'];
     for (let after = ''; ; ) {
       const page = await this.#storage.unfinishedJobs({ after, phases });
-      for (const { jobId } of page) await this.#resumeOrLeave(jobId);
+      for (const { jobId } of page) {
+        try {
+          orphans.push(...((await this.resume(jobId))?.orphans ?? []));
+        } catch {
+          stuck.push(jobId);
+        }
+      }
       const last = page.at(-1);
       if (!last) break;
       after = last.jobId;
     }
-    return this.claims.putBackLapsed();
+    return { requeued: await this.claims.putBackLapsed(), orphans, stuck };
   }
 
   async #insert(
@@ -258,7 +285,7 @@ export class JobBook {
   }
 
   #admit(tx: Transaction, { jobId, owner }: JobRecord): Promise<void> {
-    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#precedenceOf(owner) });
+    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#owners.precedenceOf(owner) });
   }
 
   /** The job that the same request made before; `conflict` when another request had the same key. */
@@ -285,8 +312,9 @@ export class JobBook {
     return job; // Undefined where its reserve was refused: the request may be made again.
   }
 
-  async #resumeOrLeave(jobId: string): Promise<void> {
-    await this.resume(jobId).catch(() => this.#onStuck(jobId));
+  #seal(secret: string): string {
+    assert(this.#secrets, '`secrets` are given where jobs have some');
+    return this.#secrets.seal(secret);
   }
 
   /** Undoes a job that nobody saw. */

@@ -6,8 +6,17 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
 
-/** Called in the transaction that makes a job terminal. What it throws undoes that. */
-export type OnEnd = (tx: Transaction, job: JobRecord) => Promise<void>;
+/** Opens what follows the end of a job, in the transaction that makes it terminal. What it throws undoes that. */
+export interface Outcomes {
+  open(tx: Transaction, job: JobRecord): Promise<void>;
+}
+
+/** A job that became terminal. */
+export interface EndedJob {
+  job: JobRecord;
+  /** Keys under which an attempt may have stored an artifact that no job refers to: to be removed. */
+  orphans: string[];
+}
 
 export interface FinishOptions {
   /** Of the render, in milliseconds. */
@@ -20,8 +29,7 @@ export interface JobEndingOptions {
   storage: Storage;
   ledger: Ledger;
   clock: Clock;
-  onEnd: OnEnd;
-  onOrphans: (assetKeys: string[]) => void;
+  outcomes: Outcomes | undefined;
 }
 
 interface End {
@@ -43,27 +51,25 @@ export class JobEnding {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #joined: boolean;
-  readonly #onEnd: OnEnd;
-  readonly #onOrphans: (assetKeys: string[]) => void;
+  readonly #outcomes: Outcomes | undefined;
 
-  constructor({ storage, ledger, clock, onEnd, onOrphans }: JobEndingOptions) {
+  constructor({ storage, ledger, clock, outcomes }: JobEndingOptions) {
     this.#storage = storage;
     this.#ledger = ledger;
     this.#clock = clock;
     this.#joined = ledger.joins(storage);
-    this.#onEnd = onEnd;
-    this.#onOrphans = onOrphans;
+    this.#outcomes = outcomes;
   }
 
   /** Undefined when the claim is worthless and the job isn't `settling`. */
-  finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<JobRecord | undefined> {
+  finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
     return this.#end(claim.jobId, async (tx) =>
       (await this.#storage.queue.holds(tx, claim)) ? { outcome, options } : undefined,
     );
   }
 
   /** Undefined when the job is over. */
-  cancel(jobId: string): Promise<JobRecord | undefined> {
+  cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async (_, { phase, startedAtMs }) => {
       const isRunning = phase === 'running';
       const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
@@ -75,16 +81,15 @@ export class JobEnding {
   }
 
   /** Goes on with a job that is `settling`; undefined when it isn't. */
-  resume(jobId: string): Promise<JobRecord | undefined> {
+  resume(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async () => undefined);
   }
 
-  async #end(jobId: string, decide: Decision): Promise<JobRecord | undefined> {
+  async #end(jobId: string, decide: Decision): Promise<EndedJob | undefined> {
     const found = this.#joined ? await this.#endAtOnce(jobId, decide) : await this.#endInSteps(jobId, decide);
     if (!found) return undefined;
     const { ended, options } = found;
-    if (mayHaveOrphans(ended, options)) this.#onOrphans(orphanKeysOf(ended));
-    return ended;
+    return { job: ended, orphans: mayHaveOrphans(ended, options) ? orphanKeysOf(ended) : [] };
   }
 
   #endAtOnce(
@@ -162,7 +167,7 @@ export class JobEnding {
   async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {
     await this.#storage.updateJob(tx, ended);
     await this.#storage.queue.remove(tx, ended.jobId);
-    await this.#onEnd(tx, ended);
+    await this.#outcomes?.open(tx, ended);
   }
 }
 

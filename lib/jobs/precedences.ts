@@ -1,4 +1,5 @@
-import type { Precedence, Queue } from '../queue/queue.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Owners } from './owners.ts';
 
 /** Owners who are looked at together. */
 const PAGE = 200;
@@ -9,13 +10,13 @@ const PAGE = 200;
  */
 export class Precedences {
   readonly #queue: Queue;
-  readonly #precedenceOf: (owner: string) => Precedence;
+  readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #changed = new Set<string>();
   #lookedAt = '';
 
-  constructor(queue: Queue, precedenceOf: (owner: string) => Precedence) {
+  constructor(queue: Queue, owners: Pick<Owners, 'precedenceOf'>) {
     this.#queue = queue;
-    this.#precedenceOf = precedenceOf;
+    this.#owners = owners;
   }
 
   note(owner: string): void {
@@ -34,7 +35,7 @@ export class Precedences {
     const owners = await this.#queue.owners({ after: this.#lookedAt, limit: PAGE });
     this.#lookedAt = owners.length < PAGE ? '' : (owners.at(-1)?.owner ?? '');
     for (const { owner, yields, inGoodStanding } of owners) {
-      const now = this.#precedenceOf(owner);
+      const now = this.#owners.precedenceOf(owner);
       if (now.yields !== yields || now.inGoodStanding !== inGoodStanding) this.note(owner);
     }
   }

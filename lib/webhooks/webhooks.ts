@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
@@ -27,14 +28,13 @@ interface Options {
   assetUrl: string | (() => string) | undefined;
   clock: Clock;
   logger: Logger;
-  /** False while no attempts are to be begun. */
-  mayBegin: () => boolean;
-  /** Told of every attempt that was written down. */
-  onAttempt: (delivery: Delivery) => void;
 }
 
-/** What a service sends outcomes with: their book, the secrets that sign them, and the sender while the service runs. */
-export class Webhooks {
+/**
+ * What a service sends outcomes with: their book, the secrets that sign them, and the sender while the service runs.
+ * Emits `delivery` for every attempt that was written down.
+ */
+export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   readonly book: DeliveryBook;
   readonly secrets: WebhookSecrets;
   readonly #options: Options;
@@ -43,6 +43,7 @@ export class Webhooks {
   #stopListening = () => {};
 
   constructor(options: Options) {
+    super();
     const { storage, clock, assetUrl = '' } = options;
     this.#options = options;
     this.secrets = new WebhookSecrets(options.options, options.dataFolder);
@@ -61,7 +62,7 @@ export class Webhooks {
   /** Sends what is due from now on. After {@link open}. */
   start(): void {
     assert(!this.#outbound, 'stopped');
-    const { options, storage, signals, clock, logger, mayBegin, onAttempt } = this.#options;
+    const { options, storage, signals, clock, logger, dataFolder } = this.#options;
     this.#outbound = new OutboundThread({ options, logger });
     this.#outbound.start();
     this.#sender = new DeliverySender({
@@ -69,18 +70,23 @@ export class Webhooks {
       book: this.book,
       outbound: this.#outbound,
       secretOf: (delivery) => this.secrets.of(delivery),
-      mayBegin,
+      mayBegin: () => !dataFolder?.room.isShort,
       clock,
       logger,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       concurrencyPerHost: options.concurrencyPerHost ?? DEFAULT_CONCURRENCY_PER_HOST,
       concurrencyUnproven: options.concurrencyUnproven ?? DEFAULT_CONCURRENCY_UNPROVEN,
-      onAttempt: (delivery) => onAttempt(deliveryOf(delivery)),
+      onAttempt: (delivery) => void this.emit('delivery', deliveryOf(delivery)),
     });
     this.#sender.start();
-    this.#stopListening = signals.listen(({ kind }) => {
-      if (kind === 'due') this.wake();
+    const stopListening = signals.listen(({ kind }) => {
+      if (kind === 'due') this.#wake();
     });
+    dataFolder?.room.on('available', this.#wake);
+    this.#stopListening = () => {
+      stopListening();
+      dataFolder?.room.off('available', this.#wake);
+    };
   }
 
   /** Something is due: this process may send it, or another. */
@@ -88,10 +94,7 @@ export class Webhooks {
     this.#options.signals.tell({ kind: 'due' });
   }
 
-  /** Attempts may be begun. */
-  wake(): void {
-    this.#sender?.wake();
-  }
+  readonly #wake = (): void => this.#sender?.wake();
 
   /** Begins no more attempts; those under way may take `graceMs`, then they are cut off and recorded. */
   async stop({ graceMs }: { graceMs: number }): Promise<void> {

@@ -65,8 +65,8 @@ export async function fill(
     ledger,
     pricing: new Pricing(),
     clock: systemClock,
-    onEnd: (tx, job) => deliveries.open(tx, job),
-    sealSecret: (secret) => masterKeys.seal(secret),
+    outcomes: deliveries,
+    secrets: masterKeys,
   });
   const jobIds: string[] = [];
   const live = async () => {

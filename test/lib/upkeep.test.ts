@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import t from 'tap';
 import type { Storage } from '../../lib/index.ts';
@@ -37,8 +38,8 @@ t.test('where others claim jobs too, those of a worker that died wait again', as
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     book,
-    worker: () => 'mine',
-    onWaitingAgain: again.resolve,
+    dispatcher: { worker: 'mine' },
+    events: new EventEmitter().on('change', again.resolve),
     logger: silentLogger,
     clock,
   } as unknown as UpkeepOptions);

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 
@@ -9,12 +10,12 @@ const SILENCE_MS = 10_000;
 
 /**
  * Looks every second whether the folder for renders in progress can be used. Without it every render would fail, and the
- * idle service would notice by its next sign of life, minutes later.
+ * idle service would notice by its next sign of life, minutes later. Emits `change` when it can be used again, and when
+ * it is another folder: what works in it must be tried.
  */
-export class WorkFolderWatch {
+export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   readonly #check: (how: { write: boolean }) => Promise<boolean>;
   readonly #logger: Logger;
-  readonly #onChange: () => void;
   #timer: NodeJS.Timeout | undefined;
   #looks = 0;
   #looking: Promise<void> | undefined;
@@ -26,12 +27,10 @@ export class WorkFolderWatch {
     /** Sees whether it can be used; resolves with true when it is another one than before. */
     check: (how: { write: boolean }) => Promise<boolean>;
     logger: Logger;
-    /** Called when it can be used again, and when it is another one: what works in it must be tried. */
-    onChange: () => void;
   }) {
+    super();
     this.#check = options.check;
     this.#logger = options.logger;
-    this.#onChange = options.onChange;
   }
 
   start(): void {
@@ -82,7 +81,7 @@ export class WorkFolderWatch {
     if (!this.#timer || (this.problem === null && !isNew)) return;
     this.problem = null;
     this.#logger.warn({}, 'The work folder was lost; renders can be made in it again.');
-    this.#onChange();
+    this.emit('change');
   }
 
   #fail(reason: string): void {

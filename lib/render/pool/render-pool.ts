@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -51,8 +52,15 @@ export interface RendererVersions {
   python: string;
 }
 
+interface RenderPoolEvents {
+  /** A render showed that the renderer works, or a process of it died. */
+  evidence: [evidence: 'rendered' | 'died'];
+  /** A worker has become able to render. */
+  warm: [];
+}
+
 /** A Piscina pool whose threads own a warm Python process each. */
-export class RenderPool {
+export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly size: number;
   readonly #launcher: Launcher;
   readonly #limits: RenderLimits;
@@ -70,15 +78,13 @@ export class RenderPool {
   versions: RendererVersions | null = null;
   /** The sandbox of the worker that was the last to become warm. */
   sandbox: SandboxStatus | null = null;
-  /** Called whenever a render shows that the renderer works, or a process of it died. */
-  onEvidence: (evidence: 'rendered' | 'died') => void = () => {};
-  /** Called whenever a worker has become able to render. */
-  onWarm: () => void = () => {};
   /** Why nothing is rendered although workers were warm before: a new one's sandbox doesn't hold. */
   refusal: string | null = null;
 
   /** How often a renderer process died or could not be started. */
   rendererDeaths = 0;
+  /** Renders under way. */
+  #rendering = 0;
 
   constructor(options: {
     size: number;
@@ -87,6 +93,7 @@ export class RenderPool {
     workFolder: string;
     logger: Logger;
   }) {
+    super();
     this.size = options.size;
     this.#launcher = options.launcher;
     this.#limits = options.limits;
@@ -158,6 +165,10 @@ export class RenderPool {
 
   readonly #warn = (problem: string): void => this.#logger.warn({}, problem);
 
+  get hasIdleWorker(): boolean {
+    return this.#rendering < this.size;
+  }
+
   /** Workers that have a warm renderer process. */
   get warmWorkers(): number {
     const threads = this.#piscina?.threads ?? [];
@@ -208,9 +219,11 @@ export class RenderPool {
     const result = (this.#piscina.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
       .catch((error: Error): RenderResult => ({ kind: 'interrupted', durationMs: 0, message: error.message }))
       .finally(() => ours.close());
+    this.#rendering += 1;
     void result.then(({ kind }) => {
-      if (kind === 'rendered' || kind === 'died') this.onEvidence(kind);
-      else if (kind === 'interrupted') this.onEvidence('died');
+      this.#rendering -= 1;
+      if (kind === 'rendered' || kind === 'died') this.emit('evidence', kind);
+      else if (kind === 'interrupted') this.emit('evidence', 'died');
     });
     return {
       result,
@@ -266,11 +279,11 @@ export class RenderPool {
         this.sandbox = message.sandbox;
         this.refusal = null;
         started();
-        this.onWarm();
+        this.emit('warm');
         break;
       case 'unready':
         this.rendererDeaths += 1;
-        this.onEvidence('died');
+        this.emit('evidence', 'died');
         this.#logger.warn({ reason: message.message }, 'A renderer process ended or could not be started.');
         failed(
           new ScenepressError(
@@ -281,7 +294,7 @@ export class RenderPool {
         break;
       case 'refused':
         this.refusal = message.message;
-        this.onEvidence('died');
+        this.emit('evidence', 'died');
         this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
         failed(new ScenepressError('renderer_unavailable', message.message));
         break;

@@ -1,6 +1,9 @@
+import { EventEmitter } from 'node:events';
 import type { Clock } from '../../clock.ts';
+import type { SpareRoom } from '../../data-folder/spare-room.ts';
 import type { Logger } from '../../logger.ts';
 import { discardFolder } from '../end/remove-folder.ts';
+import type { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderResult, RenderTask } from '../run/render-task.ts';
 import { ownScene } from '../sandbox/sandbox.ts';
 import type { Launcher } from '../start/launcher.ts';
@@ -19,17 +22,16 @@ const TRIES = 2;
 /**
  * Knows whether the renderer still renders. Every video that comes out shows that it does. When none has for a while,
  * or a renderer process died, a small scene of our own is rendered the way jobs are: only that one decides, because
- * scenes of clients must not be able to make the service look broken.
+ * scenes of clients must not be able to make the service look broken. Emits `recovered` when a broken renderer works
+ * again.
  */
-export class RendererWatch {
+export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   readonly #pool: RenderPool;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #idleMs: number;
-  readonly #hasIdleWorker: () => boolean;
-  readonly #mayTry: () => boolean;
-  readonly #hasPlace: () => Promise<boolean>;
-  readonly #onRecovery: () => void;
+  readonly #room: SpareRoom | undefined;
+  readonly #place: WorkFolderWatch;
   readonly #code: string;
   #timer: NodeJS.Timeout | undefined;
   #lastRenderedMs = 0;
@@ -48,35 +50,31 @@ export class RendererWatch {
     clock: Clock;
     logger: Logger;
     idleMs: number;
-    hasIdleWorker: () => boolean;
-    /** False while it would fail for another reason. */
-    mayTry: () => boolean;
-    /** Looks whether renders have their folder: without it, a scene that fails says nothing about the renderer. */
-    hasPlace: () => Promise<boolean>;
-    /** Called when what had been broken renders again. */
-    onRecovery: () => void;
+    /** While the disk is full, or the work folder can't be used, a scene that fails says nothing about the renderer. */
+    room: SpareRoom | undefined;
+    place: WorkFolderWatch;
   }) {
+    super();
     this.#pool = options.pool;
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#idleMs = options.idleMs;
-    this.#hasIdleWorker = options.hasIdleWorker;
-    this.#mayTry = options.mayTry;
-    this.#hasPlace = options.hasPlace;
-    this.#onRecovery = options.onRecovery;
+    this.#room = options.room;
+    this.#place = options.place;
     this.#code = ownScene(options.launcher, 'sign_of_life.py');
   }
 
   /** Begins with a renderer that has just become warm. */
   start(): void {
     this.#lastRenderedMs = this.#clock.now();
-    this.#pool.onEvidence = (evidence) => this.#note(evidence);
+    this.#pool.on('evidence', this.#note);
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#pool.off('evidence', this.#note);
     this.#stop();
     await this.#trying;
   }
@@ -88,7 +86,7 @@ export class RendererWatch {
     this.#againMs = AGAIN_FIRST_MS;
   }
 
-  #note(evidence: 'rendered' | 'died'): void {
+  readonly #note = (evidence: 'rendered' | 'died'): void => {
     if (evidence === 'died') {
       this.#doubtful = true;
       return;
@@ -99,11 +97,11 @@ export class RendererWatch {
     if (this.problem === null) return;
     this.problem = null;
     this.#logger.info({}, 'The renderer renders again.');
-    this.#onRecovery();
-  }
+    this.emit('recovered');
+  };
 
   #look(): void {
-    if (this.#trying || !this.#mayTry() || !this.#isDue()) return;
+    if (this.#trying || this.#room?.isShort || this.#place.problem !== null || !this.#isDue()) return;
     this.#lastTriedMs = this.#clock.now();
     this.#trying = this.#try()
       .catch((error: unknown) => this.#logger.error({ err: error }, 'The renderer could not be tried.'))
@@ -119,7 +117,7 @@ export class RendererWatch {
     this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
     if (this.problem !== null && !this.#doubtful) return now - this.#lastTriedMs >= this.#againMs;
     // While all workers are busy, nothing is idle; in doubt the next one that gets free is taken.
-    return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#hasIdleWorker());
+    return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#pool.hasIdleWorker);
   }
 
   async #try(): Promise<void> {
@@ -130,7 +128,7 @@ export class RendererWatch {
       if (!this.#timer || result.kind === 'rendered') return;
       reason = reasonOf(result);
     }
-    if (!(await this.#hasPlace()) || !this.#timer) return;
+    if (!(await this.#place.canBeUsed()) || !this.#timer) return;
     if (this.problem === null) this.#logger.error({ reason }, 'The renderer does not render any more.');
     else this.#againMs = Math.min(2 * this.#againMs, AGAIN_LONGEST_MS);
     this.problem = reason;

@@ -1,17 +1,19 @@
+import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { SpareRoom } from '../../data-folder/spare-room.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
-import type { ListResult } from '../run/render-task.ts';
+import type { ListResult, RenderTask } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
 import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
-import { type RendererVersions, RenderPool } from './render-pool.ts';
+import { type PooledRender, type RenderEvents, type RendererVersions, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
 
 const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
@@ -44,17 +46,14 @@ interface Options {
   signOfLifeAfterMs: number | undefined;
   clock: Clock;
   logger: Logger;
-  hasIdleWorker: () => boolean;
-  /** False while a render would fail for another reason. */
-  mayTry: () => boolean;
-  /** A worker has become able to render. */
-  onWarm: () => void;
-  /** What had been broken renders again. */
-  onRecovery: () => void;
+  room: SpareRoom | undefined;
 }
 
-/** What a service renders with: workers that were started on the renderer that was found, and the watch over them. */
-export class Renderer {
+/**
+ * What a service renders with: workers that were started on the renderer that was found, and the watch over them. Emits
+ * `ready` when it may render what it could not before: a worker has become warm, or the renderer works again.
+ */
+export class Renderer extends EventEmitter<{ ready: [] }> {
   readonly #options: Options;
   #pool: RenderPool | undefined;
   #watch: RendererWatch | undefined;
@@ -62,11 +61,12 @@ export class Renderer {
   #cgroups: CgroupHome | undefined;
 
   constructor(options: Options) {
+    super();
     this.#options = options;
   }
 
   /**
-   * Finds the renderer, starts the workers and begins to watch them; resolves with them when one is warm. `letThrough`:
+   * Finds the renderer, starts the workers and begins to watch them; resolves when one is warm. `letThrough`:
    * lets users of their own, whom workers run as, pass to the folder that they work in. `signal` ends the start, which rejects
    * with its reason. Error: `renderer_unavailable`.
    */
@@ -76,7 +76,7 @@ export class Renderer {
   }: {
     letThrough: () => Promise<void>;
     signal: AbortSignal;
-  }): Promise<RenderPool> {
+  }): Promise<void> {
     const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
@@ -88,32 +88,32 @@ export class Renderer {
     const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
     this.#pool = pool;
     await pool.start(signal);
-    pool.onWarm = this.#options.onWarm;
+    const emitReady = () => void this.emit('ready');
+    pool.on('warm', emitReady);
     this.#logSandbox(pool);
-    const { signOfLifeAfterMs = SIGN_OF_LIFE_AFTER_MS, hasIdleWorker, mayTry, onRecovery } = this.#options;
+    const { signOfLifeAfterMs = SIGN_OF_LIFE_AFTER_MS, room } = this.#options;
     const place = new WorkFolderWatch({
       check: (how) => pool.checkWorkFolder(how),
       logger,
-      onChange: () => {
-        this.#watch?.doubt();
-        onRecovery();
-      },
     });
-    this.#placeWatch = place;
-    this.#watch = new RendererWatch({
+    const watch = new RendererWatch({
       pool,
       launcher,
       clock,
       logger,
       idleMs: signOfLifeAfterMs || Number.POSITIVE_INFINITY,
-      hasIdleWorker,
-      mayTry: () => mayTry() && place.problem === null,
-      hasPlace: () => place.canBeUsed(),
-      onRecovery,
+      room,
+      place,
     });
-    this.#watch.start();
+    watch.on('recovered', emitReady);
+    place.on('change', () => {
+      watch.doubt();
+      emitReady();
+    });
+    this.#watch = watch;
+    this.#placeWatch = place;
+    watch.start();
     place.start();
-    return pool;
   }
 
   /** It isn't tried any more; what renders goes on. */
@@ -130,6 +130,16 @@ export class Renderer {
     this.#pool = undefined;
     if (this.#cgroups) await closeCgroups(this.#cgroups);
     this.#cgroups = undefined;
+  }
+
+  /** How many renders it makes at a time. */
+  get size(): number {
+    return this.#options.workers;
+  }
+
+  /** As {@link RenderPool.render}. Error: `not_running` without workers. */
+  render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+    return this.#started.render(task, events);
   }
 
   /** False while jobs that it is given would only use up their attempts. */
@@ -153,8 +163,12 @@ export class Renderer {
 
   /** The scenes of a source; see {@link RenderPool.listScenes}. Error: `not_running` without workers. */
   async listScenes(code: string): Promise<ListResult> {
-    if (!this.#pool) throw new ScenepressError('not_running', 'The service has no workers. Start it.');
-    return this.#pool.listScenes(code);
+    return this.#started.listScenes(code);
+  }
+
+  get #started(): RenderPool {
+    if (this.#pool) return this.#pool;
+    throw new ScenepressError('not_running', 'The service has no workers. Start it.');
   }
 
   #logSandbox({ sandbox }: RenderPool): void {

@@ -10,8 +10,10 @@ async function openRoom(t: Test) {
   const disk = new SimulatedDisk(seededRandom(1));
   const room = new SpareRoom(t.testdir(), { disk, freeBytes: async () => disk.freeBytes, lookAgainMs: 5 });
   t.teardown(() => room.stop());
-  const startRoom = (onRoom = () => {}) =>
-    room.start({ sizeBytes: SPARE_BYTES, onRoom, logger: silentLogger });
+  const startRoom = (onAvailable = () => {}) => {
+    room.on('available', onAvailable);
+    return room.start({ sizeBytes: SPARE_BYTES, logger: silentLogger });
+  };
   return { disk, room, startRoom };
 }
 

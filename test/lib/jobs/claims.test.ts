@@ -25,7 +25,7 @@ for (const [name, open] of [
       t.equal(await book.finish(old, failed, { durationMs: 1 }), undefined);
       t.same(await book.claims.renew([old, claim]), [claim]);
       t.same(await storage.getJob(jobId), running);
-      t.match(await book.finish(claim, completed(3), { durationMs: 1 }), { phase: 'completed' });
+      t.match(await book.finish(claim, completed(3), { durationMs: 1 }), { job: { phase: 'completed' } });
       t.equal(await book.finish(old, failed, { durationMs: 1 }), undefined);
       t.equal(await ledger.available('a'), 97);
     });
@@ -33,7 +33,7 @@ for (const [name, open] of [
     t.test('a job that waits is canceled, and is not claimed', async (t) => {
       const { book, ledger } = await open(t);
       const { jobId } = (await book.open(newJob)).job;
-      const canceled = await book.cancel(jobId);
+      const { job: canceled } = (await book.cancel(jobId)) ?? {};
       t.match(canceled, { phase: 'failed', error: 'Canceled', failedBy: 'cancel', durationMs: 0 });
       t.same(await claimJobs(book), []);
       t.equal(await ledger.available('a'), 100);
@@ -42,14 +42,11 @@ for (const [name, open] of [
     });
 
     t.test('a job that runs is canceled at once, and its claim is worthless', async (t) => {
-      const orphans: string[] = [];
-      const { book, storage, ledger, begin } = await open(t, 100, {
-        onOrphans: (assetKeys) => orphans.push(...assetKeys),
-      });
+      const { book, storage, ledger, begin } = await open(t, 100);
       const { jobId } = (await book.open(newJob)).job;
       const { claim } = await begin(jobId);
       clock.advance(1234);
-      const canceled = await book.cancel(jobId);
+      const { job: canceled, orphans = [] } = (await book.cancel(jobId)) ?? {};
       t.match(canceled, { phase: 'failed', error: 'Canceled', durationMs: 1234, attempts: 1 });
       t.same(await book.claims.renew([claim]), []);
       t.equal(await book.claims.requeue(claim, { counted: false }), undefined);

@@ -1,19 +1,21 @@
+import { EventEmitter } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import { type Claim, DataFolder, LocalSignals, type Logger, type Precedence } from '../../../lib/index.ts';
+import type { Renders } from '../../../lib/jobs/attempt.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
 import { Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
+import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
-import type { RenderPool } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
@@ -34,8 +36,8 @@ async function setUp(
   const storage = Object.assign(folder.storage, { isShared });
   const world = { storage, ledger: new UnmeteredLedger(), pricing: new Pricing(), clock: systemClock };
   const discards = new Discards({ assets, logger });
-  const precedenceOf = more.precedenceOf ?? (() => FIRST);
-  const book = new JobBook({ ...world, precedenceOf, logger, onOrphans: (keys) => discards.add(keys) });
+  const owners = more.owners ?? { precedenceOf: () => FIRST };
+  const book = new JobBook({ ...world, owners, logger });
   const ends: ((result: RenderResult) => void)[] = [];
   const stops: StopReason[] = [];
   const pool = {
@@ -49,16 +51,18 @@ async function setUp(
       };
       return { result, stop };
     },
-  } as unknown as RenderPool;
+  } as unknown as Renders;
   const signals = new LocalSignals();
   const statuses: string[] = [];
-  const onChange = ({ phase, owner }: JobRecord) => {
+  const gate = Object.assign(new EventEmitter<{ open: [] }>(), { isOpen: true });
+  const events: JobEvents = more.events ?? new EventEmitter();
+  events.on('change', ({ phase, owner }) => {
     statuses.push(phase);
     if (phase === 'queued') dispatcher.added();
     if (phase === 'completed' || phase === 'failed') dispatcher.ended(owner);
     // Others come in at any moment, and each of them has it look for jobs.
     dispatcher.wake();
-  };
+  });
   const options: DispatcherOptions = {
     ...world,
     book,
@@ -66,23 +70,21 @@ async function setUp(
     logger,
     signals,
     discards,
-    precedenceOf,
+    owners,
+    gate,
+    room: undefined,
+    events,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,
-    mayBegin: () => true,
-    onNoRoom: () => {},
-    onChange,
-    onProgress: () => {},
-    onPreview: () => {},
     ...more,
   };
   const dispatcher: Dispatcher = new Dispatcher(options);
   t.teardown(() => dispatcher.stop(0));
-  const cancellations = new Cancellations({ book, storage, signals, logger, onChange: options.onChange });
+  const cancellations = new Cancellations({ book, storage, signals, discards, events, logger });
   const open = async (owner: string) =>
     (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
   const job = await open('a');
-  await dispatcher.start(pool, { paused: false });
+  await dispatcher.start(pool);
   const until = async (done: () => boolean) => {
     while (!done()) await new Promise(setImmediate);
   };
@@ -108,6 +110,7 @@ async function setUp(
     book,
     options,
     pool,
+    gate,
     signals,
     dispatcher,
     job,
@@ -119,6 +122,12 @@ async function setUp(
     add,
     cancel,
   };
+}
+
+/** Adds the owner of each job that begins to `owners`. */
+function beginningsIn(owners: string[]): JobEvents {
+  const events: JobEvents = new EventEmitter();
+  return events.on('change', ({ owner, phase }) => void (phase === 'running' && owners.push(owner)));
 }
 
 const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameError' };
@@ -204,7 +213,7 @@ t.test('an attempt that the machine lacked something for is not counted, however
     ...silentLogger,
     warn: (details) => holdsMs.push((details as { againInMs?: number }).againInMs),
   };
-  const { storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  const { gate, storage, dispatcher, job, ends, until } = await setUp(t, logger);
   for (let attempts = 1; attempts <= 4; attempts++) {
     t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
     ends[attempts - 1]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
@@ -212,7 +221,7 @@ t.test('an attempt that the machine lacked something for is not counted, however
     t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
     t.ok(dispatcher.isShortage);
     t.equal(ends.length, attempts, 'it is not attempted again at once');
-    dispatcher.resumeBeginning();
+    gate.emit('open');
     await until(() => ends.length === attempts + 1);
   }
   t.same(holdsMs, [1000, 2000, 4000, 8000], 'it waits longer each time');
@@ -224,19 +233,19 @@ t.test('an attempt that the machine lacked something for is not counted, however
 });
 
 t.test('a shortage is over when no job waits that could show its end', async (t) => {
-  const { dispatcher, job, ends, until, cancel } = await setUp(t);
+  const { gate, dispatcher, job, ends, until, cancel } = await setUp(t);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
   await until(() => dispatcher.running === 0);
   await cancel(job.jobId);
   t.ok(dispatcher.isShortage);
-  dispatcher.resumeBeginning();
+  gate.emit('open');
   await until(() => !dispatcher.isShortage);
   await dispatcher.stop(0);
 });
 
 for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
   t.test(`an asset store that fails with ${code} costs no attempt`, async (t) => {
-    const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+    const { gate, storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
     let failures = 2;
     const put = assets.put.bind(assets);
     t.intercept(assets, 'put', {
@@ -250,7 +259,7 @@ for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
       await until(() => dispatcher.running === 0);
       t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
       t.ok(dispatcher.isShortage);
-      dispatcher.resumeBeginning();
+      gate.emit('open');
       await until(() => ends.length === attempts + 1);
     }
     ends[2]?.(rendered());
@@ -338,8 +347,8 @@ t.test('one of two workers is kept for owners in good standing', async (t) => {
   const owners: string[] = [];
   const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
-    precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }),
-    onChange: ({ owner, phase }) => phase === 'running' && owners.push(owner),
+    owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }) },
+    events: beginningsIn(owners),
   });
   await add('b');
   await add('good');
@@ -359,7 +368,7 @@ t.test('one of two workers is kept for owners in good standing', async (t) => {
 t.test('one worker always serves all owners', async (t) => {
   const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 100 },
-    precedenceOf: () => ({ yields: false, inGoodStanding: false }),
+    owners: { precedenceOf: () => ({ yields: false, inGoodStanding: false }) },
   });
   await add('b');
   ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
@@ -420,8 +429,9 @@ t.test('a job that is cancelled while it is claimed is not rendered to its end',
 t.test('an attempt whose job was cancelled, or taken up by another worker, leaves nothing', async (t) => {
   for (const how of ['cancelled', 'taken up'] as const) {
     await t.test(how, async (t) => {
-      const { storage, assets, book, dispatcher, job, ends, until, rendered, statuses } = await setUp(t);
-      dispatcher.pause();
+      const { gate, storage, assets, book, dispatcher, job, ends, until, rendered, statuses } =
+        await setUp(t);
+      gate.isOpen = false;
       // Without a signal: that got lost.
       if (how === 'cancelled') await book.cancel(job.jobId);
       else {
@@ -444,7 +454,7 @@ t.test('an attempt whose job was cancelled, or taken up by another worker, leave
 t.test('workers of several services render each job once', async (t) => {
   const { storage, options, pool, dispatcher, ends, statuses, until, add } = await setUp(t);
   const other = new Dispatcher(options);
-  await other.start(pool, { paused: false });
+  await other.start(pool);
   for (const owner of ['b', 'c', 'd', 'a', 'b']) await add(owner);
   await until(() => ends.length === 4);
   t.equal(dispatcher.running, 2);
@@ -487,9 +497,9 @@ t.test(
     let isSpent = true;
     const owners: string[] = [];
     const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
-      precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }),
+      owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
       uptimeMs,
-      onChange: ({ owner, phase }) => phase === 'running' && owners.push(owner),
+      events: beginningsIn(owners),
     });
     for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
     await until(() => ends.length === 2);
@@ -508,7 +518,7 @@ t.test(
 t.test('claims that fail are tried again', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (_, message) => errors.push(message) };
-  const { book, dispatcher, ends, until, add } = await setUp(t, logger);
+  const { gate, book, dispatcher, ends, until, add } = await setUp(t, logger);
   const claim = book.claims.claim.bind(book.claims);
   let failures = 2;
   t.intercept(book.claims, 'claim', {
@@ -521,7 +531,7 @@ t.test('claims that fail are tried again', async (t) => {
   for (let count = 1; count <= 2; count++) {
     await until(() => errors.length === count);
     t.equal(ends.length, 1);
-    dispatcher.resumeBeginning();
+    gate.emit('open');
   }
   await until(() => ends.length === 2);
   t.match(errors, [/No jobs could be claimed/, /No jobs could be claimed/]);
@@ -555,14 +565,14 @@ t.test('a worker that can’t renew its claims ends its renders where others may
   for (const isShared of [true, false]) {
     await t.test(isShared ? 'shared' : 'its own', async (t) => {
       const { pass, uptimeMs } = holdIntervals(t);
-      const { storage, book, dispatcher, job, stops, until } = await setUp(
+      const { gate, storage, book, dispatcher, job, stops, until } = await setUp(
         t,
         silentLogger,
         { uptimeMs },
         { isShared },
       );
       t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
-      dispatcher.pause();
+      gate.isOpen = false;
       for (const stopped of [0, 0, 0, isShared ? 1 : 0]) {
         pass(5_001);
         await new Promise(setImmediate);

@@ -13,7 +13,7 @@ for (const [name, open] of [
       t.equal(await ledger.available('a'), 95);
       const { job: running, claim } = await begin(jobId);
       t.match(running, { phase: 'running', attempts: 1, token: claim.token });
-      const job = await book.finish(claim, completed(3), { durationMs: 2500 });
+      const { job } = (await book.finish(claim, completed(3), { durationMs: 2500 })) ?? {};
       t.match(job, { phase: 'completed', creditsCost: 3, durationMs: 2500, outcome: null });
       t.equal(await ledger.available('a'), 97);
     });
@@ -22,9 +22,7 @@ for (const [name, open] of [
       const { book, ledger, begin } = await open(t);
       const { claim } = await begin((await book.open(newJob)).job.jobId);
       t.match(await book.finish(claim, failed, { durationMs: 0 }), {
-        phase: 'failed',
-        error: 'no',
-        creditsCost: 0,
+        job: { phase: 'failed', error: 'no', creditsCost: 0 },
       });
       t.equal(await ledger.available('a'), 100);
     });
@@ -32,7 +30,7 @@ for (const [name, open] of [
     t.test('fails a render whose cost the balance does not cover, and gives the reserve back', async (t) => {
       const { book, ledger, begin } = await open(t);
       const { claim } = await begin((await book.open(newJob)).job.jobId);
-      const job = await book.finish(claim, completed(101), { durationMs: 101_000 });
+      const { job } = (await book.finish(claim, completed(101), { durationMs: 101_000 })) ?? {};
       t.match(job, { phase: 'failed', creditsCost: 0, error: /credits ran out/, artifacts: [] });
       t.equal(await ledger.available('a'), 100);
     });
@@ -103,7 +101,7 @@ for (const [name, open] of [
         book.finish(claim, failed, { durationMs: 1 }),
         book.finish(claim, completed(3), { durationMs: 1 }),
       ]);
-      t.match(ends[0], { phase: 'failed' });
+      t.match(ends[0], { job: { phase: 'failed' } });
       t.equal(await book.finish(claim, completed(9), { durationMs: 1 }), undefined);
       t.equal(await ledger.available('a'), 100);
     });
@@ -131,8 +129,7 @@ t.test('a distant ledger that fails', async (t) => {
         t.match(await storage.getJob(jobId), { phase: 'settling', outcome: completed(3) });
         t.same(await book.claims.renew([claim]), [], 'what is settled needs no claim');
         t.match(await book.finish(claim, failed, { durationMs: 1 }), {
-          phase: 'completed',
-          creditsCost: 3,
+          job: { phase: 'completed', creditsCost: 3 },
         });
         t.equal(ledger.balanceCredits, 97);
       },
@@ -144,7 +141,7 @@ t.test('a distant ledger that fails', async (t) => {
       const { claim } = await begin(jobId);
       ledger.fault = fault;
       await t.rejects(book.finish(claim, completed(3), { durationMs: 77 }));
-      t.same(await book.recover(), []);
+      t.match(await book.recover(), { requeued: [], stuck: [] });
       t.match(await storage.getJob(jobId), { phase: 'completed', creditsCost: 3, durationMs: 77 });
       t.equal(ledger.balanceCredits, 97);
     });
@@ -159,11 +156,11 @@ t.test('a distant ledger that fails', async (t) => {
       ledger.fault = 'before';
       throw new Error('lost');
     };
-    await t.rejects(book.open(newJob), { message: 'lost' });
+    await t.rejects(book.open(newJob), { jobId: String, cause: { message: 'lost' } });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
     t.same(await storage.listJobs({}), [], 'it is not visible');
     t.equal(ledger.balanceCredits, 95);
-    t.same(await book.recover(), []);
+    t.match(await book.recover(), { requeued: [], stuck: [] });
     t.same(await storage.unfinishedJobs(), []);
     t.equal(ledger.balanceCredits, 100);
   });

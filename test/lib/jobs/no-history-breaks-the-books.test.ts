@@ -12,7 +12,6 @@ import {
   type Ledger,
   Pricing,
   StoredLedger,
-  type Transaction,
 } from '../../../lib/index.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
 import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
@@ -157,7 +156,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
       return;
     case 'cancel': {
       const job = jobs[action.pick % Math.max(1, jobs.length)];
-      if (job) told(await book.cancel(job.jobId));
+      if (job) told((await book.cancel(job.jobId))?.job);
       return;
     }
     case 'renew':
@@ -178,7 +177,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
         action.do === 'fail'
           ? { kind: 'failed', error: `no ${token}` }
           : { kind: 'completed', artifacts, costCredits: action.cost };
-      const ended = await book.finish(claim, outcome, { durationMs: 1000 });
+      const ended = (await book.finish(claim, outcome, { durationMs: 1000 }))?.job;
       if (ended && model.claims.some((later) => later.jobId === jobId && later.token > (ended.token ?? 0)))
         throw new BrokenHistory(`job ${jobId} was ended by a worthless claim`);
       told(ended);
@@ -230,7 +229,7 @@ async function audit(folder: DataFolder): Promise<string[]> {
 
 /** Throws where what was acknowledged isn't there, or what is there doesn't add up. */
 async function inspect({ folder, model, book, ledger }: World): Promise<void> {
-  for (const { phase } of await book.recover())
+  for (const { phase } of (await book.recover()).requeued)
     if (phase !== 'queued') throw new Error(`recovered as ${phase}`);
   const problems = await audit(folder);
   const inQueue = problems.filter((problem) => problem.includes('queue'));
@@ -287,8 +286,7 @@ async function live(
     const ledger = makeLedger({ clock, folder, model });
     const { storage } = folder;
     const deliveries = new DeliveryBook({ storage, clock });
-    const onEnd = (tx: Transaction, job: JobRecord) => deliveries.open(tx, job);
-    const book = new JobBook({ storage, ledger, pricing: new Pricing(), clock, onEnd });
+    const book = new JobBook({ storage, ledger, pricing: new Pricing(), clock, outcomes: deliveries });
     const world = { clock, folder, ledger, book, deliveries, model };
     await folder.start();
     if (ledger instanceof DistantLedger) ledger.faults = undefined;

@@ -10,7 +10,9 @@ t.test('recovery', async (t) => {
     for (let i = 0; i < 3; i++) jobs.push((await book.open(newJob)).job.jobId);
     await begin(jobs[0] as string);
     await restart(storage);
-    t.match(await book.recover(), [{ jobId: jobs[0], phase: 'queued', attempts: 0, interruptions: 1 }]);
+    t.match((await book.recover()).requeued, [
+      { jobId: jobs[0], phase: 'queued', attempts: 0, interruptions: 1 },
+    ]);
     t.same(
       (await claimJobs(book)).map(({ job }) => [job.jobId, job.attempts]),
       jobs.map((jobId) => [jobId, 1]),
@@ -23,7 +25,9 @@ t.test('recovery', async (t) => {
     for (let crashes = 1; crashes <= 20; crashes++) {
       t.match(await begin(jobId), { job: { attempts: 1 } });
       await restart(storage);
-      t.match(await book.recover(), [{ jobId, phase: 'queued', attempts: 0, interruptions: crashes }]);
+      t.match((await book.recover()).requeued, [
+        { jobId, phase: 'queued', attempts: 0, interruptions: crashes },
+      ]);
     }
     t.equal(await ledger.available('a'), 95, 'its reserve is held');
     const { claim } = await begin(jobId);
@@ -57,16 +61,14 @@ t.test('recovery', async (t) => {
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
     await begin(jobId);
     await restart(storage);
-    t.match(await book.recover(), [{ jobId, attempts: 1, interruptions: 1 }]);
+    t.match((await book.recover()).requeued, [{ jobId, attempts: 1, interruptions: 1 }]);
     const { job, claim } = await begin(jobId);
     t.equal(job.attempts, 2);
     t.equal(await book.claims.requeue(claim, { counted: true }), undefined, 'there is no third one');
   });
 
   t.test('a cut-off attempt may have left artifacts: they are looked for when the job is over', async (t) => {
-    const orphans: string[] = [];
-    const onOrphans = (assetKeys: string[]) => orphans.push(...assetKeys);
-    const { book, storage, begin } = await openDistant(t, 100, { onOrphans });
+    const { book, storage, begin } = await openDistant(t, 100);
     const { jobId } = (await book.open(newJob)).job;
     await begin(jobId);
     await restart(storage);
@@ -74,7 +76,8 @@ t.test('recovery', async (t) => {
     const { claim } = await begin(jobId);
     const key = (token: number, name: string) => `${jobId}-${token}/${name}`;
     const artifacts = [{ name: 'video.mp4', assetKey: key(claim.token, 'video.mp4'), sizeBytes: 1 } as const];
-    await book.finish(claim, { kind: 'completed', artifacts, costCredits: 1 }, { durationMs: 1 });
+    const outcome = { kind: 'completed', artifacts, costCredits: 1 } as const;
+    const { orphans = [] } = (await book.finish(claim, outcome, { durationMs: 1 })) ?? {};
     t.ok(orphans.includes(key(1, 'video.mp4')));
     t.ok(orphans.includes(key(claim.token, 'captions.vtt')));
     t.notOk(orphans.includes(key(claim.token, 'video.mp4')));

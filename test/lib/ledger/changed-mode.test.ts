@@ -39,8 +39,7 @@ t.test('what was reserved is returned in full when renders no longer cost credit
   const [first, second] = (await claimJobs(unmetered, { most: 2 })) as [ClaimedJob, ClaimedJob];
   t.same([first.job.jobId, second.job.jobId], [done.jobId, failed.jobId]);
   t.match(await unmetered.finish(first.claim, completed, { durationMs: 3000 }), {
-    phase: 'completed',
-    creditsCost: 0,
+    job: { phase: 'completed', creditsCost: 0 },
   });
   await unmetered.finish(second.claim, { kind: 'failed', error: 'no' }, { durationMs: 1 });
   await unmetered.cancel(canceled.jobId);
@@ -53,11 +52,10 @@ t.test('what was taken on for nothing costs nothing when renders cost credits', 
   await unmetered.open(newJob);
   const [{ claim }] = (await claimJobs(metered)) as [ClaimedJob];
   t.match(await metered.finish(claim, completed, { durationMs: 3000 }), {
-    phase: 'completed',
-    creditsCost: 0,
+    job: { phase: 'completed', creditsCost: 0 },
   });
   const failed = (await unmetered.open(newJob)).job;
-  t.match(await metered.cancel(failed.jobId), { phase: 'failed' });
+  t.match(await metered.cancel(failed.jobId), { job: { phase: 'failed' } });
   t.equal((await books.balance('a')).total, 1000);
   t.same((await books.audit()).problems, []);
 });

@@ -1,0 +1,87 @@
+import { EventEmitter } from 'node:events';
+import type { Clock } from './clock.ts';
+import type { SpareRoom } from './data-folder/spare-room.ts';
+import { ScenepressError } from './errors.ts';
+import type { Renderer } from './render/pool/renderer.ts';
+import type { SettingsStore } from './settings/settings-store.ts';
+
+/**
+ * The conditions under which renders begin: the disk has room, the renderer works, the queue is not paused. Emits `open`
+ * when one of them is met again; {@link isOpen} tells whether all of them are.
+ */
+export class Gate extends EventEmitter<{ open: [] }> {
+  readonly #room: SpareRoom | undefined;
+  readonly #renderer: Renderer;
+  readonly #settings: SettingsStore;
+  readonly #clock: Clock;
+  #pausedAtMs: number | null = null;
+
+  constructor(parts: {
+    /** Undefined: nobody watches the disk. */
+    room: SpareRoom | undefined;
+    renderer: Renderer;
+    settings: SettingsStore;
+    clock: Clock;
+  }) {
+    super();
+    this.#room = parts.room;
+    this.#renderer = parts.renderer;
+    this.#settings = parts.settings;
+    this.#clock = parts.clock;
+  }
+
+  /** Reads whether the queue is paused, and listens to the other conditions. */
+  async start(): Promise<void> {
+    this.stop();
+    this.#pausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
+    this.#room?.on('available', this.#emitOpen);
+    this.#renderer.on('ready', this.#emitOpen);
+  }
+
+  stop(): void {
+    this.#room?.off('available', this.#emitOpen);
+    this.#renderer.off('ready', this.#emitOpen);
+  }
+
+  /** Renders may begin. A broken renderer would only use up the attempts of jobs. */
+  get isOpen(): boolean {
+    return this.#pausedAtMs === null && !this.isDiskFull && this.#renderer.mayRender;
+  }
+
+  get isDiskFull(): boolean {
+    return this.#room?.isShort ?? false;
+  }
+
+  /** Since when the queue is paused, in epoch milliseconds; null when it is not. */
+  get pausedAtMs(): number | null {
+    return this.#pausedAtMs;
+  }
+
+  /** Error: `storage_full` while no jobs are accepted. */
+  assertDiskHasRoom(): void {
+    if (!this.isDiskFull) return;
+    throw new ScenepressError(
+      'storage_full',
+      'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+    );
+  }
+
+  /** Pauses the queue, through restarts too. */
+  async pause(): Promise<void> {
+    if (this.#pausedAtMs === null) await this.#setPaused(this.#clock.now());
+  }
+
+  async resume(): Promise<void> {
+    await this.#setPaused(null);
+    this.emit('open');
+  }
+
+  async #setPaused(queuePausedAtMs: number | null): Promise<void> {
+    await this.#settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs }));
+    this.#pausedAtMs = queuePausedAtMs;
+  }
+
+  readonly #emitOpen = (): void => {
+    this.emit('open');
+  };
+}

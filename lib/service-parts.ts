@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { AssetStore } from './assets/asset-store.ts';
+import { KEEP_ALL } from './assets/retention.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { DataFolder } from './data-folder/data-folder.ts';
+import { Gate } from './gate.ts';
+import { Cancellations } from './jobs/cancellations.ts';
+import { Discards } from './jobs/discards.ts';
+import { Dispatcher } from './jobs/dispatcher.ts';
+import { DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
+import { Intake } from './jobs/intake.ts';
+import { JobBook } from './jobs/job-book.ts';
+import { JobEnds } from './jobs/job-ends.ts';
+import type { JobEvents } from './jobs/job-events.ts';
+import { Owners } from './jobs/owners.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
+import { StoredLedger } from './ledger/stored-ledger.ts';
+import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
+import { type Logger, silentLogger } from './logger.ts';
+import { DEFAULT_QUEUE } from './queue/queue-options.ts';
+import { Renderer, studioOf } from './render/pool/renderer.ts';
+import { DEFAULT_LIMITS } from './render/run/limits.ts';
+import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
+import { LocalSignals } from './signals/local-signals.ts';
+import type { Storage } from './storage/storage.ts';
+import { Upkeep } from './upkeep.ts';
+import { Deliveries } from './webhooks/deliveries.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
+
+/** What a service consists of. */
+export interface ServiceParts {
+  dataFolder: DataFolder | undefined;
+  storage: Storage;
+  assets: AssetStore;
+  ledger: Ledger;
+  clock: Clock;
+  logger: Logger;
+  roles: readonly Role[];
+  workers: number;
+  events: JobEvents;
+  owners: Owners;
+  webhooks: Webhooks;
+  deliveries: Deliveries;
+  discards: Discards;
+  book: JobBook;
+  renderer: Renderer;
+  gate: Gate;
+  cancellations: Cancellations;
+  intake: Intake;
+  dispatcher: Dispatcher;
+  upkeep: Upkeep;
+  ends: JobEnds;
+}
+
+/** Makes the parts and gives each the others that it needs. Starts none. */
+export function makeParts(options: RenderServiceOptions): ServiceParts {
+  const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
+  const storage = options.storage ?? dataFolder?.storage;
+  const assets = options.assets ?? dataFolder?.assets;
+  const settings = options.settings ?? dataFolder?.settings;
+  const workFolder = options.workFolder ?? dataFolder?.workFolder;
+  assert(
+    storage && settings && assets && workFolder,
+    'give `folder`, or all of `storage`, `settings`, `assets` and `workFolder`',
+  );
+  const roles = options.roles ?? ROLES;
+  assert(
+    roles.length > 0 && roles.every((role) => ROLES.includes(role)),
+    `roles are some of ${ROLES.join(', ')}`,
+  );
+  const workers = options.workers ?? availableParallelism();
+  assert(Number.isInteger(workers) && workers >= 1, 'workers is a whole number of at least 1');
+
+  const { clock = systemClock, logger = silentLogger, signals = new LocalSignals() } = options;
+  const room = dataFolder?.room;
+  const ledger =
+    options.ledger ??
+    new UnmeteredLedger({ books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore }) });
+  const pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
+  const queue = { ...DEFAULT_QUEUE, ...options.queue };
+  const events: JobEvents = new EventEmitter();
+
+  const owners = new Owners({ storage, clock, budgets: { ...DEFAULT_BUDGETS, ...options.budgets } });
+  const webhooks = new Webhooks({
+    options: options.webhooks ?? {},
+    storage,
+    signals,
+    dataFolder,
+    assetUrl: options.assetUrl,
+    clock,
+    logger,
+  });
+  const discards = new Discards({ assets, logger });
+  const book = new JobBook({
+    storage,
+    ledger,
+    pricing,
+    clock,
+    caps: queue,
+    owners,
+    logger,
+    outcomes: webhooks.book,
+    secrets: webhooks.secrets,
+  });
+  const renderer = new Renderer({
+    renderer: options.renderer ?? {},
+    studio: studioOf(options.studioFolder, dataFolder),
+    workers,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    workFolder: resolve(workFolder),
+    signOfLifeAfterMs: options.signOfLifeAfterMs,
+    clock,
+    logger,
+    room,
+  });
+  const gate = new Gate({ room, renderer, settings, clock });
+  const cancellations = new Cancellations({ book, storage, signals, discards, events, logger });
+  const { admitsOwner = () => true, previewIntervalMs = 0 } = options;
+  const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
+  const dispatcher = new Dispatcher({
+    book,
+    storage,
+    assets,
+    ledger,
+    pricing,
+    signals,
+    discards,
+    owners,
+    gate,
+    room,
+    queue,
+    previewIntervalMs,
+    events,
+    logger,
+  });
+  const retention = { ...KEEP_ALL, ...options.retention };
+  return {
+    dataFolder,
+    storage,
+    assets,
+    ledger,
+    clock,
+    logger,
+    roles,
+    workers,
+    events,
+    owners,
+    webhooks,
+    deliveries: new Deliveries({ storage, clock }),
+    discards,
+    book,
+    renderer,
+    gate,
+    cancellations,
+    intake,
+    dispatcher,
+    upkeep: new Upkeep({ storage, assets, ledger, book, retention, events, dispatcher, clock, logger }),
+    ends: new JobEnds(),
+  };
+}
