@@ -5,7 +5,7 @@ import type { Schema } from './schema.ts';
 const OWNERS_ALONE = 0o600;
 const WRITER = `
   PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
-  PRAGMA secure_delete = ON; PRAGMA cache_size = -16384`;
+  PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384`;
 
 /** Opens a database for writing, made with its tables where there is none. */
 export async function makeDatabase(path: string, schema: Schema): Promise<Connection> {
