@@ -1,5 +1,5 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { randomBytes } from './random.ts';
 
 /**
  * Makes ids that are URL-safe, sort by the time of their making (also within one millisecond) and end in 128
@@ -40,21 +40,13 @@ const NUMBER_BYTES = 2;
 const LARGEST_NUMBER = 2 ** 16 - 1;
 const RANDOM_BYTES = 16;
 const ID_BYTES = MS_BYTES + NUMBER_BYTES + RANDOM_BYTES;
-/** Random bytes for many ids: asking for few at a time takes longer than all else about an id. */
-const pool: Buffer = Buffer.alloc(256 * ID_BYTES);
-let poolAt: number = pool.length;
 
 /** Made of bytes in one go: as a sum of texts it would be put together anew wherever it is compared. */
 function idOf(ms: number, number: number): string {
-  if (poolAt === pool.length) {
-    randomFillSync(pool);
-    poolAt = 0;
-  }
-  const start = poolAt;
-  poolAt += ID_BYTES;
-  pool.writeUIntBE(ms, start, MS_BYTES);
-  pool.writeUInt16BE(number, start + MS_BYTES);
-  return pool.toString('hex', start, poolAt);
+  const id = randomBytes(ID_BYTES);
+  id.writeUIntBE(ms, 0, MS_BYTES);
+  id.writeUInt16BE(number, MS_BYTES);
+  return id.toString('hex');
 }
 
 /** An id with a readable prefix, as `acct_5f0c…`: 96 random bits. */

@@ -182,7 +182,7 @@ export function jobOf(record: JobRecord): Job {
     webhookUrl,
     creditsCost,
     durationMs: isTerminal(record.phase) ? record.durationMs : null,
-    artifacts,
+    artifacts: artifacts.map((artifact) => ({ ...artifact })),
     error,
     attempts,
     createdAt: isoTime(record.createdAtMs),

@@ -49,6 +49,8 @@ export class RowFormat<Rec extends object> {
   readonly names: string;
   /** Takes a {@link row}; where fields are sealed, what {@link texts} makes of them after it. */
   readonly insert: string;
+  /** The same, unless there is a row with that key: then it sets all columns of that one. */
+  readonly upsert: string;
   /** Sets all columns of the row whose key is the last values, except its texts. */
   readonly update: string;
   /** The same with the texts, behind the values of the {@link row}. */
@@ -77,6 +79,8 @@ export class RowFormat<Rec extends object> {
     const where = this.key.map((name) => `${name} = ?`).join(' AND ');
     this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
     this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
+    const sets = this.#written.map((name) => `${name} = excluded.${name}`).join(', ');
+    this.upsert = `${this.insert} ON CONFLICT (${this.key.join(', ')}) DO UPDATE SET ${sets}`;
     const update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}`;
     this.update = `${update} WHERE ${where}`;
     this.updateWithTexts = `${update}, texts = ? WHERE ${where}`;
@@ -119,8 +123,7 @@ export class RowFormat<Rec extends object> {
 
   /** What {@link updateWithTexts} takes behind the values of the {@link row}. */
   sealTexts(record: Rec, textKey: TextKey): Uint8Array {
-    const key = this.row(record).slice(0, this.key.length);
-    return seal(this.#textsOf(record), textKey.key, this.#placeOf(key));
+    return seal(this.#textsOf(record), textKey.key, this.#placeOf(this.#keyOf(record)));
   }
 
   /** Whether two records have the same texts. */
@@ -169,6 +172,11 @@ export class RowFormat<Rec extends object> {
     } catch (error) {
       throw this.#damaged(cells, error);
     }
+  }
+
+  #keyOf(record: Rec): SqlValue[] {
+    const columns = this.#columns.slice(0, this.key.length);
+    return columns.map(({ field, kind }) => columnValue(kind, (record as Record<string, unknown>)[field]));
   }
 
   /** In another row its texts can't be opened. */

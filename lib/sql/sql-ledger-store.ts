@@ -102,11 +102,7 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {
-    const inside = this.#database.inside(tx);
-    const row = RESERVES.row(reserve);
-    if ((await inside.run(RESERVES.update, ...row, reserve.jobId)) === 0) {
-      await inside.run(RESERVES.insert, ...row);
-    }
+    await this.#database.inside(tx).run(RESERVES.upsert, ...RESERVES.row(reserve));
   }
 
   async listEntries(owner: string, { limit, before }: EntryQuery): Promise<LedgerEntry[]> {

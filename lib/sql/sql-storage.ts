@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
-import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
   IdempotentRequest,
   JobQuery,
@@ -12,6 +12,7 @@ import type {
   UnfinishedPhase,
 } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
+import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
@@ -22,6 +23,8 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 const DEFAULT_LIMIT = 50;
 /** Rows of a walk over many that are read at once. */
 const PAGE = 100;
+/** Jobs that clients ask for again and again. */
+const CACHE_BYTES = 16 * 1024 * 1024;
 /** Each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
@@ -40,15 +43,19 @@ export class SqlStorage implements Storage {
   readonly queue: SqlQueue;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
+  /** None where other processes change jobs, too. */
+  readonly #cache: RecordCache<JobRecord> | undefined;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
     this.isShared = database.isShared;
+    if (!this.isShared) this.#cache = new RecordCache({ mostBytes: CACHE_BYTES, textBytesOf });
     this.deliveries = new SqlDeliveryStore(database);
     this.queue = new SqlQueue(database);
   }
 
   async start(): Promise<void> {
+    this.#cache?.clear();
     await this.#database.start();
     this.queue.start();
   }
@@ -87,6 +94,7 @@ export class SqlStorage implements Storage {
     assert.equal(job.phase, 'reserving', 'only a job that was never visible is removed');
     await inside.run('DELETE FROM jobs WHERE job_id = ?', jobId);
     await blankTextKey(inside, textKey);
+    inside.afterCommit(() => this.#cache?.drop(jobId));
   }
 
   async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
@@ -143,9 +151,8 @@ export class SqlStorage implements Storage {
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
-    const reader = tx ? this.#database.inside(tx) : this.#database;
-    const row = await reader.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
-    return row && JOBS.record(row);
+    if (tx || !this.#cache) return this.#read(tx ? this.#database.inside(tx) : this.#database, jobId);
+    return this.#cache.get(jobId, () => this.#read(this.#database, jobId));
   }
 
   async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
@@ -207,8 +214,10 @@ export class SqlStorage implements Storage {
       .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
   }
 
-  resealSecrets(step: ResealStep): Promise<ResealedStep> {
-    return resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
+  async resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    const resealed = await resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
+    this.#cache?.clear();
+    return resealed;
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
@@ -216,8 +225,14 @@ export class SqlStorage implements Storage {
     return row && SOURCES.record(row).code;
   }
 
+  async #read(reader: SqlReader, jobId: string): Promise<JobRecord | undefined> {
+    const row = await reader.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    return row && JOBS.record(row);
+  }
+
   /** `textKey`: where the texts change too. */
   async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
+    tx.afterCommit(() => this.#cache?.drop(job.jobId));
     if (!textKey) await tx.run(JOBS.update, ...JOBS.row(job), job.jobId);
     else await tx.run(JOBS.updateWithTexts, ...JOBS.row(job), JOBS.sealTexts(job, textKey), job.jobId);
   }
@@ -227,6 +242,10 @@ export class SqlStorage implements Storage {
     assert(row, 'the job exists');
     return { job: JOBS.record(row), textKey: textKeyOf(row) };
   }
+}
+
+function textBytesOf({ metadataJson, error, webhookUrl }: JobRecord): number {
+  return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0));
 }
 
 /** What a client names its requests may say more than others should be able to read later. */

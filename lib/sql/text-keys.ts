@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../random.ts';
 import { KEY_BYTES } from '../sealing.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 

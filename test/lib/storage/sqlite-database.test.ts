@@ -70,6 +70,33 @@ t.test('what is not durable is seen by later transactions, and by no one else', 
   t.match(await storage.getJob('2'), { jobId: '2' });
 });
 
+t.test('a change of a job is seen when it is durable, however often the job is read meanwhile', async (t) => {
+  const { insert, storage } = await open(t, { flushFile: () => new Promise(setImmediate) });
+  const job = jobRecord('1', { attempts: 0 });
+  await insert(job);
+  let isOver = false;
+  const reading = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        await storage.getJob('1');
+        await new Promise(setImmediate);
+      }
+    }),
+  );
+  for (let attempts = 1; attempts <= 200; attempts++) {
+    const seen: unknown[] = [];
+    const changing = storage.transaction(async (tx) => {
+      await storage.updateJob(tx, { ...job, attempts });
+      seen.push(storage.getJob('1'));
+    });
+    await changing;
+    t.match(await storage.getJob('1'), { attempts });
+    t.match(await Promise.all(seen), [{ attempts: attempts - 1 }]);
+  }
+  isOver = true;
+  await reading;
+});
+
 t.test('when a flush fails, nothing that waited for it counts as written', async (t) => {
   const fatal: Error[] = [];
   let fails = false;

@@ -1,0 +1,56 @@
+import t from 'tap';
+import { RecordCache } from '../../../lib/sql/record-cache.ts';
+
+interface Rec {
+  text: string;
+}
+
+function cacheOf(mostBytes: number) {
+  const reads: string[] = [];
+  const cache = new RecordCache<Rec>({ mostBytes, textBytesOf: ({ text }) => text.length });
+  const get = (id: string, text = '') =>
+    cache.get(id, async () => {
+      reads.push(id);
+      return { text };
+    });
+  return { cache, get, reads };
+}
+
+t.test('a record is read once, until it is dropped', async (t) => {
+  const { cache, get, reads } = cacheOf(10_000);
+  t.same(await get('a', 'one'), { text: 'one' });
+  t.same(await get('a', 'two'), { text: 'one' });
+  cache.drop('a');
+  t.same(await get('a', 'two'), { text: 'two' });
+  cache.clear();
+  t.same(await get('a', 'three'), { text: 'three' });
+  t.same(reads, ['a', 'a', 'a']);
+});
+
+t.test('what was not used for longest goes first when there are too many bytes', async (t) => {
+  const { get, reads } = cacheOf(3 * 1024 + 1000);
+  for (const id of ['a', 'b', 'c', 'a']) await get(id);
+  await get('d', 'x'.repeat(1000));
+  t.same(reads, ['a', 'b', 'c', 'd']);
+  for (const id of ['d', 'c', 'a', 'b']) await get(id);
+  t.same(reads, ['a', 'b', 'c', 'd', 'b']);
+  await get('large', 'x'.repeat(5000));
+  await get('large');
+  t.same(reads.slice(-2), ['large', 'large'], 'one that is larger than all may be is not kept');
+});
+
+t.test('a read that began before a change is not kept', async (t) => {
+  const { cache, get } = cacheOf(10_000);
+  const { promise: row, resolve } = Promise.withResolvers<Rec>();
+  const reading = cache.get('a', () => row);
+  cache.drop('a');
+  resolve({ text: 'before' });
+  t.same(await reading, { text: 'before' });
+  t.same(await get('a', 'after'), { text: 'after' });
+});
+
+t.test('what is not there is asked for again', async (t) => {
+  const { cache, get } = cacheOf(10_000);
+  t.equal(await cache.get('a', async () => undefined), undefined);
+  t.same(await get('a', 'there'), { text: 'there' });
+});
