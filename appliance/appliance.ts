@@ -102,7 +102,7 @@ export class Appliance {
 
   /** In the background: until it is done, both master keys are valid. */
   #completeRotation({ administration }: Installation): void {
-    administration.completeRotation().catch((err: unknown) => {
+    administration.data.completeRotation().catch((err: unknown) => {
       this.#logger.warn({ err }, 'A rotation of the master key that was cut off could not be completed.');
     });
   }

@@ -12,7 +12,7 @@ export async function openFirstAccount({
   if (existing.some(({ email }) => email !== FIRST_ACCOUNT)) return undefined;
   // The account without a key is a first start that was cut off in between. Keys of deleted accounts count.
   if ((await keys.list({ limit: 1 })).length > 0) return undefined;
-  if (existing.length === 0) await administration.createAccount({ email: FIRST_ACCOUNT });
-  const { key } = await administration.createKey({ account: FIRST_ACCOUNT, name: 'First start' });
+  if (existing.length === 0) await administration.accounts.create({ email: FIRST_ACCOUNT });
+  const { key } = await administration.keys.create({ account: FIRST_ACCOUNT, name: 'First start' });
   return key;
 }

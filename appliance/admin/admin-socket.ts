@@ -8,7 +8,7 @@ import { type ErrorCode, isScenepressError, ScenepressError } from '../../lib/in
 import { createListener, guardListener } from '../edge/listener.ts';
 import type { Logger } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
-import { type Administration, OPERATIONS } from './administration.ts';
+import type { Administration } from './administration.ts';
 
 const NAME = 'admin.sock';
 const OTHER_VERSION = 'The server that has this data folder is of another version. Restart it with this one.';
@@ -23,9 +23,12 @@ interface Reply {
 
 type Operation = (request: unknown) => Promise<unknown>;
 
+/** `await` asks every object for it. */
+const NOT_AN_OPERATION = 'then';
+
 /**
- * Lets the command line administrate while the server owns the data folder: `POST /<operation>` over a Unix socket
- * in the folder. Only the user that the server runs as can connect.
+ * Lets the command line administrate while the server owns the data folder: `POST /<noun>/<operation>`, as
+ * `/jobs/cancel`, over a Unix socket in the folder. Only the user that the server runs as can connect.
  */
 export class AdminSocket {
   readonly #folder: string;
@@ -53,9 +56,10 @@ export class AdminSocket {
     guardListener(listener, { caps: CAPS, logger: this.#logger });
     this.#hapi.route({
       method: 'POST',
-      path: '/{operation}',
+      path: '/{noun}/{operation}',
       options: { payload: { protoAction: 'ignore' }, response: { emptyStatusCode: 200 } },
-      handler: (request) => this.#handle(String(request.params['operation']), request.payload),
+      handler: ({ params, payload }) =>
+        this.#handle(String(params['noun']), String(params['operation']), payload),
     });
     await this.#hapi.start();
     await chmod(join(this.#folder, NAME), 0o600);
@@ -68,14 +72,14 @@ export class AdminSocket {
     this.#directory = undefined;
   }
 
-  async #handle(name: string, request: unknown): Promise<object> {
-    const operation = OPERATIONS.find((operation) => operation === name);
-    if (!operation) return { error: { message: OTHER_VERSION } };
+  async #handle(noun: string, name: string, request: unknown): Promise<object> {
+    const call = operationOf(this.#administration, noun, name);
+    if (!call) return { error: { message: OTHER_VERSION } };
+    const operation = `${noun}.${name}`;
     try {
-      const call = this.#administration[operation].bind(this.#administration) as Operation;
       const answer = await call(request);
-      // What only looks is asked several times a second by who watches a job.
-      this.#logger[/^(show|list)/.test(operation) ? 'debug' : 'info']({ operation }, 'administration');
+      // A command that watches a job asks several times a second.
+      this.#logger[/^(show|list)/.test(name) ? 'debug' : 'info']({ operation }, 'administration');
       return { answer };
     } catch (error) {
       if (isScenepressError(error)) return { error: { code: error.code, message: error.message } };
@@ -85,22 +89,39 @@ export class AdminSocket {
   }
 }
 
+/** A public method of one of the parts of an administration; undefined when there is none of that name. */
+function operationOf(administration: Administration, noun: string, name: string): Operation | undefined {
+  if (!Object.hasOwn(administration, noun)) return undefined;
+  const part = administration[noun as keyof Administration];
+  const { prototype } = part.constructor;
+  if (name === 'constructor' || !Object.hasOwn(prototype, name)) return undefined;
+  return (prototype as Record<string, Operation>)[name]?.bind(part);
+}
+
 /** The administration of the server that owns the folder; undefined when none listens there. */
 export async function connectAdministration(folder: string): Promise<RemoteAdministration | undefined> {
   if (!(await isListening(folder))) return undefined;
-  const operations = OPERATIONS.map((name) => [
-    name,
-    (request: unknown) => call(folder, name, request ?? {}),
-  ]);
-  return Object.fromEntries(operations) as RemoteAdministration;
+  return membersOf((noun) =>
+    membersOf((name) => (request: unknown) => call(folder, `${noun}/${name}`, request ?? {})),
+  ) as RemoteAdministration;
+}
+
+/** An object whose members are made when they are asked for. */
+function membersOf(make: (name: string) => unknown): object {
+  return new Proxy(
+    {},
+    { get: (_, name) => (name === NOT_AN_OPERATION || typeof name !== 'string' ? undefined : make(name)) },
+  );
 }
 
 /** The operations of {@link Administration}, wherever they are carried out. */
-export type RemoteAdministration = Pick<Administration, keyof Administration>;
+export type RemoteAdministration = {
+  [Noun in keyof Administration]: Pick<Administration[Noun], keyof Administration[Noun]>;
+};
 
 async function isListening(folder: string): Promise<boolean> {
   try {
-    await exchange(folder, 'showQueue', {});
+    await exchange(folder, 'queue/show', {});
     return true;
   } catch {
     return false; // Whatever is wrong with the folder, opening it says better.

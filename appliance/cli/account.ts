@@ -17,7 +17,7 @@ export function accountCommand(): Command {
       async (email: string, flags: Flags) => {
         const created = await withAdministration(
           configOf(flags),
-          (office) => office.createAccount({ email }),
+          (admin) => admin.accounts.create({ email }),
           { mayMakeFolder: true },
         );
         if (flags.json) printJson(created);
@@ -29,7 +29,7 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative('list', 'List all accounts, oldest first', 'scenepress account list --json').action(
       async (flags: Flags) => {
-        const accounts = await withAdministration(configOf(flags), (office) => office.listAccounts());
+        const accounts = await withAdministration(configOf(flags), (admin) => admin.accounts.list());
         if (flags.json) return printJson(accounts);
         printTable(
           ['USER ID', 'E-MAIL', 'CREATED', 'DISABLED'],
@@ -54,8 +54,8 @@ export function accountCommand(): Command {
       .option('--cancel-jobs', 'cancel its jobs that wait or run')
       .action(async (reference: string, flags: Flags) => {
         const request = { account: reference, cancelJobs: flags['cancelJobs'] === true };
-        const disabled = await withAdministration(configOf(flags), (office) =>
-          office.disableAccount(request),
+        const disabled = await withAdministration(configOf(flags), (admin) =>
+          admin.accounts.disable(request),
         );
         if (flags.json) return printJson(disabled);
         const jobs = request.cancelJobs ? `, ${counted(disabled.canceledJobs, 'job')} cancelled` : '';
@@ -69,8 +69,8 @@ export function accountCommand(): Command {
       'Let its keys open again',
       'scenepress account enable ada@example.org',
     ).action(async (reference: string, flags: Flags) => {
-      const enabled = await withAdministration(configOf(flags), (office) =>
-        office.enableAccount({ account: reference }),
+      const enabled = await withAdministration(configOf(flags), (admin) =>
+        admin.accounts.enable({ account: reference }),
       );
       if (flags.json) printJson(enabled);
       else print(`Account ${enabled.email} is enabled.`);
@@ -92,8 +92,8 @@ export function accountCommand(): Command {
             { exitCode: 2 },
           );
         }
-        const deleted = await withAdministration(configOf(flags), (office) =>
-          office.deleteAccount({ account: reference }),
+        const deleted = await withAdministration(configOf(flags), (admin) =>
+          admin.accounts.delete({ account: reference }),
         );
         if (flags.json) return printJson(deleted);
         const { userId, revokedKeys, forgottenJobs } = deleted;

@@ -23,7 +23,7 @@ export function backupCommand(): Command {
     .option('--with-master-key', 'include the key that webhook secrets are encrypted with')
     .action(async (folder: string, flags: Flags) => {
       const request = { folder: resolve(folder), withMasterKey: flags['withMasterKey'] === true };
-      const report = await withAdministration(configOf(flags), (office) => office.backUp(request));
+      const report = await withAdministration(configOf(flags), (admin) => admin.data.backUp(request));
       show('Backed up', report, flags['json'] === true);
       if (!request.withMasterKey && flags['json'] !== true) {
         print('Not in it: the master key. Keep master.key elsewhere; without it webhook secrets are lost.');

@@ -29,8 +29,8 @@ export function creditsCommand(): Command {
         const paid = Number(flags.paid);
         show(
           flags,
-          await withAdministration(configOf(flags), (office) =>
-            office.grantCredits({ account, paid, idempotencyKey }),
+          await withAdministration(configOf(flags), (admin) =>
+            admin.credits.grant({ account, paid, idempotencyKey }),
           ),
         );
       }),
@@ -43,7 +43,7 @@ export function creditsCommand(): Command {
       'scenepress credits balance --account ada@example.org',
     ).action(async (flags: Flags) => {
       const { account } = flags;
-      show(flags, await withAdministration(configOf(flags), (office) => office.creditBalance({ account })));
+      show(flags, await withAdministration(configOf(flags), (admin) => admin.credits.balance({ account })));
     }),
   );
 
@@ -54,8 +54,8 @@ export function creditsCommand(): Command {
       'scenepress credits statement --account ada@example.org --json',
     ).action(async (flags: Flags) => {
       const { account } = flags;
-      const lines = await withAdministration(configOf(flags), (office) =>
-        office.creditStatement({ account }),
+      const lines = await withAdministration(configOf(flags), (admin) =>
+        admin.credits.statement({ account }),
       );
       if (flags.json) return printJson(lines);
       printTable(
@@ -76,7 +76,7 @@ export function creditsCommand(): Command {
       'Recompute every balance from its entries and compare them with the jobs; exit code 1 when they differ',
       'scenepress credits audit',
     ).action(async (flags: { json?: boolean } & Record<string, unknown>) => {
-      const report = await withAdministration(configOf(flags), (office) => office.auditCredits());
+      const report = await withAdministration(configOf(flags), (admin) => admin.credits.audit());
       const { accounts, entries, jobs, problems } = report;
       if (flags.json) printJson(report);
       else if (problems.length > 0) print(problems.join('\n'));

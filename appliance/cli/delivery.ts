@@ -30,8 +30,8 @@ export function deliveryCommand(): Command {
       .option('--limit <number>', 'at most so many (default: 50)', wholeNumber)
       .action(async (flags: ListFlags) => {
         const { account, job: jobId, limit } = flags;
-        const deliveries = await withAdministration(configOf(flags), (office) =>
-          office.listDeliveries({ account, jobId, limit }),
+        const deliveries = await withAdministration(configOf(flags), (admin) =>
+          admin.deliveries.list({ account, jobId, limit }),
         );
         if (flags.json) return printJson(deliveries);
         printTable(
@@ -55,8 +55,8 @@ export function deliveryCommand(): Command {
       'Show a delivery with its attempts and what the receiver answered',
       'scenepress delivery show DELIVERYID',
     ).action(async (deliveryId: string, flags: Flags) => {
-      const found = await withAdministration(configOf(flags), (office) =>
-        office.showDelivery({ deliveryId }),
+      const found = await withAdministration(configOf(flags), (admin) =>
+        admin.deliveries.show({ deliveryId }),
       );
       if (flags.json) printJson(found);
       else show(found);
@@ -69,7 +69,9 @@ export function deliveryCommand(): Command {
       'Send the same outcome to the same URL once more, as a delivery of its own',
       'scenepress delivery send-again DELIVERYID',
     ).action(async (deliveryId: string, flags: Flags) => {
-      const again = await withAdministration(configOf(flags), (office) => office.sendAgain({ deliveryId }));
+      const again = await withAdministration(configOf(flags), (admin) =>
+        admin.deliveries.sendAgain({ deliveryId }),
+      );
       if (flags.json) printJson(again);
       else print(`Delivery ${again.deliveryId} is made. It goes out at once, or when the server is started.`);
     }),

@@ -35,8 +35,8 @@ export function jobCommand(): Command {
       .option('--before <jobId>', 'only older ones than this job')
       .action(async (flags: ListFlags) => {
         const { account, status, limit, before } = flags;
-        const jobs = await withAdministration(configOf(flags), (office) =>
-          office.listJobs({ account, status, limit, before }),
+        const jobs = await withAdministration(configOf(flags), (admin) =>
+          admin.jobs.list({ account, status, limit, before }),
         );
         if (flags.json) return printJson(jobs);
         printTable(
@@ -61,7 +61,7 @@ export function jobCommand(): Command {
       'Show a job: state, progress, error with the line of the code, artifacts',
       'scenepress job show JOBID',
     ).action(async (jobId: string, flags: Flags) => {
-      const found = await withAdministration(configOf(flags), (office) => office.showJob({ jobId }));
+      const found = await withAdministration(configOf(flags), (admin) => admin.jobs.show({ jobId }));
       if (flags.json) printJson(found);
       else show(found);
     }),
@@ -87,7 +87,7 @@ export function jobCommand(): Command {
       'End a job that waits or runs; it fails with "Canceled" and costs nothing',
       'scenepress job cancel JOBID',
     ).action(async (jobId: string, flags: Flags) => {
-      const canceled = await withAdministration(configOf(flags), (office) => office.cancelJob({ jobId }));
+      const canceled = await withAdministration(configOf(flags), (admin) => admin.jobs.cancel({ jobId }));
       if (flags.json) printJson(canceled);
       else
         print(
@@ -102,7 +102,7 @@ export function jobCommand(): Command {
       'Remove the code, metadata, error, webhook and artifacts of a job that is over; what it cost stays',
       'scenepress job forget JOBID',
     ).action(async (jobId: string, flags: Flags) => {
-      const forgotten = await withAdministration(configOf(flags), (office) => office.forgetJob({ jobId }));
+      const forgotten = await withAdministration(configOf(flags), (admin) => admin.jobs.forget({ jobId }));
       if (flags.json) printJson(forgotten);
       else
         print(
@@ -117,7 +117,7 @@ export function jobCommand(): Command {
       'Render again: a new job of the same source, paid as any other',
       'scenepress job retry JOBID',
     ).action(async (jobId: string, flags: Flags) => {
-      const made = await withAdministration(configOf(flags), (office) => office.renderAgain({ jobId }));
+      const made = await withAdministration(configOf(flags), (admin) => admin.jobs.renderAgain({ jobId }));
       if (flags.json) printJson(made);
       else print(`Job ${made.jobId} is ${made.status}: ${made.className} in ${made.quality} quality.`);
     }),

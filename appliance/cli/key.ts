@@ -28,8 +28,8 @@ export function keyCommand(): Command {
       .option('--webhook-url <url>', 'where outcomes of its jobs go when a request does not say (https://)')
       .action(async (flags: CreateFlags) => {
         const { account, name, webhookUrl } = flags;
-        const made = await withAdministration(configOf(flags), (office) =>
-          office.createKey({ account, name, webhookUrl }),
+        const made = await withAdministration(configOf(flags), (admin) =>
+          admin.keys.create({ account, name, webhookUrl }),
         );
         if (flags.json) return printJson(made);
         print(`Key ${made.keyId} ("${made.name}") of ${made.account}. Neither of these is shown again:\n`);
@@ -43,7 +43,7 @@ export function keyCommand(): Command {
       .option('--account <account>', 'only of this account: e-mail address or user id')
       .action(async (flags: Flags & { account?: string }) => {
         const { account } = flags;
-        const keys = await withAdministration(configOf(flags), (office) => office.listKeys({ account }));
+        const keys = await withAdministration(configOf(flags), (admin) => admin.keys.list({ account }));
         if (flags.json) return printJson(keys);
         printTable(
           ['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'CREATED', 'REVOKED'],
@@ -65,7 +65,7 @@ export function keyCommand(): Command {
       'Revoke a key, at once and for good',
       'scenepress key revoke KEYID',
     ).action(async (keyId: string, flags: Flags) => {
-      const revoked = await withAdministration(configOf(flags), (office) => office.revokeKey({ keyId }));
+      const revoked = await withAdministration(configOf(flags), (admin) => admin.keys.revoke({ keyId }));
       if (flags.json) printJson(revoked);
       else print(`Key ${keyId} is revoked.`);
     }),
@@ -77,7 +77,9 @@ export function keyCommand(): Command {
       'Replace the webhook secret of a key, at once; it is shown this once',
       'scenepress key rotate-secret KEYID',
     ).action(async (keyId: string, flags: Flags) => {
-      const rotated = await withAdministration(configOf(flags), (office) => office.rotateSecret({ keyId }));
+      const rotated = await withAdministration(configOf(flags), (admin) =>
+        admin.keys.rotateSecret({ keyId }),
+      );
       if (flags.json) return printJson(rotated);
       print(`Webhooks of key ${keyId} are signed with this secret from now on. It is not shown again:\n`);
       print(`  Webhook secret  ${rotated.webhookSecret}`);
@@ -92,8 +94,8 @@ export function keyCommand(): Command {
       'scenepress key set-webhook KEYID none',
     ).action(async (keyId: string, url: string, flags: Flags) => {
       const webhookUrl = url === 'none' ? null : url;
-      const set = await withAdministration(configOf(flags), (office) =>
-        office.setWebhook({ keyId, webhookUrl }),
+      const set = await withAdministration(configOf(flags), (admin) =>
+        admin.keys.setWebhook({ keyId, webhookUrl }),
       );
       if (flags.json) printJson(set);
       else print(`Outcomes of key ${keyId} go ${set.webhookUrl ? `to ${set.webhookUrl}` : 'nowhere'}.`);

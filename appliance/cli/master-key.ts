@@ -34,8 +34,8 @@ export function masterKeyCommand(): Command {
         const { newKeyFile: file } = flags;
         const newKey = file === undefined ? undefined : await readKey(file);
         if (!flags.json) print(BEFORE);
-        const rotated = await withAdministration(configOf(flags), (office) =>
-          office.rotateMasterKey({ newKey }),
+        const rotated = await withAdministration(configOf(flags), (admin) =>
+          admin.data.rotateMasterKey({ newKey }),
         );
         if (flags.json) return printJson(rotated);
         const jobs = rotated.jobs > 0 ? ` and ${counted(rotated.jobs, 'job')}` : '';

@@ -12,7 +12,7 @@ export function metricsCommand(): Command {
   const show = administrative('show', 'Print what /metrics answers', 'scenepress metrics show');
   metrics.addCommand(
     show.action(async (flags: Record<string, unknown>) => {
-      const { text } = await withAdministration(configOf(flags), (office) => office.showMetrics());
+      const { text } = await withAdministration(configOf(flags), (admin) => admin.data.showMetrics());
       if (flags['json']) printJson({ text });
       else process.stdout.write(text);
     }),

@@ -18,7 +18,7 @@ export function queueCommand(): Command {
       'Show how many jobs wait and run, and whether renders begin',
       'scenepress queue show --json',
     ).action(async (flags: Flags) => {
-      show(flags, await withAdministration(configOf(flags), (office) => office.showQueue()));
+      show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.show()));
     }),
   );
 
@@ -28,14 +28,14 @@ export function queueCommand(): Command {
       'Begin no more renders, through restarts too; running ones go on, and jobs are taken on',
       'scenepress queue pause',
     ).action(async (flags: Flags) => {
-      show(flags, await withAdministration(configOf(flags), (office) => office.pauseQueue()));
+      show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.pause()));
     }),
   );
 
   queue.addCommand(
     administrative('resume', 'Begin renders again', 'scenepress queue resume').action(
       async (flags: Flags) => {
-        show(flags, await withAdministration(configOf(flags), (office) => office.resumeQueue()));
+        show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.resume()));
       },
     ),
   );

@@ -66,9 +66,11 @@ async function findings(config: Config): Promise<Finding[]> {
 /** Counts and metrics; where the data can't be opened, why. */
 async function aboutService(config: Config): Promise<BundleFile[]> {
   try {
-    return await withAdministration(config, async (office, { served }) => {
-      const counts = jsonFile('service.json', { served, ...(await office.showCounts()) });
-      return served ? [counts, { name: 'metrics.txt', text: (await office.showMetrics()).text }] : [counts];
+    return await withAdministration(config, async (admin, { served }) => {
+      const counts = jsonFile('service.json', { served, ...(await admin.data.showCounts()) });
+      return served
+        ? [counts, { name: 'metrics.txt', text: (await admin.data.showMetrics()).text }]
+        : [counts];
     });
   } catch (error) {
     if (!isScenepressError(error) && !(error instanceof UserError)) throw error;

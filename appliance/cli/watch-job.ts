@@ -15,9 +15,9 @@ export async function watchJob(config: Config, jobId: string): Promise<JobInfo> 
   const line = new ProgressLine('Waiting');
   line.start();
   try {
-    return await withAdministration(config, async (office, { served }) => {
+    return await withAdministration(config, async (admin, { served }) => {
       for (;;) {
-        const job = await office.showJob({ jobId });
+        const job = await admin.jobs.show({ jobId });
         if (job.completedAt !== null) return job;
         if (!served)
           throw new UserError(`${jobId} is ${job.status}, and no server runs that could render it.`);

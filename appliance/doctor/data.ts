@@ -33,9 +33,9 @@ export async function examineData(config: Config): Promise<DataReport> {
   report.findings.push(...(await examineRights(folder)));
   if (report.findings.some(({ status }) => status === 'failed')) return report;
   try {
-    await withAdministration(config, async (office, { served }) => {
+    await withAdministration(config, async (admin, { served }) => {
       report.served = served;
-      const examination = await office.examine();
+      const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
       report.findings.push(...findingsOf(folder, examination));
       if (served) report.findings.push(...serviceFindings(examination.status));

@@ -30,7 +30,7 @@ t.test('a body that comes after its account was deleted makes no job', async (t)
   const appliance = await listeningAppliance(t);
   const { administration } = appliance.installation;
   const sendBody = await admitted(appliance);
-  const { userId } = await administration.deleteAccount({ account: 'ada@example.org' });
+  const { userId } = await administration.accounts.delete({ account: 'ada@example.org' });
   await assertRefused(t, sendBody);
   t.same(await appliance.service.list({ owner: userId }), []);
 });
@@ -39,9 +39,9 @@ t.test('nor does one whose account was disabled', async (t) => {
   const appliance = await listeningAppliance(t);
   const { administration } = appliance.installation;
   const sendBody = await admitted(appliance);
-  await administration.disableAccount({ account: 'ada@example.org' });
+  await administration.accounts.disable({ account: 'ada@example.org' });
   await assertRefused(t, sendBody);
-  await administration.enableAccount({ account: 'ada@example.org' });
+  await administration.accounts.enable({ account: 'ada@example.org' });
   t.equal((await appliance.post(VALID)).status, 202);
-  t.equal((await administration.listJobs({ account: 'ada@example.org' })).length, 1);
+  t.equal((await administration.jobs.list({ account: 'ada@example.org' })).length, 1);
 });

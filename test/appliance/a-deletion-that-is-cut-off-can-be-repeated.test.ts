@@ -21,16 +21,16 @@ async function opened(path: string, disk?: Disk) {
   await service.open();
   const metrics = new Metrics({ service, folder, pricing: undefined });
   const assetUrl = () => '';
-  const office = new Administration({ accounts, keys, ledger, service, folder, assetUrl, metrics });
-  return { office, service, folder };
+  const admin = new Administration({ accounts, keys, ledger, service, folder, assetUrl, metrics });
+  return { admin, service, folder };
 }
 
 /** A folder with an account, its key and a job that waits. */
 async function usedFolder(t: Test): Promise<{ path: string; userId: string }> {
   const path = join(t.testdir(), 'data');
-  const { office, service } = await opened(path);
-  const { userId } = await office.createAccount({ email: EMAIL });
-  await office.createKey({ account: EMAIL, name: MARKS[1] as string });
+  const { admin, service } = await opened(path);
+  const { userId } = await admin.accounts.create({ email: EMAIL });
+  await admin.keys.create({ account: EMAIL, name: MARKS[1] as string });
   await service.enqueue({ owner: userId, code: MARKS[2] as string, className: 'A' });
   await service.stop();
   return { path, userId };
@@ -52,19 +52,19 @@ t.test('cut off at any change of the disk, a deletion that is repeated leaves no
     const disk = mortalDisk();
     const first = await opened(path, disk);
     disk.dieAfter(changes);
-    await first.office.deleteAccount({ account: EMAIL }).catch(() => {});
+    await first.admin.accounts.delete({ account: EMAIL }).catch(() => {});
     await first.service.stop().catch(() => {});
 
-    const { office, service } = await opened(path);
-    const { halfDeletedAccounts: half } = await office.examine();
-    const named = (await office.listAccounts()).some(({ email }) => email === EMAIL);
+    const { admin, service } = await opened(path);
+    const { halfDeletedAccounts: half } = await admin.data.examine();
+    const named = (await admin.accounts.list()).some(({ email }) => email === EMAIL);
     stages.add(half.length > 0 ? 'half deleted' : named ? 'not begun' : 'over');
     // By its address, as before; once that is gone, by its id.
-    const deleted = await office.deleteAccount({ account: named ? EMAIL : userId });
+    const deleted = await admin.accounts.delete({ account: named ? EMAIL : userId });
     t.match(deleted, { userId, revokedKeys: 1, forgottenJobs: 1 }, `after ${changes} changes`);
-    t.same((await office.auditCredits()).problems, []);
-    t.not((await office.createAccount({ email: EMAIL })).userId, userId, 'the address is free');
-    await office.deleteAccount({ account: EMAIL });
+    t.same((await admin.credits.audit()).problems, []);
+    t.not((await admin.accounts.create({ email: EMAIL })).userId, userId, 'the address is free');
+    await admin.accounts.delete({ account: EMAIL });
     await service.stop();
     t.same(await marksIn(path), [], `after ${changes} changes`);
     if (!disk.died()) break;
@@ -79,15 +79,15 @@ t.test('until it is completed, no one can use the account or its address', async
   const account = 'ada@example.org';
   const forgetAll = service.forgetAll.bind(service);
   service.forgetAll = () => Promise.reject(new Error('cut off'));
-  await t.rejects(administration.deleteAccount({ account }), { message: 'cut off' });
+  await t.rejects(administration.accounts.delete({ account }), { message: 'cut off' });
   t.equal((await askAs(key, '/api/v2/me')).status, 401);
   const code = 'not_found';
-  await t.rejects(administration.enableAccount({ account }), { code });
-  await t.rejects(administration.createKey({ account, name: 'n' }), { code });
-  await t.rejects(administration.grantCredits({ account, paid: 1 }), { code });
-  await t.rejects(administration.createAccount({ email: account }), { code: 'conflict' });
+  await t.rejects(administration.accounts.enable({ account }), { code });
+  await t.rejects(administration.keys.create({ account, name: 'n' }), { code });
+  await t.rejects(administration.credits.grant({ account, paid: 1 }), { code });
+  await t.rejects(administration.accounts.create({ email: account }), { code: 'conflict' });
   service.forgetAll = forgetAll;
-  await administration.deleteAccount({ account });
-  t.same(await administration.listAccounts(), []);
+  await administration.accounts.delete({ account });
+  t.same(await administration.accounts.list(), []);
   t.equal((await askAs(key, '/api/v2/render', { method: 'POST', body: JSON.stringify(VALID) })).status, 401);
 });

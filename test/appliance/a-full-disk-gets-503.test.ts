@@ -35,7 +35,7 @@ t.test(
     t.equal((await ask('/health/live')).status, 200);
     t.match((await askAs(key, `/api/v2/render/${jobId}`)).json, { status: /queued|running/ });
     t.match((await askAs(key, '/api/v2/me')).json, { credits: { total: Number } });
-    t.match(await installation.administration.listAccounts(), [{ email: 'ada@example.org' }]);
+    t.match(await installation.administration.accounts.list(), [{ email: 'ada@example.org' }]);
     filler.free();
   },
 );

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { mkdir, rm, stat } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { scenepress, serve } from './command.ts';
 import { send, temporaryFolder } from './listening-appliance.ts';
@@ -117,6 +120,27 @@ t.test('a data folder may lie deep, and only its user can administrate', async (
   await serve(t, ['--data-dir', dataDir]);
   t.equal((await stat(join(dataDir, 'admin.sock'))).mode & 0o777, 0o600);
   t.match(await administrate(dataDir, 'account', 'create', 'ada@example.org'), { userId: /^acct_/ });
+});
+
+t.test('only the operations of administration can be asked for', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await serve(t, ['--data-dir', dataDir]);
+  const ask = async (path: string) => {
+    const options = { socketPath: join(dataDir, 'admin.sock'), method: 'POST', path };
+    const [response] = (await once(httpRequest(options).end('{}'), 'response')) as [IncomingMessage];
+    return text(response);
+  };
+  t.match(await ask('/queue/show'), /"answer":\{"pausedAt":null/);
+  for (const path of [
+    '/queue/constructor',
+    '/queue/toString',
+    '/queue/__proto__',
+    '/constructor/name',
+    '/jobs/',
+  ]) {
+    t.notMatch(await ask(path), /"answer"/, path);
+  }
+  t.match(await ask('/queue/vanish'), /The server that has this data folder is of another version/);
 });
 
 t.test('what a killed server left behind is in no one’s way', async (t) => {

@@ -4,8 +4,11 @@ import { listeningAppliance, VALID } from './listening-appliance.ts';
 t.test('keys, secrets, hashes, scenes and places are in no answer and in no log line', async (t) => {
   const { installation, askAs, ask, log, dataDir } = await listeningAppliance(t);
   const { administration } = installation;
-  await administration.createAccount({ email: 'eve@example.org' });
-  const { key, webhookSecret } = await administration.createKey({ account: 'eve@example.org', name: 'Test' });
+  await administration.accounts.create({ email: 'eve@example.org' });
+  const { key, webhookSecret } = await administration.keys.create({
+    account: 'eve@example.org',
+    name: 'Test',
+  });
   const scene = { ...VALID, code: 'the_code_of_the_scene()', metadata: 'the metadata' };
   const made = await askAs(key, '/api/v2/render?token=in-the-query', {
     method: 'POST',

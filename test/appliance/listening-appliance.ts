@@ -77,13 +77,13 @@ export async function listeningAppliance(
 
   const { administration } = installation;
   const newKey = async (email: string, webhookUrl?: string) => {
-    const accounts = await administration.listAccounts();
-    if (!accounts.some((account) => account.email === email)) await administration.createAccount({ email });
-    return (await administration.createKey({ account: email, name: 'Test', webhookUrl })).key;
+    const accounts = await administration.accounts.list();
+    if (!accounts.some((account) => account.email === email)) await administration.accounts.create({ email });
+    return (await administration.keys.create({ account: email, name: 'Test', webhookUrl })).key;
   };
   const key = await newKey('ada@example.org');
   if (options.creditsMode !== 'unmetered') {
-    await administration.grantCredits({ account: 'ada@example.org', paid: 1_000_000 });
+    await administration.credits.grant({ account: 'ada@example.org', paid: 1_000_000 });
   }
 
   const port = Number(hapi.info.port);

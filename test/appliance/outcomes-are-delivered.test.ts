@@ -17,8 +17,8 @@ async function delivering(t: Test, answer?: Answer) {
   const { service, installation, askAs } = appliance;
   const { administration } = installation;
   const url = `https://127.0.0.1:${receiver.port}/hook`;
-  await administration.createAccount({ email: 'eve@example.org' });
-  const key = await administration.createKey({ account: 'eve@example.org', name: 'Test', webhookUrl: url });
+  await administration.accounts.create({ email: 'eve@example.org' });
+  const key = await administration.keys.create({ account: 'eve@example.org', name: 'Test', webhookUrl: url });
   /** A job that has ended. */
   const endJob = async (request: object = {}) => {
     const body = JSON.stringify({ ...VALID, ...request });
@@ -53,7 +53,7 @@ t.test('a request’s own URL wins, and null means none', async (t) => {
 
 t.test('a rotated secret signs nothing more, and the key still opens the door', async (t) => {
   const { receiver, endJob, key, administration, askAs, log } = await delivering(t);
-  const { webhookSecret } = await administration.rotateSecret({ keyId: key.keyId });
+  const { webhookSecret } = await administration.keys.rotateSecret({ keyId: key.keyId });
   t.match(webhookSecret, /^whsec_[0-9a-f]{48}$/);
   await endJob();
   const [received] = await receiver.got(1);
@@ -67,7 +67,7 @@ t.test('a rotated secret signs nothing more, and the key still opens the door', 
 t.test('the jobs of a revoked key still deliver', async (t) => {
   const { receiver, administration, askAs, key, service } = await delivering(t);
   const { json } = await askAs(key.key, '/api/v2/render', { method: 'POST', body: JSON.stringify(VALID) });
-  await administration.revokeKey({ keyId: key.keyId });
+  await administration.keys.revoke({ keyId: key.keyId });
   await service.cancel(String(json['jobId']));
   const [received] = await receiver.got(1);
   const signature = received?.headers['svc-signature'] as string;
@@ -77,23 +77,26 @@ t.test('the jobs of a revoked key still deliver', async (t) => {
 t.test('a key’s webhook can be changed and taken away for jobs to come', async (t) => {
   const { receiver, endJob, administration, key, url } = await delivering(t);
   const { keyId } = key;
-  t.same(await administration.setWebhook({ keyId, webhookUrl: `${url}/new` }), {
+  t.same(await administration.keys.setWebhook({ keyId, webhookUrl: `${url}/new` }), {
     keyId,
     webhookUrl: `${url}/new`,
   });
   await endJob();
   await receiver.got(1);
-  await administration.setWebhook({ keyId, webhookUrl: null });
+  await administration.keys.setWebhook({ keyId, webhookUrl: null });
   const jobId = await endJob();
-  t.same(await administration.listDeliveries({ jobId }), []);
+  t.same(await administration.deliveries.list({ jobId }), []);
   t.equal(receiver.received[0]?.path, '/hook/new');
   for (const webhookUrl of ['http://example.org/', 'https://user:pass@example.org/', 'nonsense']) {
     const message = 'webhookUrl must be an https:// URL';
-    await t.rejects(administration.setWebhook({ keyId, webhookUrl }), { code: 'invalid_request', message });
+    await t.rejects(administration.keys.setWebhook({ keyId, webhookUrl }), {
+      code: 'invalid_request',
+      message,
+    });
   }
   const missing = { code: 'not_found' };
-  await t.rejects(administration.setWebhook({ keyId: 'key_x', webhookUrl: null }), missing);
-  await t.rejects(administration.rotateSecret({ keyId: 'key_x' }), missing);
+  await t.rejects(administration.keys.setWebhook({ keyId: 'key_x', webhookUrl: null }), missing);
+  await t.rejects(administration.keys.rotateSecret({ keyId: 'key_x' }), missing);
 });
 
 t.test('networks that are not opened are not reached', async (t) => {
@@ -103,7 +106,7 @@ t.test('networks that are not opened are not reached', async (t) => {
   await service.cancel(String(json['jobId']));
   await service.stop({ graceMs: 5_000 });
   await installation.folder.start();
-  const deliveries = await installation.administration.listDeliveries({});
+  const deliveries = await installation.administration.deliveries.list({});
   t.match(deliveries, [{ status: 'waiting', lastStatus: 0, attempts: [{ reason: 'blocked' }] }]);
   t.same(receiver.received, []);
 });

@@ -113,7 +113,7 @@ t.test('CONNECT, upgrades and other forms of targets are answered or closed', as
 t.test('the socket that commands go through is as safe', async (t) => {
   const dataDir = await temporaryFolder(t);
   const { ended } = await serve(t, ['--data-dir', dataDir]);
-  const twice = TWICE.replace('/api/v2/render', '/showQueue');
+  const twice = TWICE.replace('/api/v2/render', '/queue/show');
   for (const bytes of [
     twice,
     twice,

@@ -1,0 +1,119 @@
+import {
+  type Accounts,
+  type ApiKeys,
+  type BackupReport,
+  backUp,
+  completeReplacement,
+  type DataFolder,
+  type RenderService,
+  replaceMasterKey,
+  StoredLedger,
+  type UnmeteredLedger,
+} from '../../lib/index.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { AdministrationParts } from './administration.ts';
+import type { Counts, Examination } from './administration-views.ts';
+
+/** The data folder as a whole: backups, the master key, figures. Requests and answers are plain data. */
+export class DataAdministration {
+  readonly #accounts: Accounts;
+  readonly #keys: ApiKeys;
+  readonly #ledger: StoredLedger | UnmeteredLedger;
+  readonly #folder: DataFolder;
+  readonly #service: RenderService;
+  readonly #metrics: Metrics;
+
+  constructor({
+    accounts,
+    keys,
+    ledger,
+    folder,
+    service,
+    metrics,
+  }: Pick<AdministrationParts, 'accounts' | 'keys' | 'ledger' | 'folder' | 'service' | 'metrics'>) {
+    this.#accounts = accounts;
+    this.#keys = keys;
+    this.#ledger = ledger;
+    this.#folder = folder;
+    this.#service = service;
+    this.#metrics = metrics;
+  }
+
+  /** Copies everything into a new folder of this machine. */
+  async backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
+    await this.completeRotation();
+    return backUp(this.#folder, folder, { withMasterKey });
+  }
+
+  /**
+   * Seals all webhook secrets with a new master key: one that is made, or, where it comes from outside, `newKey`. Cut off,
+   * it can be repeated; until it is done, both keys are valid.
+   */
+  async rotateMasterKey({
+    newKey: given,
+  }: {
+    newKey?: string | undefined;
+  }): Promise<{ keys: number; jobs: number; formerKeyFile: string | null }> {
+    const total = { keys: 0, jobs: 0 };
+    const reseal = async () => {
+      const { keys, jobs } = await this.#service.resealSecrets({ keys: this.#keys });
+      total.keys += keys;
+      total.jobs += jobs;
+    };
+    const formerKeyFile = await replaceMasterKey(this.#folder, { given, reseal });
+    await this.#purge();
+    return { ...total, formerKeyFile };
+  }
+
+  /** Completes a rotation of the master key that was cut off, if there is one. */
+  async completeRotation(): Promise<void> {
+    const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
+    if (await completeReplacement(this.#folder, { reseal })) await this.#purge();
+  }
+
+  /** What the old master key opens leaves the disk. Where that fails now, it goes with later changes. */
+  async #purge(): Promise<void> {
+    await this.#folder.storage.purge().catch(() => {});
+  }
+
+  /** How much there is of everything, and the state of the service: nothing that names anyone. */
+  async showCounts(): Promise<Counts> {
+    const accounts = await Array.fromAsync(this.#accounts.all());
+    const keys = await Array.fromAsync(this.#keys.all());
+    return {
+      accounts: accounts.length,
+      disabledAccounts: accounts.filter(({ disabledAtMs }) => disabledAtMs !== undefined).length,
+      keys: keys.length,
+      revokedKeys: keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length,
+      data: await this.#folder.statistics(),
+      service: this.#service.status(),
+    };
+  }
+
+  /** Recomputes every balance, and looks how things are. */
+  async examine(): Promise<Examination> {
+    const [newest] = await this.#service.list({ limit: 1 });
+    return {
+      status: this.#service.status(),
+      audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
+      data: await this.#folder.statistics(),
+      halfDeletedAccounts: await this.#halfDeleted(),
+      isRotating: await this.#folder.masterKeyFiles.isRotating(),
+      newestMs: newest ? Date.parse(newest.createdAt) : null,
+    };
+  }
+
+  /** What `/metrics` answers, without its token. */
+  async showMetrics(): Promise<{ text: string }> {
+    return { text: await this.#metrics.text() };
+  }
+
+  /** User ids of accounts whose deletion is under way, or was cut off. */
+  async #halfDeleted(): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { accountId, deletedAtMs } of this.#accounts.all()) {
+      if (deletedAtMs !== undefined) ids.push(accountId);
+    }
+    return ids;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Accounts, Delivery, DeliveryDetails, RenderService } from '../../lib/index.ts';
+import type { AdministrationParts } from './administration.ts';
+import { check, listLimit } from './administration-requests.ts';
+
+/** What is sent to webhooks. Requests and answers are plain data. */
+export class DeliveryAdministration {
+  readonly #accounts: Accounts;
+  readonly #service: RenderService;
+
+  constructor({ accounts, service }: Pick<AdministrationParts, 'accounts' | 'service'>) {
+    this.#accounts = accounts;
+    this.#service = service;
+  }
+
+  /** Newest first; of an account, of a job, or all. */
+  async list(request: {
+    account?: string | undefined;
+    jobId?: string | undefined;
+    limit?: number | undefined;
+  }): Promise<Delivery[]> {
+    const { account, jobId } = request;
+    const limit = check(listLimit, request.limit);
+    return this.#service.deliveries.list({
+      ...(account !== undefined && { owner: (await this.#accounts.find(account)).accountId }),
+      ...(jobId !== undefined && { jobId }),
+      limit,
+    });
+  }
+
+  async show({ deliveryId }: { deliveryId: string }): Promise<DeliveryDetails> {
+    return this.#service.deliveries.get(deliveryId);
+  }
+
+  /** Makes a delivery of its own; a running server sends it within a second. */
+  async sendAgain({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
+    return this.#service.deliveries.sendAgain(deliveryId);
+  }
+}

@@ -1,0 +1,82 @@
+import {
+  type Accounts,
+  type Job,
+  type JobStatus,
+  type RenderService,
+  ScenepressError,
+} from '../../lib/index.ts';
+import type { AdministrationParts } from './administration.ts';
+import { check, jobStatus, listLimit } from './administration-requests.ts';
+import { type JobInfo, jobInfo } from './administration-views.ts';
+
+/** Jobs of all accounts. Requests and answers are plain data. */
+export class JobAdministration {
+  readonly #accounts: Accounts;
+  readonly #service: RenderService;
+  readonly #assetUrl: () => string;
+
+  constructor({
+    accounts,
+    service,
+    assetUrl,
+  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl'>) {
+    this.#accounts = accounts;
+    this.#service = service;
+    this.#assetUrl = assetUrl;
+  }
+
+  /** Newest first; of an account, of a status, or all. `before`: the last job of the page before. */
+  async list(request: {
+    account?: string | undefined;
+    status?: JobStatus | undefined;
+    limit?: number | undefined;
+    before?: string | undefined;
+  }): Promise<JobInfo[]> {
+    const { account, status, before } = request;
+    const jobs = await this.#service.list({
+      ...(account !== undefined && {
+        owner: (await this.#accounts.find(account, { deleted: true })).accountId,
+      }),
+      ...(status !== undefined && { status: check(jobStatus, status) }),
+      ...(before !== undefined && { before }),
+      limit: check(listLimit, request.limit),
+    });
+    return Promise.all(jobs.map((job) => this.#jobInfo(job)));
+  }
+
+  async show({ jobId }: { jobId: string }): Promise<JobInfo> {
+    return this.#jobInfo(await this.#service.get(jobId));
+  }
+
+  /** Ends a job that isn't over: it fails with "Canceled" and costs nothing. */
+  async cancel({ jobId }: { jobId: string }): Promise<JobInfo> {
+    const { status } = await this.#service.get(jobId);
+    if (status === 'completed' || status === 'failed') {
+      throw new ScenepressError('conflict', `Job ${jobId} is over: it ${status}.`);
+    }
+    return this.#jobInfo(await this.#service.cancel(jobId));
+  }
+
+  /** Removes what the job's owner wrote and what came of it; what it cost stays. */
+  async forget({ jobId }: { jobId: string }): Promise<JobInfo> {
+    return this.#jobInfo(await this.#service.forget(jobId));
+  }
+
+  /** A new job that asks for the same. It reserves credits as any other. */
+  async renderAgain({ jobId }: { jobId: string }): Promise<JobInfo> {
+    const { owner } = await this.#service.get(jobId);
+    if (!(await this.#accounts.isEnabled(owner))) {
+      throw new ScenepressError(
+        'conflict',
+        'The account of this job is disabled: nothing is rendered for it.',
+      );
+    }
+    return this.#jobInfo(await this.#service.renderAgain(jobId));
+  }
+
+  async #jobInfo(job: Job): Promise<JobInfo> {
+    const account = await this.#accounts.find(job.owner).catch(() => undefined);
+    const progress = this.#service.progress(job.jobId);
+    return jobInfo(job, account?.email ?? job.owner, { assetUrl: this.#assetUrl(), progress });
+  }
+}

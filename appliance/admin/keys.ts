@@ -1,0 +1,58 @@
+import { type Accounts, type ApiKeys, isoTime } from '../../lib/index.ts';
+import type { AdministrationParts } from './administration.ts';
+import { check, keyRequest, webhookUrl } from './administration-requests.ts';
+import { type KeyInfo, keyInfo, type NewKey } from './administration-views.ts';
+
+/** API keys and their webhooks. Requests and answers are plain data. */
+export class KeyAdministration {
+  readonly #accounts: Accounts;
+  readonly #keys: ApiKeys;
+
+  constructor({ accounts, keys }: Pick<AdministrationParts, 'accounts' | 'keys'>) {
+    this.#accounts = accounts;
+    this.#keys = keys;
+  }
+
+  async create(request: { account: string; name: string; webhookUrl?: string | undefined }): Promise<NewKey> {
+    const { name, webhookUrl } = check(keyRequest, { name: request.name, webhookUrl: request.webhookUrl });
+    const account = await this.#accounts.find(request.account);
+    const { record, key, webhookSecret } = await this.#keys.mint({
+      accountId: account.accountId,
+      name,
+      webhookUrl,
+    });
+    return { ...keyInfo(record, account.email), key, webhookSecret };
+  }
+
+  async list(request: { account?: string | undefined }): Promise<KeyInfo[]> {
+    const one = request.account === undefined ? undefined : await this.#accounts.find(request.account);
+    const accounts = one ? [one] : await Array.fromAsync(this.#accounts.all());
+    const emails = new Map(accounts.map(({ accountId, email }) => [accountId, email]));
+    const keys = await Array.fromAsync(this.#keys.all(one ? { accountId: one.accountId } : {}));
+    return keys.flatMap((key) => {
+      const email = emails.get(key.accountId);
+      return email === undefined ? [] : [keyInfo(key, email)];
+    });
+  }
+
+  async revoke({ keyId }: { keyId: string }): Promise<{ keyId: string; revokedAt: string }> {
+    const { revokedAtMs } = await this.#keys.revoke(keyId);
+    return { keyId, revokedAt: isoTime(revokedAtMs ?? 0) };
+  }
+
+  /** A new webhook secret for a key, shown once; the old one signs nothing any more. */
+  async rotateSecret({ keyId }: { keyId: string }): Promise<{ keyId: string; webhookSecret: string }> {
+    const { webhookSecret } = await this.#keys.rotateSecret(keyId);
+    return { keyId, webhookSecret };
+  }
+
+  /** Where outcomes of the key's jobs to come go when a request doesn't say; null: nowhere. */
+  async setWebhook(request: {
+    keyId: string;
+    webhookUrl: string | null;
+  }): Promise<{ keyId: string; webhookUrl: string | null }> {
+    const url = check(webhookUrl, request.webhookUrl) as string | null;
+    const record = await this.#keys.setWebhookUrl(request.keyId, url);
+    return { keyId: record.keyId, webhookUrl: record.webhookUrl };
+  }
+}
