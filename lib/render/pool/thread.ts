@@ -1,6 +1,7 @@
 import { BroadcastChannel, parentPort, threadId, workerData } from 'node:worker_threads';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
-import { RenderWorker, type WorkerSettings } from '../run/render-worker.ts';
+import { RenderWorker } from '../run/render-worker.ts';
+import type { WorkerSettings } from '../run/worker-settings.ts';
 import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import { STARTED, STOPPING } from './thread-counters.ts';
 
