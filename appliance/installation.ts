@@ -18,7 +18,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { createService, type ServiceWorld } from './service.ts';
 import { UserError } from './user-error.ts';
 
-/** An opened data folder with the offices in it: no other process has it. */
+/** An opened data folder and what works in it: no other process has it. */
 export interface Installation {
   folder: DataFolder;
   accounts: Accounts;

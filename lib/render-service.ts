@@ -197,15 +197,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    * {@link replaceMasterKey} calls `reseal`. How many there were of each.
    */
   async resealSecrets({ keys: apiKeys }: { keys?: ApiKeys } = {}): Promise<{ jobs: number; keys: number }> {
-    const total = { jobs: 0, keys: 0 };
-    for (;;) {
-      const keys = (await apiKeys?.reseal()) ?? 0;
-      const { jobs, deliveries } = await this.#parts.webhooks.secrets.reseal(this.#parts.storage);
-      total.keys += keys;
-      total.jobs += jobs;
-      // Some may have been sealed just before the master key changed, and written down behind the steps.
-      if (keys + jobs + deliveries === 0) return total;
-    }
+    return this.#parts.webhooks.secrets.resealAll(this.#parts.storage, apiKeys);
   }
 
   /** The job; `not_found` when there is none, or none of that owner. */

@@ -91,10 +91,10 @@ export class Upkeep {
     }
   }
 
-  async #alone(office: string, work: () => Promise<void>): Promise<void> {
+  async #alone(task: string, work: () => Promise<void>): Promise<void> {
     await this.#options.storage
-      .alone(office, work)
-      .catch((error: unknown) => this.#report(error, `The office of ${office} could not be taken.`));
+      .alone(task, work)
+      .catch((error: unknown) => this.#report(error, `The task ${task} could not be begun.`));
   }
 
   async #sweep(): Promise<void> {

@@ -1,12 +1,12 @@
 import Joi from 'joi';
 import {
-  assertNetworks,
   DEFAULT_BUDGETS,
   DEFAULT_LIMITS,
   DEFAULT_PRICING,
   QUALITIES,
   type Quality,
 } from '../../lib/index.ts';
+import { address, count, networks, origins, prices } from './option-schemas.ts';
 
 /** What the appliance can be told. Every option has the same name in code and in the configuration file. */
 export interface Config {
@@ -72,42 +72,6 @@ export interface ConfigOption {
 }
 
 const MIB = 1024 * 1024;
-
-function count(fallback?: number, minimum = 1): Joi.NumberSchema {
-  const schema = Joi.number().integer().min(minimum);
-  return fallback === undefined ? schema : schema.default(fallback);
-}
-
-/** Five prices in the order of the qualities: `1,2,4,8,16`. */
-const prices = Joi.custom((value: unknown) => {
-  const numbers = String(value).split(',').map(Number);
-  if (numbers.length !== QUALITIES.length || !numbers.every((price) => Number.isFinite(price) && price > 0)) {
-    throw new Error('not five prices');
-  }
-  return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
-}).default(DEFAULT_PRICING.creditsPerSecond);
-
-/** CIDRs with commas between them; a list in a configuration file. */
-const networks = Joi.custom((value: unknown) => {
-  const list = (Array.isArray(value) ? value : String(value).split(',')).map((cidr) => String(cidr).trim());
-  assertNetworks(list);
-  return list;
-}).default([]);
-
-/** Origins with commas between them, or `*`; a list in a configuration file. */
-const origins = Joi.custom((value: unknown) => {
-  const list = (Array.isArray(value) ? value : String(value).split(',')).map((origin) =>
-    String(origin).trim(),
-  );
-  for (const origin of list) {
-    if (origin !== '*' && new URL(origin).origin !== origin) throw new Error('not an origin');
-  }
-  return list;
-}).default([]);
-
-const address = Joi.string()
-  .uri({ scheme: ['http', 'https'] })
-  .replace(/\/+$/, '');
 
 /** Flags, environment variables, configuration file and `--help` are all made of this table. */
 export const OPTIONS: Record<keyof Config, ConfigOption> = {

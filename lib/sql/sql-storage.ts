@@ -68,8 +68,8 @@ export class SqlStorage implements Storage {
     return this.#database.transaction(work);
   }
 
-  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
-    return this.#database.alone(office, work);
+  alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#database.alone(task, work);
   }
 
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {

@@ -34,7 +34,7 @@ export interface SqlDatabase extends SqlReader {
    */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /** As {@link Storage.alone}. */
-  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined>;
+  alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take seconds, or minutes, without holding anything else. */
   aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Reads the whole database, aside: a sentence for each place in its files that contradicts others. */

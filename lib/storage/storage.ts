@@ -78,10 +78,9 @@ export interface Storage {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   /**
-   * Runs `work` unless somebody holds that office already, in this process or another; then it isn't run, and the answer is
-   * undefined.
+   * Runs `work` unless a task of that name is under way already, in this process or another: then the answer is undefined.
    */
-  alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined>;
+  alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
 
   /** Adds a job with the source code of its scene. A `jobId` is used once only. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;

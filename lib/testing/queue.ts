@@ -224,7 +224,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await claimAll(storage), ['a1', 'b1', 'a2']);
     },
 
-    async 'lets one at a time hold an office'(storage) {
+    async 'runs a task alone'(storage) {
       const gate = Promise.withResolvers<string>();
       const first = storage.alone('upkeep', () => gate.promise);
       assert.equal(await storage.alone('upkeep', async () => 'second'), undefined);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
@@ -74,8 +75,23 @@ export class WebhookSecrets {
     return (await this.#options.secretOf?.({ jobId, owner, keyId })) ?? null;
   }
 
-  /** Seals with the current master key what is sealed with the one before, of jobs and deliveries, step by step. */
-  async reseal(storage: Storage): Promise<{ jobs: number; deliveries: number }> {
+  /**
+   * Seals with the current master key what is sealed with the one before: secrets of jobs, deliveries and `apiKeys`.
+   * Answers with the number of those of jobs and keys.
+   */
+  async resealAll(storage: Storage, apiKeys: ApiKeys | undefined): Promise<{ jobs: number; keys: number }> {
+    const total = { jobs: 0, keys: 0 };
+    for (;;) {
+      const keys = (await apiKeys?.reseal()) ?? 0;
+      const { jobs, deliveries } = await this.#reseal(storage);
+      total.keys += keys;
+      total.jobs += jobs;
+      // Some may have been sealed just before the master key changed, and written down behind the steps.
+      if (keys + jobs + deliveries === 0) return total;
+    }
+  }
+
+  async #reseal(storage: Storage): Promise<{ jobs: number; deliveries: number }> {
     const masterKeys = await this.#loadMasterKeys();
     const all = async (store: Pick<Storage, 'resealSecrets'>) => {
       let count = 0;

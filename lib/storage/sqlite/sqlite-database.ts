@@ -2,36 +2,21 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { isNoRoom, realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
-import { type Logger, silentLogger } from '../../logger.ts';
+import { silentLogger } from '../../logger.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
 import { Aside } from './aside.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { Connection, damaged, isFailedFlush } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
+import type { Flush, SqliteDatabaseOptions } from './options.ts';
 import type { Schema } from './schema.ts';
 import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-/** One write to the disk: how many transactions it held, and how long it took. */
-export interface Flush {
-  commits: number;
-  tookMs: number;
-}
-
-export interface SqliteDatabaseOptions {
-  logger?: Logger;
-  /** Disk I/O failed: the state of the medium is unknown. Ends the process unless replaced, for tests. */
-  onFatal?: (error: Error) => void;
-  /** The disk was full; called before what waited for the write is told. */
-  onNoRoom?: () => Promise<void>;
-  onFlush?: (flush: Flush) => void;
-  /** Resolves when all that was written to a file is on the medium. Default: `fdatasync`. */
-  flushFile?: (descriptor: number) => Promise<void>;
-  /** From what size on the log is copied into the database, in bytes. Default 16 MiB. */
-  checkpointAfterBytes?: number;
-}
+export type { Flush, SqliteDatabaseOptions } from './options.ts';
 
 /** The exit code of a process whose disk failed it (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
@@ -71,11 +56,10 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #schema: Schema;
   readonly #log: WriteAheadLog;
   readonly #aside: Aside;
-  readonly #logger: Logger;
   readonly #onFatal: (error: Error) => void;
   readonly #onNoRoom: () => Promise<void>;
   readonly #onFlush: (flush: Flush) => void;
-  readonly #checkpointAfterBytes: number;
+  readonly #checkpoints: Checkpoints;
   #connections: { writer: Connection; reader: Connection } | undefined;
   #isOpen = false;
   /** The tail of the line of transactions and commits. */
@@ -84,11 +68,8 @@ export class SqliteDatabase implements SqlDatabase {
   #group: Group | undefined;
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
-  #checkpointing: Promise<void> | undefined;
-  /** The size of the log at which the next one is due: when the last one failed or the disk is full, not at once. */
-  #checkpointAtBytes = 0;
   /** What is being done alone. */
-  readonly #offices = new Set<string>();
+  readonly #tasksAlone = new Set<string>();
   readonly #spell = new Spell();
 
   constructor(path: string, schema: Schema, options: SqliteDatabaseOptions = {}) {
@@ -96,12 +77,15 @@ export class SqliteDatabase implements SqlDatabase {
     this.#schema = schema;
     this.#log = new WriteAheadLog(path, options.flushFile);
     this.#aside = new Aside(path);
-    this.#logger = options.logger ?? silentLogger;
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
     this.#onNoRoom = options.onNoRoom ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
-    this.#checkpointAfterBytes = options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES;
-    this.#checkpointAtBytes = this.#checkpointAfterBytes;
+    this.#checkpoints = new Checkpoints({
+      logSize: () => this.#log.sizeBytes,
+      afterBytes: options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES,
+      checkpoint: () => this.#checkpoint(),
+      logger: options.logger ?? silentLogger,
+    });
   }
 
   async start(): Promise<void> {
@@ -112,7 +96,7 @@ export class SqliteDatabase implements SqlDatabase {
       if (!isFull(error)) throw error;
       await this.#onNoRoom();
       await this.#open({ emptyLog: false });
-      this.#putCheckpointOff();
+      this.#checkpoints.putOff();
     }
   }
 
@@ -147,8 +131,8 @@ export class SqliteDatabase implements SqlDatabase {
     do {
       await this.#last; // A transaction that runs may open a group of its own.
       await this.#flushing;
-      await this.#checkpointing;
-    } while (this.#group || this.#flushing || this.#checkpointing);
+      await this.#checkpoints.underWay;
+    } while (this.#group || this.#flushing || this.#checkpoints.underWay);
     await this.#aside.stop();
     await this.#log.close();
     this.#opened.reader.close();
@@ -166,13 +150,13 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#opened.reader.get<Row>(text, values);
   }
 
-  async alone<T>(office: string, work: () => Promise<T>): Promise<T | undefined> {
-    if (this.#offices.has(office)) return undefined;
-    this.#offices.add(office);
+  async alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#tasksAlone.has(task)) return undefined;
+    this.#tasksAlone.add(task);
     try {
       return await work();
     } finally {
-      this.#offices.delete(office);
+      this.#tasksAlone.delete(task);
     }
   }
 
@@ -193,7 +177,7 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async purge(): Promise<void> {
-    await this.#checkpointing;
+    await this.#checkpoints.underWay;
     await this.#inLine(async () => {
       this.#assertOpen();
       await this.#emptyLog();
@@ -296,7 +280,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#flushing = this.#flush(group, startedMs).finally(() => {
       this.#flushing = undefined;
       this.#commitSoon();
-      this.#checkpointIfDue();
+      if (this.#isOpen) this.#checkpoints.beginIfDue();
     });
   }
 
@@ -356,7 +340,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** A checkpoint would take the room that is made here for commits, and fail all the same. */
   async #ranOut(): Promise<void> {
-    this.#putCheckpointOff();
+    this.#checkpoints.putOff();
     await this.#onNoRoom();
   }
 
@@ -374,23 +358,6 @@ export class SqliteDatabase implements SqlDatabase {
     if (reader.isInTransaction) reader.run(END_OF_VIEW);
     reader.run('BEGIN');
     reader.get('PRAGMA user_version', []); // A transaction sees what is there when it first reads.
-  }
-
-  #checkpointIfDue(): void {
-    if (this.#checkpointing || !this.#isOpen || this.#log.sizeBytes < this.#checkpointAtBytes) return;
-    this.#checkpointAtBytes = this.#checkpointAfterBytes;
-    this.#checkpointing = this.#checkpoint()
-      .catch((error: unknown) => {
-        this.#putCheckpointOff();
-        this.#logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.');
-      })
-      .finally(() => {
-        this.#checkpointing = undefined;
-      });
-  }
-
-  #putCheckpointOff(): void {
-    this.#checkpointAtBytes = this.#log.sizeBytes + this.#checkpointAfterBytes;
   }
 
   /** Copies nearly all while commits go on, and only the rest while they wait. */

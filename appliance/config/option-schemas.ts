@@ -1,0 +1,40 @@
+import Joi from 'joi';
+import { assertNetworks, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
+
+/** A whole number. */
+export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
+  const schema = Joi.number().integer().min(minimum);
+  return fallback === undefined ? schema : schema.default(fallback);
+}
+
+/** Five prices in the order of the qualities: `1,2,4,8,16`. */
+export const prices: Joi.Schema = Joi.custom((value: unknown) => {
+  const numbers = String(value).split(',').map(Number);
+  if (numbers.length !== QUALITIES.length || !numbers.every((price) => Number.isFinite(price) && price > 0)) {
+    throw new Error('not five prices');
+  }
+  return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
+}).default(DEFAULT_PRICING.creditsPerSecond);
+
+/** CIDRs with commas between them; a list in a configuration file. */
+export const networks: Joi.Schema = Joi.custom((value: unknown) => {
+  const list = (Array.isArray(value) ? value : String(value).split(',')).map((cidr) => String(cidr).trim());
+  assertNetworks(list);
+  return list;
+}).default([]);
+
+/** Origins with commas between them, or `*`; a list in a configuration file. */
+export const origins: Joi.Schema = Joi.custom((value: unknown) => {
+  const list = (Array.isArray(value) ? value : String(value).split(',')).map((origin) =>
+    String(origin).trim(),
+  );
+  for (const origin of list) {
+    if (origin !== '*' && new URL(origin).origin !== origin) throw new Error('not an origin');
+  }
+  return list;
+}).default([]);
+
+/** A URL, without the slashes at its end. */
+export const address: Joi.Schema = Joi.string()
+  .uri({ scheme: ['http', 'https'] })
+  .replace(/\/+$/, '');
