@@ -5,6 +5,7 @@ import { FileAssetStore } from '../assets/file-asset-store.ts';
 import { type Disk, realDisk } from '../disk.ts';
 import { DOCUMENT_FILES, Documents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
+import { explained } from '../folder-faults.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
@@ -15,7 +16,7 @@ import { SqlStorage } from '../sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { type Flush, SqliteDatabase, type SqliteDatabaseOptions } from '../storage/sqlite/sqlite-database.ts';
 import type { Storage } from '../storage/storage.ts';
-import { checkFolder, explained } from './folder-check.ts';
+import { checkFolder } from './folder-check.ts';
 import { FolderLock } from './folder-lock.ts';
 import { SpareRoom, type SpareRoomOptions } from './spare-room.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { explained } from '../data-folder/folder-check.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
+import { explained } from '../folder-faults.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 

@@ -1,0 +1,40 @@
+import { isNoRoom } from './disk.ts';
+import { ScenepressError } from './errors.ts';
+
+/** What went wrong with a data folder, in words, where the system's own say too little; else the error itself. */
+export function explained(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error) || error instanceof ScenepressError) return error;
+  const { code = '', path = folder } = error as NodeJS.ErrnoException;
+  if (path !== folder && !path.startsWith(`${folder}/`)) return error;
+  const reason = reasonOf(error, code, path);
+  if (reason === undefined) return error;
+  return new ScenepressError('storage_failed', `The data folder ${folder} can't be used: ${reason}`, {
+    cause: error,
+  });
+}
+
+function reasonOf(error: Error, code: string, path: string): string | undefined {
+  if (isNoRoom(error)) return 'its disk is full (ENOSPC). Free some space on it.';
+  const user = process.getuid ? ` (user id ${process.getuid()})` : '';
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return (
+        `this user${user} may not use ${path} (${code}). Run Scenepress as the user that the folder belongs to, ` +
+        'or give the folder to this one, with chown -R.'
+      );
+    case 'EROFS':
+      return `its disk is read-only (${code}). Mount it writable.`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${path} is no folder (${code}).`;
+    case 'EISDIR':
+      return `${path} is a folder where a file should be (${code}). Put the file back in its place.`;
+    case 'EIO':
+      return `${path} can't be read or written (${code}): the disk may be failing. Copy what it holds, then restore a backup.`;
+    default:
+      return (error as NodeJS.ErrnoException).syscall === undefined
+        ? undefined
+        : `${error.message}. Look at the disk.`;
+  }
+}
