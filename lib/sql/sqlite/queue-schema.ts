@@ -46,12 +46,11 @@ INSERT INTO queue_totals VALUES (1, 0, 0, 0);
 
 CREATE TRIGGER queue_counts_more AFTER INSERT ON queue
 BEGIN
-  INSERT INTO turns VALUES
-    (NEW.owner, coalesce((SELECT turn FROM turns ORDER BY turn DESC LIMIT 1), 0) + 1, 0, 0, 0, 0)
-    ON CONFLICT (owner) DO NOTHING;
-  UPDATE turns SET waiting = waiting + (NEW.worker IS NULL),
-    ready = ready + (NEW.worker IS NULL AND NEW.not_before_ms IS NULL), running = running + (NEW.worker IS NOT NULL)
-  WHERE owner = NEW.owner;
+  INSERT INTO turns VALUES (
+    NEW.owner, coalesce((SELECT turn FROM turns ORDER BY turn DESC LIMIT 1), 0) + 1, 0,
+    NEW.worker IS NULL, NEW.worker IS NULL AND NEW.not_before_ms IS NULL, NEW.worker IS NOT NULL
+  ) ON CONFLICT (owner) DO UPDATE
+    SET waiting = waiting + excluded.waiting, ready = ready + excluded.ready, running = running + excluded.running;
 END;
 CREATE TRIGGER queue_counts_anew AFTER UPDATE OF worker, not_before_ms ON queue
 WHEN (NEW.worker IS NULL) <> (OLD.worker IS NULL) OR (NEW.not_before_ms IS NULL) <> (OLD.not_before_ms IS NULL)
@@ -68,6 +67,11 @@ BEGIN
     ready = ready - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL), running = running - (OLD.worker IS NOT NULL)
   WHERE owner = OLD.owner;
   DELETE FROM turns WHERE owner = OLD.owner AND waiting = 0 AND running = 0;
+END;
+CREATE TRIGGER first_turns_add_up AFTER INSERT ON turns
+BEGIN
+  UPDATE queue_totals SET waiting = waiting + NEW.waiting, running = running + NEW.running,
+    owners = owners + (NEW.waiting > 0);
 END;
 CREATE TRIGGER turns_add_up AFTER UPDATE OF waiting, running ON turns
 BEGIN
