@@ -1,10 +1,48 @@
-/** The source of time. Passed in, so that tests own it. */
+/** The source of time, and of timers. Passed in, so that tests own it. */
 export interface Clock {
   /** Milliseconds since the epoch, UTC. */
   now(): number;
+  /** Milliseconds by a monotonic clock, from an arbitrary point on. Nobody sets it. */
+  uptimeMs(): number;
+  /** Calls `work` once, after `ms` milliseconds. Until then it keeps the process running. */
+  after(ms: number, work: () => void): Timer;
+  /** Calls `work` every `ms` milliseconds. Keeps no process running. */
+  every(ms: number, work: () => void): Timer;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+export interface Timer {
+  /** Does nothing when it has fired. */
+  cancel(): void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  uptimeMs: () => performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return { cancel: () => clearTimeout(timer) };
+  },
+  every(ms, work) {
+    const timer = setInterval(work, ms).unref();
+    return { cancel: () => clearInterval(timer) };
+  },
+};
+
+/** Resolves with true after `ms` milliseconds; with false, at once, when `signal` is aborted. */
+export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
+  if (signal?.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const timer = clock.after(ms, () => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve(true);
+    });
+    const giveUp = () => {
+      timer.cancel();
+      resolve(false);
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+  });
+}
 
 const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'));

@@ -4,7 +4,7 @@ export { Accounts } from './accounts/accounts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
-export { type Clock, isoTime, systemClock } from './clock.ts';
+export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
 export {
   type BackupReport,
   backUp,

@@ -119,13 +119,13 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
    */
   async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     if (this.#accepting) this.#state = 'stopping';
-    const { cancellations, dispatcher, renderer, upkeep, webhooks } = this.#parts;
+    const { cancellations, clock, dispatcher, renderer, upkeep, webhooks } = this.#parts;
     await upkeep.stop();
     const watchStopped = renderer.stopWatch();
-    const until = performance.now() + graceMs;
+    const until = clock.uptimeMs() + graceMs;
     await dispatcher.stop(graceMs);
     cancellations.stop();
-    await webhooks.stop({ graceMs: Math.max(0, until - performance.now()) });
+    await webhooks.stop({ graceMs: Math.max(0, until - clock.uptimeMs()) });
     await watchStopped;
   }
 

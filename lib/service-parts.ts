@@ -118,7 +118,7 @@ export function makeParts(options: RenderServiceOptions): ServiceParts {
     room,
   });
   const gate = new Gate({ room, renderer, settings, clock });
-  const cancellations = new Cancellations({ book, storage, signals, discards, events, logger });
+  const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner = () => true, previewIntervalMs = 0 } = options;
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
   const dispatcher = new Dispatcher({
@@ -135,6 +135,7 @@ export function makeParts(options: RenderServiceOptions): ServiceParts {
     queue,
     previewIntervalMs,
     events,
+    clock,
     logger,
   });
   const retention = { ...KEEP_ALL, ...options.retention };

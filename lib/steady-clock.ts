@@ -10,18 +10,16 @@ const STEP_MS = 60_000;
  */
 export class SteadyClock {
   readonly #clock: Clock;
-  readonly #uptimeMs: () => number;
   #last: { nowMs: number; uptimeMs: number } | undefined;
   #steadySinceMs = 0;
 
-  constructor(clock: Clock, uptimeMs: () => number = () => performance.now()) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#uptimeMs = uptimeMs;
   }
 
   /** To be called at the start of a service, and before each removal. */
   look(): boolean {
-    const [nowMs, uptimeMs] = [this.#clock.now(), this.#uptimeMs()];
+    const [nowMs, uptimeMs] = [this.#clock.now(), this.#clock.uptimeMs()];
     const last = this.#last;
     this.#last = { nowMs, uptimeMs };
     const wasSet = !last || Math.abs(nowMs - last.nowMs - (uptimeMs - last.uptimeMs)) > STEP_MS;

@@ -1,7 +1,7 @@
 import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import type { JobBook } from './jobs/job-book.ts';
 import { LEASE_MS } from './jobs/job-claims.ts';
 import type { JobEvents } from './jobs/job-events.ts';
@@ -38,7 +38,7 @@ export class Upkeep {
   readonly #logger: Logger;
   readonly #steady: SteadyClock;
   #tasks: ScheduledTask[] | undefined;
-  #sweeps: NodeJS.Timeout | undefined;
+  #sweeps: Timer | undefined;
   #bookProblems: number | null = null;
 
   constructor(options: UpkeepOptions) {
@@ -58,7 +58,10 @@ export class Upkeep {
       cron.schedule(HOURLY, () => this.#alone('tidying', () => this.#tidy()), { timezone: 'UTC' }),
     ];
     if (this.#options.storage.isShared)
-      this.#sweeps = setInterval(() => void this.#alone('sweep', () => this.#sweep()), SWEEP_MS).unref();
+      this.#sweeps = this.#options.clock.every(
+        SWEEP_MS,
+        () => void this.#alone('sweep', () => this.#sweep()),
+      );
     void this.#alone('audit', () => this.#audit());
     this.#steady.look();
   }
@@ -67,7 +70,7 @@ export class Upkeep {
   async stop(): Promise<void> {
     const tasks = this.#tasks ?? [];
     this.#tasks = undefined;
-    clearInterval(this.#sweeps);
+    this.#sweeps?.cancel();
     for (const task of tasks) await task.destroy();
   }
 

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, delay } from './clock.ts';
 
 /** Waits for something, but no longer than that. */
-export async function within(ms: number, something: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  await Promise.race([something, delay(ms, undefined, { signal: timer.signal }).catch(() => {})]);
-  timer.abort();
+export async function within(clock: Clock, ms: number, something: Promise<unknown>): Promise<void> {
+  const settled = new AbortController();
+  await Promise.race([something, delay(clock, ms, settled.signal)]);
+  settled.abort();
 }

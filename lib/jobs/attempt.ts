@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, delay } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
 import { isSuspect } from '../queue/suspects.ts';
@@ -31,6 +31,7 @@ export interface AttemptOptions extends AttemptWorld {
   storage: Storage;
   ledger: Ledger;
   hold: BeginHold;
+  clock: Clock;
   discards: Discards;
   previewIntervalMs: number;
   /** The owner was, when the job was claimed. */
@@ -117,9 +118,8 @@ export class Attempt {
   }
 
   async #isStopping(): Promise<boolean> {
-    const { stopping: signal } = this.#options;
-    await delay(STOP_HEARD_MS, undefined, { signal }).catch(() => {});
-    return signal.aborted;
+    const { clock, stopping: signal } = this.#options;
+    return !(await delay(clock, STOP_HEARD_MS, signal));
   }
 
   async #rendered(renderer: Renders): Promise<RenderResult> {
@@ -209,7 +209,7 @@ export class Attempt {
   }
 
   #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
-    const { stopped: signal, logger } = this.#options;
-    return persistently(step, { signal, logger });
+    const { clock, stopped: signal, logger } = this.#options;
+    return persistently(step, { clock, signal, logger });
   }
 }

@@ -1,15 +1,19 @@
+import type { Clock, Timer } from '../clock.ts';
+
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
 /** Keeps renders from beginning for a while, twice as long each time, while attempts can't be made. */
 export class BeginHold {
+  readonly #clock: Clock;
   readonly #onEnd: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #nextMs = FIRST_MS;
   #isShortage = false;
 
   /** `onEnd` is called when renders may begin again. */
-  constructor(onEnd: () => void) {
+  constructor(clock: Clock, onEnd: () => void) {
+    this.#clock = clock;
     this.#onEnd = onEnd;
   }
 
@@ -28,16 +32,16 @@ export class BeginHold {
     if (this.#timer) return this.#nextMs;
     const holdMs = this.#nextMs;
     this.#nextMs = Math.min(2 * holdMs, LONGEST_MS);
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.after(holdMs, () => {
       this.end();
       this.#onEnd();
-    }, holdMs);
+    });
     return holdMs;
   }
 
   /** Renders may begin; whether they can, is to be seen. */
   end(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
   }
 

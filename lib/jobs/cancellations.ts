@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -15,6 +16,7 @@ export interface CancellationsOptions {
   logger: Logger;
   discards: Discards;
   events: JobEvents;
+  clock: Clock;
 }
 
 /** Cancels jobs, and sees to it that those whose end was begun come to it. */
@@ -42,8 +44,12 @@ export class Cancellations {
 
   /** Takes a job that stands between two steps further, until that succeeds or it is stopped. */
   async resume(jobId: string): Promise<void> {
-    const { book, logger } = this.#options;
-    const ended = await persistently(() => book.resume(jobId), { signal: this.#stopped.signal, logger });
+    const { book, clock, logger } = this.#options;
+    const ended = await persistently(() => book.resume(jobId), {
+      clock,
+      signal: this.#stopped.signal,
+      logger,
+    });
     if (ended) this.#tell(ended);
   }
 

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import type { Timer } from '../clock.ts';
 import type { Gate } from '../gate.ts';
 import { randomId } from '../ids.ts';
 import type { Claim } from '../queue/queue.ts';
@@ -26,8 +27,6 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   /** A {@link Gate}. */
   gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
   owners: Pick<Owners, 'precedenceOf'>;
-  /** Milliseconds by a monotonic clock. Default: that of the process. */
-  uptimeMs?: () => number;
 }
 
 /** Claims jobs that wait for workers that are free, and sees each attempt to its end. */
@@ -35,8 +34,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlog: Backlog;
   readonly #leases: Leases;
-  readonly #uptimeMs: () => number;
-  readonly #hold = new BeginHold(() => this.wake());
+  readonly #hold: BeginHold;
   /** Another one in each life: what an earlier one left belongs to no one. */
   #worker = randomId('worker');
   #renderer: Renders | undefined;
@@ -47,7 +45,7 @@ export class Dispatcher {
   #dispatching: Promise<void> | undefined;
   /** Jobs that were canceled while claims were being made. */
   readonly #worthless = new Set<string>();
-  #poll: NodeJS.Timeout | undefined;
+  #poll: Timer | undefined;
   #stopListening = () => {};
   /** Aborted when a stop begins. */
   #stopping = new AbortController();
@@ -56,16 +54,16 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { storage, book, owners, logger } = options;
+    const { storage, book, owners, clock, logger } = options;
+    this.#hold = new BeginHold(clock, () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, owners);
-    this.#uptimeMs = options.uptimeMs ?? (() => performance.now());
     this.#leases = new Leases({
       renew: (claims) => book.claims.renew(claims),
       isShared: storage.isShared,
       onWorthless: (claim) => this.#attemptOf(claim)?.stop('worthless'),
       onCutOff: (claim) => this.#attemptOf(claim)?.stop('cut off'),
-      uptimeMs: this.#uptimeMs,
+      clock,
       logger,
     });
   }
@@ -100,8 +98,8 @@ export class Dispatcher {
     await this.#backlog.refresh();
     this.#renderer = renderer;
     this.#leases.start();
-    this.#poll = setInterval(() => void this.#look(), POLL_MS).unref();
-    const { gate, signals } = this.#options;
+    const { clock, gate, signals } = this.#options;
+    this.#poll = clock.every(POLL_MS, () => void this.#look());
     const stopListening = signals.listen((signal) => this.#hear(signal));
     gate.on('open', this.#beginAgain);
     this.#stopListening = () => {
@@ -115,19 +113,19 @@ export class Dispatcher {
   async stop(graceMs: number): Promise<void> {
     this.#renderer = undefined;
     this.#stopListening();
-    clearInterval(this.#poll);
+    this.#poll?.cancel();
     this.#stopping.abort();
     this.#endHold();
     await this.#dispatching;
     const ended = () => Promise.all([...this.#running.values()].map((attempt) => attempt.ended));
-    if (graceMs > 0) await within(graceMs, ended());
+    if (graceMs > 0) await within(this.#options.clock, graceMs, ended());
     this.#stopped.abort();
     for (const attempt of this.#running.values()) attempt.stop('shutdown');
     await ended();
     this.#leases.stop();
     // Attempts that ended meanwhile may have begun it again; it would keep the process running.
     this.#endHold();
-    await within(DISCARD_GRACE_MS, this.#options.discards.settled());
+    await within(this.#options.clock, DISCARD_GRACE_MS, this.#options.discards.settled());
     this.#stopped = new AbortController();
   }
 
@@ -184,10 +182,10 @@ export class Dispatcher {
   }
 
   async #claimFor(renderer: Renders): Promise<void> {
-    const { book, queue, owners } = this.#options;
+    const { book, clock, queue, owners } = this.#options;
     const running = [...this.#running.values()];
     const forAll = Math.max(1, renderer.size - queue.reservedWorkers);
-    const sinceMs = this.#uptimeMs();
+    const sinceMs = clock.uptimeMs();
     this.#worthless.clear();
     const claimed = await book.claims.claim(this.#worker, {
       most: renderer.size - running.length,

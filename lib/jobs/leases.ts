@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Claim } from '../queue/queue.ts';
 import { LEASE_MS } from './job-claims.ts';
@@ -15,8 +16,7 @@ export interface LeasesOptions {
   onWorthless: (claim: Claim) => void;
   /** A claim could not be renewed, and may soon be somebody else's. */
   onCutOff: (claim: Claim) => void;
-  /** Milliseconds by a monotonic clock. */
-  uptimeMs: () => number;
+  clock: Clock;
   logger: Logger;
 }
 
@@ -25,7 +25,7 @@ export class Leases {
   readonly #options: LeasesOptions;
   /** With the time from which each is known to hold, of `uptimeMs`. */
   readonly #claims = new Map<Claim, number>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #isRenewing = false;
 
   constructor(options: LeasesOptions) {
@@ -33,11 +33,12 @@ export class Leases {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.look(this.#options.uptimeMs()), LOOK_MS).unref();
+    const { clock } = this.#options;
+    this.#timer ??= clock.every(LOOK_MS, () => this.look(clock.uptimeMs()));
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
   }
 

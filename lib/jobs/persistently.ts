@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, delay } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
 const FIRST_MS = 500;
@@ -10,15 +10,14 @@ const LONGEST_MS = 30_000;
  */
 export async function persistently<T>(
   step: () => Promise<T>,
-  { signal, logger }: { signal: AbortSignal; logger: Logger },
+  { clock, signal, logger }: { clock: Clock; signal: AbortSignal; logger: Logger },
 ): Promise<T | undefined> {
   for (let waitMs = FIRST_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_MS)) {
     try {
       return await step();
     } catch (error) {
       logger.error({ err: error, againInMs: waitMs }, 'A step could not be written down; trying again.');
-      const stopped = await delay(waitMs, false, { signal }).catch(() => true);
-      if (stopped) return undefined;
+      if (!(await delay(clock, waitMs, signal))) return undefined;
     }
   }
 }

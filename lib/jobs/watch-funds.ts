@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
@@ -11,18 +12,19 @@ const CHECK_MS = 1_000;
  */
 export function watchFunds(
   { jobId, owner, quality, reserveCredits }: JobRecord,
-  { ledger, pricing, logger }: { ledger: Ledger; pricing: Pricing; logger: Logger },
+  { clock, ledger, pricing, logger }: { clock: Clock; ledger: Ledger; pricing: Pricing; logger: Logger },
   onRanOut: () => void,
 ): () => void {
-  const startedAt = performance.now();
-  const timer = setInterval(async () => {
-    const cost = pricing.costCredits(quality, performance.now() - startedAt);
+  const startedAt = clock.uptimeMs();
+  const check = async () => {
+    const cost = pricing.costCredits(quality, clock.uptimeMs() - startedAt);
     if (cost <= reserveCredits) return;
     const available = await ledger.available(owner).catch((error: unknown) => {
       logger.warn({ err: error, jobId }, 'The ledger did not say what is available.');
       return Number.POSITIVE_INFINITY;
     });
     if (cost > reserveCredits + available) onRanOut();
-  }, CHECK_MS);
-  return () => clearInterval(timer);
+  };
+  const timer = clock.every(CHECK_MS, () => void check());
+  return () => timer.cancel();
 }

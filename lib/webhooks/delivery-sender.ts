@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
+import { type Clock, delay, type Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
+import { within } from '../within.ts';
 import type { DeliveryRecord } from './delivery.ts';
 import { BEGIN_WITHIN_MS, type DeliveryBook } from './delivery-book.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -26,8 +26,6 @@ export interface DeliverySenderOptions extends LaneOptions {
   /** False while no attempts are to be begun; default: never. */
   mayBegin?: () => boolean;
   clock: Clock;
-  /** A time that is never set. Default: the machine's uptime. */
-  uptimeMs?: () => number;
   logger: Logger;
   /** Told of every attempt that was written down. */
   onAttempt?: (delivery: DeliveryRecord) => void;
@@ -72,14 +70,13 @@ export class DeliverySender {
   readonly #secretOf: SecretOf;
   readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
-  readonly #uptimeMs: () => number;
   readonly #logger: Logger;
   readonly #onAttempt: (delivery: DeliveryRecord) => void;
   readonly #lanes: HostLanes;
   readonly #sending = new Map<string, Sending>();
   /** Hosts whose pace has changed, until the store knows. */
   #changedPaces: { owner: string; host: string }[] = [];
-  #poll: NodeJS.Timeout | undefined;
+  #poll: Timer | undefined;
   #filling: Promise<void> | undefined;
   #fillAgain = false;
   #stopSignal = new AbortController();
@@ -91,7 +88,6 @@ export class DeliverySender {
     this.#secretOf = options.secretOf;
     this.#mayBegin = options.mayBegin ?? (() => true);
     this.#clock = options.clock;
-    this.#uptimeMs = options.uptimeMs ?? (() => performance.now());
     this.#logger = options.logger;
     this.#onAttempt = options.onAttempt ?? (() => {});
     this.#lanes = new HostLanes(options);
@@ -99,19 +95,17 @@ export class DeliverySender {
 
   start(): void {
     this.#stopSignal = new AbortController();
-    this.#poll ??= setInterval(() => this.wake(), POLL_MS);
+    this.#poll ??= this.#clock.every(POLL_MS, () => this.wake());
     this.wake();
   }
 
   /** Begins no more attempts; those under way may go on for `graceMs`, then they are cut off and written down so. */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
-    clearInterval(this.#poll);
+    this.#poll?.cancel();
     this.#poll = undefined;
     await this.#filling;
     const ended = Promise.all([...this.#sending.values()].map((sending) => sending.ended));
-    const timer = new AbortController();
-    await Promise.race([ended, delay(graceMs, undefined, { signal: timer.signal }).catch(() => {})]);
-    timer.abort();
+    if (graceMs > 0) await within(this.#clock, graceMs, ended);
     this.#stopSignal.abort();
     for (const { cutOff } of this.#sending.values()) cutOff.abort();
     await ended;
@@ -142,7 +136,7 @@ export class DeliverySender {
   async #beginSome(): Promise<boolean> {
     const most = Math.min(this.#lanes.free, CLAIMED_AT_ONCE);
     if (most <= 0 || !this.#mayBegin() || !(await this.#book.isAnyDue())) return false;
-    const sinceMs = this.#uptimeMs();
+    const sinceMs = this.#clock.uptimeMs();
     this.#changedPaces.push(...this.#lanes.changed());
     const changed = this.#changedPaces.slice();
     const places = new Places(this.#lanes);
@@ -180,18 +174,19 @@ export class DeliverySender {
   }
 
   async #attempt({ delivery, sinceMs }: Claimed, cutOff: AbortSignal, place: Place): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = this.#clock.uptimeMs();
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
     try {
       const request = await this.#requestOf(delivery);
-      const askedAt = performance.now();
+      const askedAt = this.#clock.uptimeMs();
       // Its claim may have lapsed while the process, or the disk, stood still.
-      const inTime = this.#uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
+      const inTime = this.#clock.uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
       if (request) result = inTime ? await this.#outbound.post(request, cutOff) : TOO_LATE;
       else result = UNSIGNED;
       const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
-      if (isReceivers) exchange = { tookMs: performance.now() - askedAt, answered: result.reason === null };
+      if (isReceivers)
+        exchange = { tookMs: this.#clock.uptimeMs() - askedAt, answered: result.reason === null };
     } finally {
       place.leave(exchange);
     }
@@ -199,7 +194,7 @@ export class DeliverySender {
     const { deliveryId, jobId, host, attempts } = delivery;
     const { status, reason, detail } = result;
     const details = { deliveryId, jobId, host, attempt: attempts.length, status, reason, detail };
-    this.#logger.info({ ...details, ms: Math.round(performance.now() - startedAt) }, 'webhook');
+    this.#logger.info({ ...details, ms: Math.round(this.#clock.uptimeMs() - startedAt) }, 'webhook');
   }
 
   /** Undefined when there is no secret to sign it with. */
@@ -234,8 +229,7 @@ export class DeliverySender {
       } catch (error) {
         const { deliveryId } = delivery;
         this.#logger.error({ err: error, deliveryId }, 'An attempt could not be written down; trying again.');
-        const stopped = await delay(waitMs, false, { signal: this.#stopSignal.signal }).catch(() => true);
-        if (stopped) return;
+        if (!(await delay(this.#clock, waitMs, this.#stopSignal.signal))) return;
       }
     }
   }

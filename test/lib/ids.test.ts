@@ -1,4 +1,5 @@
 import t from 'tap';
+import { systemClock } from '../../lib/clock.ts';
 import { SortableIds, timeOfId } from '../../lib/ids.ts';
 
 const FORM = /^[0-9a-f]{48}$/;
@@ -6,7 +7,7 @@ const NOW = Date.UTC(2026, 0, 1);
 
 function idsAt(times: number[]): string[] {
   let at = 0;
-  const ids = new SortableIds({ now: () => times[at] as number });
+  const ids = new SortableIds({ ...systemClock, now: () => times[at] as number });
   return times.map((_, i) => {
     at = i;
     return ids.next();

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import { type Claim, DataFolder, LocalSignals, type Logger, type Precedence } from '../../../lib/index.ts';
@@ -17,6 +16,7 @@ import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
@@ -34,7 +34,12 @@ async function setUp(
   t.teardown(() => folder.stop());
   const { assets } = folder;
   const storage = Object.assign(folder.storage, { isShared });
-  const world = { storage, ledger: new UnmeteredLedger(), pricing: new Pricing(), clock: systemClock };
+  const world = {
+    storage,
+    ledger: new UnmeteredLedger(),
+    pricing: new Pricing(),
+    clock: more.clock ?? systemClock,
+  };
   const discards = new Discards({ assets, logger });
   const owners = more.owners ?? { precedenceOf: () => FIRST };
   const book = new JobBook({ ...world, owners, logger });
@@ -80,7 +85,15 @@ async function setUp(
   };
   const dispatcher: Dispatcher = new Dispatcher(options);
   t.teardown(() => dispatcher.stop(0));
-  const cancellations = new Cancellations({ book, storage, signals, discards, events, logger });
+  const cancellations = new Cancellations({
+    book,
+    storage,
+    signals,
+    discards,
+    events,
+    clock: world.clock,
+    logger,
+  });
   const open = async (owner: string) =>
     (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
   const job = await open('a');
@@ -469,23 +482,11 @@ t.test('workers of several services render each job once', async (t) => {
   await Promise.all([dispatcher.stop(0), other.stop(0)]);
 });
 
-/** Time passes when the test says so, for a dispatcher that is set up with it. */
-function holdIntervals(t: Test) {
-  let nowMs = 0;
-  mock.timers.enable({ apis: ['setInterval'] });
-  t.teardown(() => mock.timers.reset());
-  const pass = (ms: number) => {
-    nowMs += ms;
-    mock.timers.tick(ms);
-  };
-  return { pass, uptimeMs: () => nowMs };
-}
-
 t.test('jobs that no signal told of are found', async (t) => {
-  const { pass, uptimeMs } = holdIntervals(t);
-  const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { uptimeMs });
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { clock });
   await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
-  pass(2_000);
+  clock.advance(2_000);
   await until(() => ends.length === 2);
   await dispatcher.stop(0);
 });
@@ -493,12 +494,12 @@ t.test('jobs that no signal told of are found', async (t) => {
 t.test(
   'an owner who yielded has a turn again when that is over, though nothing of theirs ends',
   async (t) => {
-    const { pass, uptimeMs } = holdIntervals(t);
+    const clock = new FakeClock('2026-11-22T10:00:00Z');
     let isSpent = true;
     const owners: string[] = [];
     const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
       owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
-      uptimeMs,
+      clock,
       events: beginningsIn(owners),
     });
     for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
@@ -506,7 +507,7 @@ t.test(
     ends[0]?.(failedScene);
     await until(() => ends.length === 3);
     isSpent = false;
-    pass(2_000);
+    clock.advance(2_000);
     await new Promise(setImmediate);
     ends[1]?.(failedScene);
     await until(() => ends.length === 4);
@@ -539,8 +540,8 @@ t.test('claims that fail are tried again', async (t) => {
 });
 
 t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
-  const { pass, uptimeMs } = holdIntervals(t);
-  const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { uptimeMs });
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { clock });
   const renewed: number[] = [];
   const renew = book.claims.renew.bind(book.claims);
   t.intercept(book.claims, 'renew', {
@@ -550,10 +551,10 @@ t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
       return held;
     },
   });
-  pass(11_000);
+  clock.advance(11_000);
   await until(() => renewed.length === 1);
   await book.cancel(job.jobId); // Its signal got lost.
-  pass(11_000);
+  clock.advance(11_000);
   await until(() => renewed.length === 2);
   t.same(renewed, [1, 0]);
   await until(() => dispatcher.running === 0);
@@ -564,17 +565,17 @@ t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
 t.test('a worker that can’t renew its claims ends its renders where others may take them up', async (t) => {
   for (const isShared of [true, false]) {
     await t.test(isShared ? 'shared' : 'its own', async (t) => {
-      const { pass, uptimeMs } = holdIntervals(t);
+      const clock = new FakeClock('2026-11-22T10:00:00Z');
       const { gate, storage, book, dispatcher, job, stops, until } = await setUp(
         t,
         silentLogger,
-        { uptimeMs },
+        { clock },
         { isShared },
       );
       t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
       gate.isOpen = false;
       for (const stopped of [0, 0, 0, isShared ? 1 : 0]) {
-        pass(5_001);
+        clock.advance(5_001);
         await new Promise(setImmediate);
         t.equal(stops.length, stopped);
       }
