@@ -35,6 +35,13 @@ export function timeOfId(id: string): number {
   return Number(BigInt(`0x${id.slice(0, 16)}`) >> 16n);
 }
 
+/** Sorts before all ids that were made at a moment or later (epoch milliseconds). */
+export function firstIdAt(ms: number): string {
+  return Math.max(0, Math.floor(ms))
+    .toString(16)
+    .padStart(2 * MS_BYTES, '0');
+}
+
 const MS_BYTES = 6;
 const NUMBER_BYTES = 2;
 const LARGEST_NUMBER = 2 ** 16 - 1;

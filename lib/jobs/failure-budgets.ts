@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
-import type { JobRecord } from './job.ts';
+import type { EndedRender } from '../storage/storage.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
@@ -48,7 +48,7 @@ export class FailureBudgets {
   }
 
   /** Counts a job that is over. Only what its scene or its owner did counts: not a renderer that failed, nor a full disk. */
-  note({ owner, phase, failedBy, durationMs, completedAtMs }: JobRecord): void {
+  note({ owner, phase, failedBy, durationMs, completedAtMs }: EndedRender): void {
     if (phase !== 'failed' || failedBy === undefined || failedBy === 'service') return;
     if (this.#isOff || completedAtMs === null || (failedBy !== 'scene' && !durationMs)) return;
     const nowMs = this.#clock.now();

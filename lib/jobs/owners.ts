@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts';
+import { firstIdAt } from '../ids.ts';
 import type { Precedence } from '../queue/queue.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { EndedRender, Storage } from '../storage/storage.ts';
 import { type BudgetOptions, FailureBudgets } from './failure-budgets.ts';
-import type { JobRecord } from './job.ts';
-import { recentEnds } from './recent-ends.ts';
 import { STANDING_MS, Standing } from './standing.ts';
+
+/** Jobs that are counted again at a start: the newest. */
+const MOST_RESTORED = 10_000;
 
 /** What owners' jobs that ended say about their next ones: how much more of them may fail, and whose go first. */
 export class Owners {
@@ -24,11 +26,12 @@ export class Owners {
   async restore(): Promise<void> {
     this.#budgets.clear();
     this.#standing.clear();
-    for await (const job of recentEnds(this.#storage, this.#clock.now() - STANDING_MS)) this.note(job);
+    const after = firstIdAt(this.#clock.now() - STANDING_MS);
+    for (const job of await this.#storage.recentEnds({ after, limit: MOST_RESTORED })) this.note(job);
   }
 
   /** Counts a job that is over. */
-  note(job: JobRecord): void {
+  note(job: EndedRender): void {
     this.#budgets.note(job);
     this.#standing.note(job);
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { JobRecord } from './job.ts';
+import type { EndedRender } from '../storage/storage.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /** How long a render speaks for or against its owner. */
@@ -31,7 +31,7 @@ export class Standing {
   }
 
   /** Counts a job that is over. Renderer failures and full disks are not counted. */
-  note({ owner, phase, failedBy, durationMs, completedAtMs }: JobRecord): void {
+  note({ owner, phase, failedBy, durationMs, completedAtMs }: EndedRender): void {
     const isCompleted = phase === 'completed';
     const isOwners = phase === 'failed' && failedBy !== undefined && failedBy !== 'service';
     if (completedAtMs === null || durationMs === null || !(isCompleted || isOwners)) return;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
 import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
+  EndedRender,
   IdempotentRequest,
   JobQuery,
   ResealedStep,
@@ -36,6 +37,14 @@ const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   completed: ['completed'],
   failed: ['failed'],
 };
+
+interface EndedRow {
+  owner: string;
+  phase: JobPhase;
+  failed_by: NonNullable<JobRecord['failedBy']> | null;
+  duration_ms: number | null;
+  completed_at_ms: number | null;
+}
 
 /** Jobs in a database that speaks SQL. */
 export class SqlStorage implements Storage {
@@ -152,7 +161,7 @@ export class SqlStorage implements Storage {
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
     if (tx || !this.#cache) return this.#read(tx ? this.#database.inside(tx) : this.#database, jobId);
-    return this.#cache.get(jobId, () => this.#read(this.#database, jobId));
+    return this.#cache.get(jobId, async () => frozen(await this.#read(this.#database, jobId)));
   }
 
   async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
@@ -189,6 +198,23 @@ export class SqlStorage implements Storage {
     );
     const jobs = rows.map((row) => JOBS.record(row));
     return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: true, from: after });
+  }
+
+  async recentEnds({ after, limit }: { after: string; limit: number }): Promise<EndedRender[]> {
+    const each = `SELECT * FROM (SELECT job_id, owner, phase, failed_by, duration_ms, completed_at_ms FROM jobs
+       WHERE phase = ? AND job_id > ? ORDER BY job_id DESC LIMIT ?) AS page`;
+    const rows = await this.#database.all<EndedRow>(
+      `${TERMINAL.map(() => each).join(' UNION ALL ')} ORDER BY job_id DESC LIMIT ?`,
+      ...TERMINAL.flatMap((phase) => [phase, after, limit]),
+      limit,
+    );
+    return rows.map((row) => ({
+      owner: row.owner,
+      phase: row.phase,
+      ...(row.failed_by !== null && { failedBy: row.failed_by }),
+      durationMs: row.duration_ms,
+      completedAtMs: row.completed_at_ms,
+    }));
   }
 
   async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
@@ -242,6 +268,13 @@ export class SqlStorage implements Storage {
     assert(row, 'the job exists');
     return { job: JOBS.record(row), textKey: textKeyOf(row) };
   }
+}
+
+/** Several callers may get the same record. */
+function frozen(job: JobRecord | undefined): JobRecord | undefined {
+  for (const artifact of job?.artifacts ?? []) Object.freeze(artifact);
+  Object.freeze(job?.artifacts);
+  return Object.freeze(job);
 }
 
 function textBytesOf({ metadataJson, error, webhookUrl }: JobRecord): number {

@@ -20,6 +20,9 @@ export interface JobQuery {
   before?: string;
 }
 
+/** How a job ended, and whose it was. */
+export type EndedRender = Pick<JobRecord, 'owner' | 'phase' | 'failedBy' | 'durationMs' | 'completedAtMs'>;
+
 /** The phases of jobs that aren't terminal. */
 export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
 
@@ -113,6 +116,8 @@ export interface Storage {
   listJobs(query: JobQuery): Promise<JobRecord[]>;
   /** Jobs that aren't terminal, oldest first; `phases`: only those in one of them. At most 100, newer than `after`. */
   unfinishedJobs(page?: { after?: string; phases?: UnfinishedPhase[] }): Promise<JobRecord[]>;
+  /** Terminal jobs whose ids sort behind `after`, newest first; at most `limit`. */
+  recentEnds(page: { after: string; limit: number }): Promise<EndedRender[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
   /** Notes that a job's artifacts are removed; the job itself doesn't change. */

@@ -56,6 +56,7 @@ t.test('what is read of a table is found by an index, a page at a time', async (
     await storage.listJobs({ ...query, owner: 'ada' });
   }
   await storage.unfinishedJobs();
+  await storage.recentEnds({ after: 'j', limit: 10 });
   await storage.unfinishedJobs({ phases: ['running'] });
   for await (const job of storage.jobsWithArtifacts()) t.fail(job.jobId);
   await storage.readSource('j');
