@@ -17,7 +17,7 @@ const files = git.stdout
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 t.test('every top-level entry has its reason', { skip }, async (t) => {
-  const agreed = ['appliance', 'lib', 'renderer', 'scripts', 'test', 'LICENSE', 'README.md'];
+  const agreed = ['appliance', 'lib', 'renderer', 'scripts', 'test', 'CHANGELOG.md', 'LICENSE', 'README.md'];
   for (const entry of new Set(files.map((file) => file.split('/')[0] ?? ''))) {
     t.ok(agreed.includes(entry) || entry.startsWith('.') || /\.json$|\.config\.\w+$/.test(entry), entry);
   }
