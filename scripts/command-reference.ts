@@ -1,21 +1,21 @@
-// The command reference of README.md, made of the program's own help. `node scripts/command-reference.ts` writes it;
-// a test sees that it is the program's.
+// The command reference of appliance/README.md, generated from the program's own help. `node scripts/command-reference.ts`
+// writes it; a test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
 import { flagOf, OPTIONS } from '../appliance/config/options.ts';
 
-const README = join(import.meta.dirname, '..', 'README.md');
+const MANUAL = join(import.meta.dirname, '../appliance/README.md');
 const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->', '<!-- end of commands -->'];
 const WIDTH = 118;
 const CONFIGURATION = new Set(['--config', ...Object.keys(OPTIONS).map(flagOf)]);
 
-/** README.md with the reference that the program has now. */
-export function withReference(readme: string): string {
-  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`README.md lacks ${BEGIN} or ${END}`);
-  return `${readme.slice(0, begin + BEGIN.length)}\n\n${reference(createProgram())}\n\n${readme.slice(end)}`;
+/** The manual with the reference that the program has now. */
+export function withReference(manual: string): string {
+  const [begin, end] = [manual.indexOf(BEGIN), manual.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`appliance/README.md lacks ${BEGIN} or ${END}`);
+  return `${manual.slice(0, begin + BEGIN.length)}\n\n${reference(createProgram())}\n\n${manual.slice(end)}`;
 }
 
 function reference(program: Command): string {
@@ -63,4 +63,4 @@ function wrapped(words: string[], indent: string): string {
   return lines.join('\n');
 }
 
-if (import.meta.main) writeFileSync(README, withReference(readFileSync(README, 'utf8')));
+if (import.meta.main) writeFileSync(MANUAL, withReference(readFileSync(MANUAL, 'utf8')));

@@ -74,7 +74,7 @@ export const systemPackages = {
     'libcairo2-dev': undefined,
     'libpango1.0-dev': undefined,
   },
-  // The README's verifiers of webhooks are run, each in its language; power cuts need to see what reaches the disk when.
+  // The manual's verifiers of webhooks are run, each in its language; power cuts need to see what reaches the disk when.
   dev: { ffmpeg: 'ffprobe', 'golang-go': 'go', openssl: 'openssl', 'php-cli': 'php', strace: 'strace' },
   // The single executable is built and tried on Debian only.
   binary: { iproute2: 'ip', mmdebstrap: 'mmdebstrap', zstd: 'zstd' },

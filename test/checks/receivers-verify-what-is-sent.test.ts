@@ -1,4 +1,4 @@
-// The verifiers that the README gives to receivers, each run in its language on what a receiver really got.
+// The verifiers that the manual gives to receivers, each run in its language on what a receiver really got.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { TestAuthority } from '../fixtures/certificates.ts';
 import { openPost, SECRET } from '../fixtures/deliveries.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
 const folder = t.testdir();
 
-/** Where the README's code goes, what calls it, and how that is run. Arguments: body file, header, secret. */
+/** Where the manual's code goes, what calls it, and how that is run. Arguments: body file, header, secret. */
 const LANGUAGES: Record<string, { file: string; harness: [file: string, text: string]; run: string[] }> = {
   js: {
     file: 'verify.mjs',
@@ -61,13 +61,13 @@ sys.exit(0 if verify(open(body, "rb").read(), header, secret) else 1)`,
   sh: { file: 'verify.sh', harness: ['main.sh', '. ./verify.sh; verify "$@"'], run: ['sh', 'main.sh'] },
 };
 
-/** The README's code in a language that has a function `verify`. */
+/** The manual's code in a language that has a function `verify`. */
 function snippet(language: string): string {
-  const codes = [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
+  const codes = [...manual.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, code]) => code,
   );
   const [code, ...others] = codes.filter((code) => /\bverify\(/.test(code ?? ''));
-  if (!code || others.length > 0) throw new Error(`the README has not one verifier in ${language}`);
+  if (!code || others.length > 0) throw new Error(`the manual has not one verifier in ${language}`);
   return code;
 }
 

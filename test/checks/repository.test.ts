@@ -1,7 +1,7 @@
 // What must hold for the repository as a whole, whoever changes it.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 
 const root = join(import.meta.dirname, '../..');
@@ -17,7 +17,7 @@ const files = git.stdout
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 t.test('every top-level entry has its reason', { skip }, async (t) => {
-  const agreed = ['appliance', 'lib', 'renderer', 'scripts', 'test', 'LICENSE', 'README.md'];
+  const agreed = ['appliance', 'lib', 'renderer', 'scripts', 'test', 'CHANGELOG.md', 'LICENSE', 'README.md'];
   for (const entry of new Set(files.map((file) => file.split('/')[0] ?? ''))) {
     t.ok(agreed.includes(entry) || entry.startsWith('.') || /\.json$|\.config\.\w+$/.test(entry), entry);
   }
@@ -61,6 +61,42 @@ t.test('no large media', { skip }, async (t) => {
     [],
   );
 });
+
+t.test('every relative link of a page leads to a file and a heading', { skip }, async (t) => {
+  for (const page of files.filter((file) => file.endsWith('.md'))) {
+    const links = withoutCode(text(page)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g);
+    for (const [link, path = '', anchor] of links) {
+      const target = path === '' ? page : join(dirname(page), path);
+      const found = statSync(join(root, target), { throwIfNoEntry: false });
+      t.ok(found && (anchor === undefined || anchorsOf(text(target)).has(anchor)), `${page}: ${link}`);
+    }
+  }
+});
+
+t.test('every section that comments cite is in the contract', { skip }, async (t) => {
+  const sections = [...text('appliance/render-api.md').matchAll(/^#+ ([\d.]*\d)/gm)].map(
+    ([, number]) => number,
+  );
+  for (const file of files.filter((name) => /\.(ts|md)$/.test(name))) {
+    for (const [citation, number] of text(file).matchAll(/contract §([\d.]*\d)/g))
+      t.ok(sections.includes(number), `${file}: ${citation}`);
+  }
+});
+
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^```.*?^```/gms, '');
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(markdown: string): Set<string> {
+  const headings = withoutCode(markdown).matchAll(/^#+ (.+)$/gm);
+  const anchor = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-');
+  return new Set([...headings].map(([, heading = '']) => anchor(heading)));
+}
 
 /** Looks as Node does: in the package's own node_modules, then in those of each folder above. */
 function isReachable(packages: object, path: string, name: string): boolean {
