@@ -44,9 +44,10 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** Ends the start that is under way; resolves when it has rejected. */
   #cancelStart: (() => Promise<void>) | undefined;
 
-  constructor(options: RenderServiceOptions) {
+  /** `parts`: made of these options otherwise, for simulations. */
+  constructor(options: RenderServiceOptions, parts: ServiceParts = makeParts(options)) {
     super();
-    this.#parts = makeParts(options);
+    this.#parts = parts;
     const { deliveries, events, webhooks } = this.#parts;
     this.deliveries = deliveries;
     events.on('change', (job) => this.#announce(job));

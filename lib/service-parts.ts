@@ -29,6 +29,7 @@ import { LocalSignals } from './signals/local-signals.ts';
 import type { Storage } from './storage/storage.ts';
 import { Upkeep } from './upkeep.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
+import type { Sends } from './webhooks/outbound.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
 /** What a service consists of. */
@@ -56,8 +57,15 @@ export interface ServiceParts {
   ends: JobEnds;
 }
 
-/** Makes the parts and gives each the others that it needs. Starts none. */
-export function makeParts(options: RenderServiceOptions): ServiceParts {
+/** Parts that work outside of the process. */
+export interface OutsideParts {
+  renderer: Renderer;
+  /** Sends webhooks. */
+  outbound: Sends & { start(): void; stop(): Promise<void> };
+}
+
+/** Makes the parts and gives each the others that it needs. Starts none. `outside`: replaced, for simulations. */
+export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
   const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
   const assets = options.assets ?? dataFolder?.assets;
@@ -91,6 +99,7 @@ export function makeParts(options: RenderServiceOptions): ServiceParts {
     signals,
     dataFolder,
     assetUrl: options.assetUrl,
+    outbound: outside.outbound,
     clock,
     logger,
   });
@@ -106,17 +115,19 @@ export function makeParts(options: RenderServiceOptions): ServiceParts {
     outcomes: webhooks.book,
     secrets: webhooks.secrets,
   });
-  const renderer = new Renderer({
-    renderer: options.renderer ?? {},
-    studio: studioOf(options.studioFolder, dataFolder),
-    workers,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    workFolder: resolve(workFolder),
-    signOfLifeAfterMs: options.signOfLifeAfterMs,
-    clock,
-    logger,
-    room,
-  });
+  const renderer =
+    outside.renderer ??
+    new Renderer({
+      renderer: options.renderer ?? {},
+      studio: studioOf(options.studioFolder, dataFolder),
+      workers,
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      workFolder: resolve(workFolder),
+      signOfLifeAfterMs: options.signOfLifeAfterMs,
+      clock,
+      logger,
+      room,
+    });
   const gate = new Gate({ room, renderer, settings, clock });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner = () => true, previewIntervalMs = 0 } = options;

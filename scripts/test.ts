@@ -31,7 +31,7 @@ const ROOMS = [
   ['test/scripts'],
   ['test/lib'],
   ['test/appliance'],
-  ['test/checks', 'test/crashes'],
+  ['test/checks', 'test/simulator', 'test/crashes'],
   [RENDERS],
   [SMOKE],
 ];

@@ -10,7 +10,7 @@ import { deliveryOf } from './deliveries.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryBook } from './delivery-book.ts';
 import { DeliverySender } from './delivery-sender.ts';
-import { assertOutboundOptions } from './outbound.ts';
+import { assertOutboundOptions, type Sends } from './outbound.ts';
 import { OutboundThread } from './outbound-thread.ts';
 import { type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
 
@@ -26,9 +26,13 @@ interface Options {
   dataFolder: DataFolder | undefined;
   /** What links to artifacts begin with; undefined: there are none, and so no webhooks. */
   assetUrl: string | (() => string) | undefined;
+  /** Sends requests; default: an {@link OutboundThread} of its own. */
+  outbound?: OutsideSender | undefined;
   clock: Clock;
   logger: Logger;
 }
+
+type OutsideSender = Sends & { start(): void; stop(): Promise<void> };
 
 /**
  * What a service sends outcomes with: their book, the secrets that sign them, and the sender while the service runs.
@@ -38,7 +42,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   readonly book: DeliveryBook;
   readonly secrets: WebhookSecrets;
   readonly #options: Options;
-  #outbound: OutboundThread | undefined;
+  #outbound: OutsideSender | undefined;
   #sender: DeliverySender | undefined;
   #stopListening = () => {};
 
@@ -63,7 +67,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   start(): void {
     assert(!this.#outbound, 'stopped');
     const { options, storage, signals, clock, logger, dataFolder } = this.#options;
-    this.#outbound = new OutboundThread({ options, logger });
+    this.#outbound = this.#options.outbound ?? new OutboundThread({ options, logger });
     this.#outbound.start();
     this.#sender = new DeliverySender({
       store: storage.deliveries,

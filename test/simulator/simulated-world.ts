@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import type { AssetStore, Clock, SettingsStore } from '../../lib/index.ts';
+import type { OutsideParts } from '../../lib/service-parts.ts';
+import { DEFAULT_SETTINGS } from '../../lib/settings/settings-store.ts';
+import type { ExchangeResult, OutboundRequest } from '../../lib/webhooks/outbound.ts';
+
+type Random = () => number;
+type OutsideSender = OutsideParts['outbound'];
+
+/** What is outside of the service and outlives its crashes. */
+export class SimulatedWorld {
+  readonly #random: Random;
+  /** Keys of assets that are stored. */
+  readonly assets: Set<string> = new Set();
+  /** How often a receiver got the outcome of a job, by job. */
+  readonly received: Map<string, number> = new Map();
+  #settings = DEFAULT_SETTINGS;
+  /** Stores and receivers fail. */
+  isFaulty = true;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  assetStore(clock: Clock): AssetStore {
+    const step = async () => {
+      await this.#moment(clock, 200);
+      if (!this.#fails(0.03)) return;
+      throw Object.assign(new Error('the store fails'), {
+        code: this.#random() < 0.5 ? 'ECONNREFUSED' : 'EIO',
+      });
+    };
+    return {
+      put: async (assetKey) => {
+        await step();
+        this.assets.add(assetKey);
+        return { sizeBytes: 1 };
+      },
+      open: async (assetKey) => {
+        await step();
+        return this.assets.has(assetKey) ? { stream: Readable.from(['x']), sizeBytes: 1 } : undefined;
+      },
+      delete: async (assetKey) => {
+        await step();
+        this.assets.delete(assetKey);
+      },
+    };
+  }
+
+  settings(): SettingsStore {
+    return {
+      getSettings: async () => this.#settings,
+      changeSettings: async (change) => {
+        this.#settings = change(this.#settings);
+        return this.#settings;
+      },
+    };
+  }
+
+  /** A sender whose receivers answer late, wrongly, or never. */
+  outbound(clock: Clock): OutsideSender {
+    return {
+      start(): void {},
+      async stop(): Promise<void> {},
+      post: async ({ body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> => {
+        const isHeard = !this.#fails(0.3);
+        const arrived = await this.#moment(clock, 12_000, signal);
+        const { jobId } = JSON.parse(body.toString()) as { jobId: string };
+        const isSent = arrived || this.#random() < 0.5;
+        if (isSent && isHeard) this.received.set(jobId, (this.received.get(jobId) ?? 0) + 1);
+        if (!arrived) return { status: 0, reason: 'stopped', detail: 'cut', answer: null, sent: isSent };
+        if (isHeard) return { status: 200, reason: null, detail: null, answer: '', sent: true };
+        return this.#random() < 0.5
+          ? {
+              status: 300 + Math.floor(this.#random() * 300),
+              reason: null,
+              detail: null,
+              answer: '',
+              sent: true,
+            }
+          : { status: 0, reason: 'timeout', detail: 'late', answer: null, sent: true };
+      },
+    };
+  }
+
+  #fails(share: number): boolean {
+    return this.isFaulty && this.#random() < share;
+  }
+
+  /** False when `signal` came first. */
+  #moment(clock: Clock, mostMs: number, signal?: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = clock.after(this.#random() * mostMs, () => resolve(true));
+      signal?.addEventListener('abort', () => {
+        timer.cancel();
+        resolve(false);
+      });
+    });
+  }
+}
