@@ -4,7 +4,7 @@ import { AdminSocket } from './admin/admin-socket.ts';
 import { Certificate } from './certificate.ts';
 import { configuredAssetUrl } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
-import { authenticator, type HouseToken } from './http/authentication.ts';
+import { authenticator, type InternalToken } from './http/authentication.ts';
 import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { Logger } from './support/log.ts';
@@ -12,24 +12,24 @@ import { UserError } from './user-error.ts';
 
 const REQUESTS_GRACE_MS = 10_000;
 
-/** The service with everything around it: data folder, administration, HTTP. */
+/** The service with its data folder, administration socket and HTTP server. */
 export class Appliance {
   readonly #config: Config;
   readonly #logger: Logger;
-  readonly #house: HouseToken | undefined;
+  readonly #internalToken: InternalToken | undefined;
   #certificate: Certificate | undefined;
-  /** What has been started, undone in reverse. */
+  /** Stops the started parts in reverse order. */
   #started = new AsyncDisposableStack();
 
-  constructor(config: Config, logger: Logger, { house }: { house?: HouseToken } = {}) {
+  constructor(config: Config, logger: Logger, { internalToken }: { internalToken?: InternalToken } = {}) {
     this.#config = config;
     this.#logger = logger;
-    this.#house = house;
+    this.#internalToken = internalToken;
   }
 
   /**
-   * Listens first, so that a port in use is found out before Manim is warmed up; until then `/health/ready` says no
-   * and renders are answered with 503. When it fails, or `signal` ends it, nothing is left running.
+   * Listens before it warms up the renderer, which detects a port in use early; until the service is ready,
+   * `/health/ready` and render requests are answered with 503. If it fails or `signal` is aborted, stops everything.
    */
   async start({
     signal,
@@ -48,10 +48,10 @@ export class Appliance {
       this.#started.defer(() => installation.close());
       await this.#openAdministration(installation);
       const { service } = installation;
-      const authenticate = authenticator(installation, this.#house);
+      const authenticate = authenticator(installation, this.#internalToken);
       await this.#openCertificate();
       const certificate = this.#certificate;
-      // Takes its time to load, and commands other than `serve` do without.
+      // Slow to load, and needed by `serve` only.
       const { createServer } = await import('./http/server.ts');
       const http = await createServer({
         config: this.#config,
@@ -70,7 +70,7 @@ export class Appliance {
       this.#started.defer(() => service.stop());
       await this.#listen(http);
       this.#started.defer(() => http.hapi.stop({ timeout: REQUESTS_GRACE_MS }));
-      // Meanwhile clients can follow their renders, and readiness says why there is none.
+      // HTTP stays up during the drain: clients can follow their renders, and `/health/ready` reports it.
       this.#started.defer(() => service.drain({ graceMs: this.#config.drainSeconds * 1000 }));
       this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
       await startUnless(signal, service);
@@ -82,12 +82,12 @@ export class Appliance {
     }
   }
 
-  /** Takes up what may change while it runs: the certificate. */
+  /** Reloads the certificate. */
   async reload(): Promise<void> {
     await this.#certificate?.reload();
   }
 
-  /** Accepts no more, answers what it is being asked, lets running renders finish within their grace. */
+  /** Rejects new renders, answers pending requests and lets running renders finish within the grace period. */
   async stop(): Promise<void> {
     const started = this.#started.move();
     this.#started = new AsyncDisposableStack();
@@ -100,10 +100,10 @@ export class Appliance {
     this.#started.defer(() => socket.stop());
   }
 
-  /** In the background: until it is done, both master keys are valid. */
+  /** Runs in the background: until it completes, both master keys are valid. */
   #completeRotation({ administration }: Installation): void {
     administration.data.completeRotation().catch((err: unknown) => {
-      this.#logger.warn({ err }, 'A rotation of the master key that was cut off could not be completed.');
+      this.#logger.warn({ err }, 'An interrupted rotation of the master key could not be completed.');
     });
   }
 
@@ -124,7 +124,7 @@ export class Appliance {
       const { code } = cause as NodeJS.ErrnoException;
       const remedy = REMEDIES[code ?? ''];
       if (!remedy) throw cause;
-      throw new UserError(`Port ${port} of ${host} can't be listened on: ${remedy}.`, { cause });
+      throw new UserError(`Cannot listen on port ${port} of ${host}: ${remedy}.`, { cause });
     }
   }
 }
@@ -135,7 +135,7 @@ async function startUnless(signal: AbortSignal | undefined, service: RenderServi
   signal?.addEventListener('abort', stop);
   try {
     await service.start();
-    // Told too late to end the start: the service is being stopped already.
+    // Aborted after the start: the service is already being stopped.
     signal?.throwIfAborted();
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -145,16 +145,17 @@ async function startUnless(signal: AbortSignal | undefined, service: RenderServi
 async function readAuthorities({ webhooksCa }: Config): Promise<string | undefined> {
   if (webhooksCa === undefined) return undefined;
   const pem = await readFile(webhooksCa, 'utf8').catch((cause: Error) => {
-    throw new UserError(`The authorities for webhooks can't be read: ${cause.message}.`, { cause });
+    throw new UserError(`The CA certificates for webhooks can't be read: ${cause.message}.`, { cause });
   });
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw new UserError(`${webhooksCa} (webhooksCa) holds no PEM certificate.`);
+  throw new UserError(`${webhooksCa} (webhooksCa) contains no PEM certificate.`);
 }
 
 const REMEDIES: Record<string, string | undefined> = {
-  EADDRINUSE: 'another program does. Stop it, or choose another port with --port or SCENEPRESS_PORT',
-  EACCES: 'this user may not. Choose a port above 1023 with --port or SCENEPRESS_PORT',
+  EADDRINUSE:
+    'another program uses it. Stop that program, or choose another port with --port or SCENEPRESS_PORT',
+  EACCES: 'permission denied. Choose a port above 1023 with --port or SCENEPRESS_PORT',
   EADDRNOTAVAIL: 'this machine has no such address. Choose one with --host or SCENEPRESS_HOST',
-  ENOTFOUND: 'there is no such host. Choose an address with --host or SCENEPRESS_HOST',
-  EAI_AGAIN: 'there is no such host. Choose an address with --host or SCENEPRESS_HOST',
+  ENOTFOUND: 'the host name can’t be resolved. Choose an address with --host or SCENEPRESS_HOST',
+  EAI_AGAIN: 'the host name can’t be resolved. Choose an address with --host or SCENEPRESS_HOST',
 };

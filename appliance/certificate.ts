@@ -7,11 +7,13 @@ import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-const LOOK_MS = 10_000;
-/** Certificates are renewed a month before their end, short-lived ones in their last third: later, it has failed. */
+const POLL_MS = 10_000;
+/**
+ * Certificates are renewed a month before they expire, short-lived ones in their last third; later means a failure.
+ */
 const SOON_MS = 14 * DAY_MS;
 
-/** What every TLS connection is made with. TLS 1.3, and of 1.2 what keeps past traffic secret. */
+/** TLS 1.3, and the TLS 1.2 ciphers with forward secrecy. */
 const PROTOCOL: SecureContextOptions = {
   minVersion: 'TLSv1.2',
   ciphers: [
@@ -21,9 +23,9 @@ const PROTOCOL: SecureContextOptions = {
   ].join(':'),
 };
 
-/** A certificate with its key, read and checked. */
+/** A validated certificate with its key. */
 export interface Credentials {
-  /** PEM; the certificate may be followed by those of its authorities. */
+  /** PEM; may include intermediate certificates. */
   cert: string;
   key: string;
   notBeforeMs: number;
@@ -31,20 +33,20 @@ export interface Credentials {
 }
 
 /**
- * The certificate that the service shows, from two files. When they change on the disk, or {@link reload} is called,
- * new connections get the new one and those that are open go on. Files that make no certificate leave the old one.
+ * The service's certificate, from two files. When they change, or {@link reload} is called, new connections use the
+ * new certificate and open ones continue. Invalid files leave the old certificate in use.
  */
 export class Certificate {
   readonly #files: { certFile: string; keyFile: string };
   readonly #logger: Logger;
   readonly #clock: Clock;
-  readonly #lookMs: number;
+  readonly #pollMs: number;
   #credentials: Credentials | undefined;
-  /** What the files held when they were last looked at, taken up or not. */
+  /** Content of the files, or the read error, at the last poll, whether it was valid or not. */
   #seen = '';
   #timer: NodeJS.Timeout | undefined;
   #warnedDay = '';
-  /** Called when there are new {@link options}. */
+  /** Called when {@link options} have changed. */
   onChange: () => void = () => {};
 
   constructor(options: {
@@ -52,16 +54,16 @@ export class Certificate {
     keyFile: string;
     logger: Logger;
     clock?: Clock;
-    /** How often the files are looked at; default 10 seconds. */
-    lookMs?: number;
+    /** Poll interval; default 10 seconds. */
+    pollMs?: number;
   }) {
     this.#files = { certFile: options.certFile, keyFile: options.keyFile };
     this.#logger = options.logger;
     this.#clock = options.clock ?? systemClock;
-    this.#lookMs = options.lookMs ?? LOOK_MS;
+    this.#pollMs = options.pollMs ?? POLL_MS;
   }
 
-  /** Reads the files and looks at them from now on. A {@link UserError} says what is wrong with them. */
+  /** Reads the files and starts polling them. Throws a {@link UserError} if they are invalid. */
   async start(): Promise<void> {
     try {
       const [cert, key] = await this.#read();
@@ -72,32 +74,32 @@ export class Certificate {
       throw new UserError(`The TLS certificate (tlsCert, tlsKey) can't be used: ${message}.`, { cause });
     }
     this.#warn();
-    // Read, not watched: renewal programs change links, rename folders and mount volumes.
-    this.#timer = setInterval(() => void this.reload(), this.#lookMs);
+    // Polled, because file watches miss changed links, renamed folders and new mounts.
+    this.#timer = setInterval(() => void this.reload(), this.#pollMs);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** What connections are to be made with now. After {@link start}. */
+  /** TLS options with the current certificate. Only after {@link start}. */
   get options(): SecureContextOptions {
     assert(this.#credentials, 'started');
     const { cert, key } = this.#credentials;
     return { ...PROTOCOL, cert, key };
   }
 
-  /** When it ends, in epoch milliseconds. */
+  /** Expiry in epoch milliseconds. */
   get notAfterMs(): number | undefined {
     return this.#credentials?.notAfterMs;
   }
 
-  /** What will be a problem soon, for everyone to read. */
+  /** Warnings about its validity. Public: they contain no paths. */
   warnings(): string[] {
     return this.#credentials ? expiryWarnings(this.#credentials, this.#clock.now()) : [];
   }
 
-  /** Takes up what the files hold, if that is something new and a certificate that is in force. */
+  /** Applies the files if they have changed and contain a currently valid certificate. */
   async reload(): Promise<void> {
     const read = await this.#read().catch((error: Error) => error);
     const found = read instanceof Error ? read.message : read.join('');
@@ -114,7 +116,7 @@ export class Certificate {
   #takeUp(credentials: Credentials): void {
     const now = this.#clock.now();
     if (now >= credentials.notAfterMs) throw new UserError('it has expired');
-    if (now < credentials.notBeforeMs) throw new UserError('it is not in force yet');
+    if (now < credentials.notBeforeMs) throw new UserError('it is not valid yet');
     this.#credentials = credentials;
     this.onChange();
     this.#warnedDay = '';
@@ -137,7 +139,7 @@ export class Certificate {
 }
 
 const REFUSED =
-  'The new certificate can’t be used; the old one stays. Put the files right: they are read again.';
+  'The new certificate can’t be used; the old one stays in use. Fix the files: they are read again.';
 
 async function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: Error) => {
@@ -145,12 +147,12 @@ async function readText(path: string): Promise<string> {
   });
 }
 
-/** A certificate and its key of PEM text; a {@link UserError} when they aren't, or don't belong together. */
+/** Parses PEM text. Throws a {@link UserError} if it is invalid or the key doesn't match the certificate. */
 export function readCredentials(cert: string, key: string): Credentials {
-  const certificate = attempt(() => new X509Certificate(cert), 'the certificate is no PEM certificate');
+  const certificate = attempt(() => new X509Certificate(cert), 'the certificate is not a PEM certificate');
   if (key.includes('ENCRYPTED'))
-    throw new UserError('the key is protected by a passphrase: give one without');
-  const privateKey = attempt(() => createPrivateKey(key), 'the key is no PEM private key');
+    throw new UserError('the key is protected by a passphrase: use a key without one');
+  const privateKey = attempt(() => createPrivateKey(key), 'the key is not a PEM private key');
   if (!certificate.checkPrivateKey(privateKey)) throw new UserError('the key belongs to another certificate');
   attempt(() => createSecureContext({ ...PROTOCOL, cert, key }), 'they can’t be used for TLS');
   return {
@@ -169,13 +171,12 @@ function attempt<T>(make: () => T, problem: string): T {
   }
 }
 
-/** What there is to say of a certificate's time; nothing while there is enough of it. */
+/** Warns if a certificate has expired, expires soon or isn't valid yet. */
 export function expiryWarnings({ notBeforeMs, notAfterMs }: Credentials, nowMs: number): string[] {
   const notAfter = new Date(notAfterMs).toISOString();
   if (nowMs >= notAfterMs)
-    return [`The TLS certificate expired at ${notAfter}: clients refuse it. Renew it.`];
-  if (nowMs < notBeforeMs)
-    return ['The TLS certificate is not in force yet. Check the clock of this machine.'];
+    return [`The TLS certificate expired at ${notAfter}: clients reject it. Renew it.`];
+  if (nowMs < notBeforeMs) return ['The TLS certificate is not valid yet. Check the clock of this machine.'];
   const soonMs = Math.min(SOON_MS, (notAfterMs - notBeforeMs) / 3);
   return notAfterMs - nowMs < soonMs ? [`The TLS certificate expires at ${notAfter}. Renew it.`] : [];
 }

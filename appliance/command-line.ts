@@ -1,6 +1,6 @@
 import { isSea } from 'node:sea';
 
-/** A command of this program as it can be typed here: a checkout and an npm package have it by npx only. */
+/** A command line of this program for messages; a checkout and an npm package provide it only through npx. */
 export function ownCommand(words: string): string {
   return `\`${isSea() ? process.execPath : 'npx scenepress'} ${words}\``;
 }

@@ -2,15 +2,15 @@ import type { Installation } from './installation.ts';
 
 export const FIRST_ACCOUNT = 'owner@localhost';
 
-/** On the first start, makes an account and a key for it; undefined on every later one. */
-export async function openFirstAccount({
+/** On the first start, creates an account and resolves with its new key; undefined on later starts. */
+export async function createFirstAccount({
   accounts,
   keys,
   administration,
 }: Installation): Promise<string | undefined> {
   const existing = await accounts.list({ limit: 2 });
   if (existing.some(({ email }) => email !== FIRST_ACCOUNT)) return undefined;
-  // The account without a key is a first start that was cut off in between. Keys of deleted accounts count.
+  // An account without a key is left by an interrupted first start. Keys of deleted accounts count.
   if ((await keys.list({ limit: 1 })).length > 0) return undefined;
   if (existing.length === 0) await administration.accounts.create({ email: FIRST_ACCOUNT });
   const { key } = await administration.keys.create({ account: FIRST_ACCOUNT, name: 'First start' });

@@ -15,10 +15,10 @@ import { Administration } from './admin/administration.ts';
 import { configuredAssetUrl } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { createService, type ServiceWorld } from './service.ts';
+import { createService, type ServiceEnvironment } from './service.ts';
 import { UserError } from './user-error.ts';
 
-/** An opened data folder and what works in it: no other process has it. */
+/** An open data folder, locked by this process, with the objects that use it. */
 export interface Installation {
   folder: DataFolder;
   accounts: Accounts;
@@ -32,15 +32,15 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-/** Opens the data folder, made when it isn't there; `storage_locked` while another process has it. */
+/** Opens the data folder and creates it if missing. Errors: `storage_locked` while another process owns it. */
 export async function openInstallation(
   config: Config,
-  world: ServiceWorld = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
+  world: ServiceEnvironment = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
 ): Promise<Installation> {
   const folder = new DataFolder(resolve(config.dataDir));
   await startFolder(folder);
   try {
-    const given = await givenMasterKey(config);
+    const given = await configuredMasterKey(config);
     const masterKeys = await folder.masterKeys({ given });
     const freeCreditsPerMonth = config.freeCredits;
     const accounts = new Accounts({ store: folder.accountStore });
@@ -67,7 +67,7 @@ export async function openInstallation(
   }
 }
 
-/** Undefined where renders cost nothing. */
+/** Undefined in unmetered mode. */
 function pricingOf({ creditsMode, creditsPerSecond, reserveSeconds }: Config): Pricing | undefined {
   return creditsMode === 'metered' ? new Pricing({ creditsPerSecond, reserveSeconds }) : undefined;
 }
@@ -77,14 +77,14 @@ async function startFolder(folder: DataFolder): Promise<void> {
     await folder.start();
   } catch (cause) {
     if (!isScenepressError(cause, 'storage_failed', 'conflict')) throw cause;
-    throw new UserError(`${cause.message} Or name another folder: --data-dir, or SCENEPRESS_DATA_DIR.`, {
+    throw new UserError(`${cause.message} Or choose another folder with --data-dir or SCENEPRESS_DATA_DIR.`, {
       cause,
     });
   }
 }
 
-/** The master key (hexadecimal) that the configuration gives; undefined: it is in the data folder. */
-export async function givenMasterKey({
+/** The configured master key (hexadecimal); undefined if it is in the data folder. */
+export async function configuredMasterKey({
   masterKey,
   masterKeyFile,
 }: Pick<Config, 'masterKey' | 'masterKeyFile'>): Promise<string | undefined> {

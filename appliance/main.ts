@@ -3,10 +3,10 @@ import { isScenepressError } from '../lib/index.ts';
 import { createProgram } from './cli/program.ts';
 import { UserError } from './user-error.ts';
 
-/** An error of the program itself, as sysexits.h numbers it. `cli/program.ts` has all exit codes. */
+/** Internal error, as in sysexits.h. `cli/program.ts` lists all exit codes. */
 const EXIT_SOFTWARE = 70;
 
-// The reader of a pipe may have seen enough: `scenepress key list | head -1`.
+// The reader of a pipe may exit early: `scenepress key list | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
@@ -21,14 +21,14 @@ async function run(): Promise<void> {
   await program.parseAsync();
 }
 
-/** By itself commander ends the process, with 1 for wrong usage. Its subcommands don't inherit how it is told. */
+/** By default commander exits the process, with 1 for wrong usage. Subcommands don't inherit the override. */
 function throwInsteadOfExiting(command: Command): void {
   command.exitOverride();
   command.commands.forEach(throwInsteadOfExiting);
 }
 
 function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // It has said why.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed the message.
   if (error instanceof UserError) {
     process.stderr.write(`scenepress: ${error.message}\n`);
     return error.exitCode;

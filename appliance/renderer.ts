@@ -5,9 +5,9 @@ import { ownArchive } from './packed/archive.ts';
 import { UnpackedRoot } from './packed/unpacked-root.ts';
 
 /**
- * What renders, as the configuration says. In the single executable it is the root that it carries (`root`, or else one
- * unpacked in `folder`), unless another folder or an interpreter is configured, when the service starts; `signal` ends that. `say` shows
- * on a terminal how far it is, and null when it is done; without it, a line of its own does.
+ * Renderer options from the configuration. The single executable uses its own renderer root unless an interpreter is
+ * configured: `root`, or one that is unpacked at the start of the service into the configured folder or `folder`;
+ * `signal` aborts that. `say` shows the progress on a terminal, null when done; default: on a line of its own.
  */
 export function rendererOptions(
   { python, rendererDir, insecureNoSandbox }: Config,
@@ -16,14 +16,14 @@ export function rendererOptions(
     | { root: UnpackedRoot | undefined }
   ),
 ): RendererOptions {
-  const { logger, say = sayInLine, signal } = options;
+  const { logger, say = showInLine, signal } = options;
   if (python !== undefined) return { python, insecureNoSandbox };
   const root = 'root' in options ? options.root : rootIn(resolve(rendererDir ?? options.folder));
   if (!root) return { insecureNoSandbox };
   return {
     insecureNoSandbox,
     root: async () => {
-      await unpackWithWords(root, { logger, show: say, signal });
+      await unpackWithProgress(root, { logger, show: say, signal });
       return root.path;
     },
   };
@@ -34,11 +34,11 @@ function rootIn(folder: string): UnpackedRoot | undefined {
   return archive && new UnpackedRoot({ archive, folder });
 }
 
-/** Shows on a terminal what happens; null: nothing any more. */
+/** Shows a status text on a terminal; null clears it. */
 export type Say = (words: string | null) => void;
 
-/** On a terminal the progress is shown; else it is logged, or said, once. */
-async function unpackWithWords(
+/** Shows the progress on a terminal; otherwise logs or prints one line per step. */
+async function unpackWithProgress(
   root: UnpackedRoot,
   { logger, show, signal }: { logger: Logger | undefined; show: Say; signal: AbortSignal | undefined },
 ): Promise<void> {
@@ -55,13 +55,13 @@ async function unpackWithWords(
       ...(signal && { signal }),
       onProgress: (part) =>
         say('Unpacking the renderer, once for this version', `${Math.floor(part * 100)} %`),
-      onWait: () => say('Waiting for another process that unpacks the renderer'),
+      onWait: () => say('Waiting for another process that is unpacking the renderer'),
     });
   } finally {
     if (terminal && said) show(null);
   }
 }
 
-function sayInLine(words: string | null): void {
+function showInLine(words: string | null): void {
   process.stderr.write(`\r${words ?? ''}\x1b[K`);
 }

@@ -10,19 +10,19 @@ import {
   RenderService,
 } from '../lib/index.ts';
 import type { Config } from './config/config.ts';
-import { HOUSE } from './http/authentication.ts';
+import { INTERNAL_OWNER } from './http/authentication.ts';
 import { rendererOptions } from './renderer.ts';
 
 const MIB = 1024 * 1024;
 
-/** What of the world around the configuration a service needs. */
-export interface ServiceWorld {
-  /** What links to artifacts begin with. */
+/** What a service needs besides its configuration. */
+export interface ServiceEnvironment {
+  /** Base URL of links to artifacts. */
   assetUrl: () => string;
   logger: Logger;
-  /** Certificates (PEM) that webhooks trust besides the well-known. */
+  /** Additional CA certificates (PEM) that webhooks trust. */
   webhookAuthorities?: string;
-  /** Ends the unpacking of the renderer. */
+  /** Aborts the unpacking of the renderer. */
   signal?: AbortSignal;
 }
 
@@ -36,14 +36,14 @@ export function createService(
     keys,
     masterKeys,
   }: { folder: DataFolder; ledger: Ledger; accounts: Accounts; keys: ApiKeys; masterKeys: MasterKeys },
-  { assetUrl, logger, webhookAuthorities, signal }: ServiceWorld,
+  { assetUrl, logger, webhookAuthorities, signal }: ServiceEnvironment,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
   return new RenderService({
     dataFolder: folder,
     ledger,
-    admitsOwner: (owner) => owner === HOUSE || accounts.isEnabled(owner),
+    admitsOwner: (owner) => owner === INTERNAL_OWNER || accounts.isEnabled(owner),
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
     renderer: rendererOptions(config, {
@@ -79,7 +79,7 @@ export function createService(
   });
 }
 
-/** The limits of renders that the configuration sets. */
+/** The configured render limits. */
 export function limitsOf(config: Config): Omit<RenderLimits, 'addressSpaceBytes' | 'openFiles'> {
   return {
     timeoutMs: config.renderTimeoutSeconds * 1000,

@@ -1,6 +1,6 @@
 import type { Server, ServerInjectResponse } from '@hapi/hapi';
 import type { RenderService } from '../lib/index.ts';
-import type { HouseToken } from './http/authentication.ts';
+import type { InternalToken } from './http/authentication.ts';
 import { UserError } from './user-error.ts';
 
 const API = '/api/v2/render';
@@ -18,14 +18,14 @@ class Welcome(Scene):
         self.wait(0.5)
 `;
 
-/** Renders a scene by requests like those of clients, and returns the URL of its video. */
+/** Renders a scene through the HTTP API and returns the URL of its video. */
 export async function renderWelcome(
   server: Server,
   service: RenderService,
-  house: HouseToken,
+  internalToken: InternalToken,
 ): Promise<string> {
-  const headers = { authorization: `Bearer ${house.token}`, 'content-type': 'application/json' };
-  // Not over the network: the certificate of an https service is made for other names than this machine's.
+  const headers = { authorization: `Bearer ${internalToken.token}`, 'content-type': 'application/json' };
+  // Injected, not sent: the certificate of an HTTPS service needn't be valid for this machine's address.
   const ask = async <T>(method: string, url: string, payload?: string) =>
     answerOf<T>(await server.inject({ method, url, headers, ...(payload !== undefined && { payload }) }));
   const body = JSON.stringify({ code: SCENE, className: 'Welcome', metadata: 'The welcome scene' });

@@ -23,7 +23,7 @@ export class AccountAdministration {
     return (await Array.fromAsync(this.#accounts.all())).map(accountInfo);
   }
 
-  /** Its keys are rejected from now on. Its jobs go on, unless they are to be cancelled. */
+  /** Rejects the account's keys from now on. Its jobs continue unless `cancelJobs` is set. */
   async disable(request: {
     account: string;
     cancelJobs?: boolean | undefined;
@@ -39,8 +39,8 @@ export class AccountAdministration {
   }
 
   /**
-   * Ends an account: its keys are rejected, what is rendered is cancelled, its jobs and keys are forgotten, and so is its
-   * address. What it paid stays under its user id. When it was cut off, repeat it: it completes what is left.
+   * Deletes an account: rejects its keys, cancels its renders and forgets its jobs, keys and e-mail address. Its
+   * payments stay recorded under its user id. An interrupted deletion can be repeated to complete it.
    */
   async delete(request: { account: string }): Promise<DeletedAccount> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
@@ -48,7 +48,7 @@ export class AccountAdministration {
     const forgottenJobs = await this.#service.forgetAll(accountId);
     const keys = await Array.fromAsync(this.#keys.all({ accountId }));
     for (const { keyId } of keys) await this.#keys.forget(keyId);
-    // The address at the end: until then it names what is to be completed.
+    // The address is removed last, so that an interrupted deletion can still be repeated by it.
     await this.#accounts.completeDeletion(accountId);
     return { userId: accountId, revokedKeys: keys.length, forgottenJobs };
   }

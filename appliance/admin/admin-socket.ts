@@ -11,7 +11,7 @@ import { UserError } from '../user-error.ts';
 import type { Administration } from './administration.ts';
 
 const NAME = 'admin.sock';
-const OTHER_VERSION = 'The server that has this data folder is of another version. Restart it with this one.';
+const OTHER_VERSION = 'The server that owns this data folder has another version. Restart it with this one.';
 
 /** All commands count as one client. */
 const CAPS = { total: 128, perAddress: 128 };
@@ -23,7 +23,7 @@ interface Reply {
 
 type Operation = (request: unknown) => Promise<unknown>;
 
-/** `await` asks every object for it. */
+/** `await` reads this member of any object. */
 const NOT_AN_OPERATION = 'then';
 
 /**
@@ -44,15 +44,15 @@ export class AdminSocket {
   }
 
   async start(): Promise<void> {
-    // Left by a server that was killed. Whoever comes here owns the folder, so no one else listens on it.
+    // A killed server leaves its socket behind. This process owns the folder, so no other one listens on it.
     await rm(join(this.#folder, NAME), { force: true });
     this.#directory = await openDirectory(this.#folder);
     const path = shortPath(this.#directory);
-    // Most commands only call.
+    // Loaded here, because most commands only connect.
     const { server: createHapi } = await import('@hapi/hapi');
     const { listener } = createListener();
     this.#hapi = createHapi({ port: path, listener, debug: false });
-    // Only the server's own user connects, but a program of that user may hang or fail in the middle, too.
+    // Only the server's own user can connect, but its programs may hang or fail too.
     guardListener(listener, { caps: CAPS, logger: this.#logger });
     this.#hapi.route({
       method: 'POST',
@@ -78,7 +78,7 @@ export class AdminSocket {
     const operation = `${noun}.${name}`;
     try {
       const answer = await call(request);
-      // A command that watches a job asks several times a second.
+      // `job watch` polls several times a second.
       this.#logger[/^(show|list)/.test(name) ? 'debug' : 'info']({ operation }, 'administration');
       return { answer };
     } catch (error) {
@@ -89,7 +89,7 @@ export class AdminSocket {
   }
 }
 
-/** A public method of one of the parts of an administration; undefined when there is none of that name. */
+/** A public method of a part of the administration; undefined if it doesn't exist. */
 function operationOf(administration: Administration, noun: string, name: string): Operation | undefined {
   if (!Object.hasOwn(administration, noun)) return undefined;
   const part = administration[noun as keyof Administration];
@@ -106,7 +106,7 @@ export async function connectAdministration(folder: string): Promise<RemoteAdmin
   ) as RemoteAdministration;
 }
 
-/** An object whose members are made when they are asked for. */
+/** An object whose members are created on access. */
 function membersOf(make: (name: string) => unknown): object {
   return new Proxy(
     {},
@@ -114,7 +114,7 @@ function membersOf(make: (name: string) => unknown): object {
   );
 }
 
-/** The operations of {@link Administration}, wherever they are carried out. */
+/** The operations of {@link Administration}, local or remote. */
 export type RemoteAdministration = {
   [Noun in keyof Administration]: Pick<Administration[Noun], keyof Administration[Noun]>;
 };
@@ -124,13 +124,15 @@ async function isListening(folder: string): Promise<boolean> {
     await exchange(folder, 'queue/show', {});
     return true;
   } catch {
-    return false; // Whatever is wrong with the folder, opening it says better.
+    return false; // Opening the folder reports errors more precisely.
   }
 }
 
 async function call(folder: string, operation: string, request: unknown): Promise<unknown> {
   const { answer, error } = await exchange(folder, operation, request).catch((cause: Error) => {
-    throw new UserError(`The server that had the data folder is gone (${cause.message}).`, { cause });
+    throw new UserError(`The connection to the server of the data folder was lost (${cause.message}).`, {
+      cause,
+    });
   });
   if (error?.code) throw new ScenepressError(error.code, error.message);
   if (error) throw new UserError(error.message);
@@ -160,7 +162,7 @@ function openDirectory(folder: string): Promise<FileHandle> {
   return open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
 }
 
-/** The address of a Unix socket has room for 107 bytes, and data folders may lie deep: go in through an open one. */
+/** Unix socket addresses are limited to 107 bytes, so the folder is addressed by its descriptor. */
 function shortPath(directory: FileHandle): string {
   return `/proc/self/fd/${directory.fd}/${NAME}`;
 }

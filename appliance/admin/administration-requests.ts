@@ -23,7 +23,7 @@ export const amount: Joi.NumberSchema = Joi.number()
   .integer()
   .min(1)
   .required()
-  .messages({ '*': 'Credits are granted as a whole number of at least 1.' });
+  .messages({ '*': 'Granted credits must be a whole number of at least 1.' });
 
 export const idempotencyKey: Joi.StringSchema<string | undefined> = Joi.string<string | undefined>()
   .min(1)
@@ -44,7 +44,7 @@ export const jobStatus: Joi.StringSchema<JobStatus> = Joi.string<JobStatus>()
   .valid(...JOB_STATUSES)
   .messages({ '*': `A job is ${JOB_STATUSES.join(', ')}.` });
 
-/** A value as its schema makes it; `invalid_request` with the schema's message. */
+/** The value as converted by its schema. Errors: `invalid_request` with the schema's message. */
 export function check<T>(schema: Joi.Schema<T>, value: unknown): T {
   const result = schema.validate(value);
   if (result.error) throw new ScenepressError('invalid_request', result.error.message);

@@ -11,17 +11,17 @@ import {
   type ServiceStatus,
 } from '../../lib/index.ts';
 
-/** What the doctor is told of a data folder. */
+/** Data of a data folder for the doctor. */
 export interface Examination {
   status: ServiceStatus;
   /** Null where renders cost nothing. */
   audit: AuditReport | null;
   data: DataStatistics;
-  /** User ids of accounts whose deletion is under way, or was cut off. */
+  /** User ids of accounts whose deletion is in progress or was interrupted. */
   halfDeletedAccounts: string[];
-  /** A rotation of the master key is under way, or was cut off. */
+  /** Whether a rotation of the master key is in progress or was interrupted. */
   isRotating: boolean;
-  /** When the newest job was made, in epoch milliseconds; null without jobs. */
+  /** Creation time of the newest job in epoch milliseconds; null without jobs. */
   newestMs: number | null;
 }
 
@@ -30,19 +30,19 @@ export interface AccountInfo {
   userId: string;
   email: string;
   createdAt: string;
-  /** Since when its keys are rejected; null while they are accepted. */
+  /** Time since which its keys are rejected; null while they are accepted. */
   disabledAt: string | null;
 }
 
-/** What was done to an account that is no more. */
+/** Result of the deletion of an account. */
 export interface DeletedAccount {
-  /** Under which its credits are kept in the books. */
+  /** Identifies its entries in the books. */
   userId: string;
   revokedKeys: number;
   forgottenJobs: number;
 }
 
-/** A key as administration shows it: nothing of it is secret. */
+/** A key as administration shows it, without secrets. */
 export interface KeyInfo {
   keyId: string;
   keyPrefix: string;
@@ -54,7 +54,7 @@ export interface KeyInfo {
   revokedAt: string | null;
 }
 
-/** A key with what is shown once only. */
+/** A key with its secrets, which are shown only once. */
 export interface NewKey extends KeyInfo {
   key: string;
   webhookSecret: string;
@@ -65,7 +65,7 @@ export interface StatementLine {
   /** ISO 8601, UTC. */
   at: string;
   kind: LedgerEntry['kind'];
-  /** What the balance changed by. */
+  /** Change of the balance. */
   amountCredits: number;
   jobId: string | null;
   note: string | null;
@@ -74,7 +74,7 @@ export interface StatementLine {
 /** A job as administration shows it. */
 export interface JobInfo {
   jobId: string;
-  /** The e-mail address of its account, or the user id of one that there isn't any more. */
+  /** The e-mail address of its account, or the user id of a deleted one. */
   account: string;
   status: JobStatus;
   className: string;
@@ -83,18 +83,18 @@ export interface JobInfo {
   fps: number;
   attempts: number;
   creditsCost: number;
-  /** Milliseconds; null until it is over. */
+  /** Milliseconds; null until it has ended. */
   durationMs: number | null;
   artifacts: { name: string; sizeBytes: number; url: string }[];
   error: string | null;
   webhookUrl: string | null;
   createdAt: string;
   completedAt: string | null;
-  /** How far the render is; null while there is none. */
+  /** Progress of the render; null while there is none. */
   progress: RenderProgress | null;
 }
 
-/** How much there is of everything. */
+/** Numbers of stored items, and the state of the service. */
 export interface Counts {
   accounts: number;
   disabledAccounts: number;
@@ -104,15 +104,15 @@ export interface Counts {
   service: ServiceStatus;
 }
 
-/** The jobs that wait, and whether renders begin. */
+/** State of the queue. */
 export interface QueueInfo {
-  /** Since when no more renders are begun; null when they are. */
+  /** Time since which no renders start; null if the queue isn't paused. */
   pausedAt: string | null;
   queued: number;
   running: number;
-  /** Scenes that can be rendered at the same time; 0 without a server. */
+  /** Number of scenes that can be rendered concurrently; 0 without a server. */
   workers: number;
-  /** Renders can be made now. */
+  /** Whether renders can start now. */
   ready: boolean;
 }
 

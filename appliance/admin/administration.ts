@@ -21,14 +21,14 @@ export interface AdministrationParts {
   ledger: StoredLedger | UnmeteredLedger;
   service: RenderService;
   folder: DataFolder;
-  /** What links to artifacts begin with. */
+  /** Base URL of links to artifacts. */
   assetUrl: () => string;
   metrics: Metrics;
 }
 
 /**
- * What an operator does, by noun. Every public method of these is an operation of {@link AdminSocket} too: it takes one
- * object of plain data, or nothing, and resolves with plain data.
+ * Administrative operations, by noun. Every public method of these parts is also an operation of {@link AdminSocket}:
+ * it takes one object of plain data, or nothing, and resolves with plain data.
  */
 export class Administration {
   readonly accounts: AccountAdministration;

@@ -23,7 +23,7 @@ export class CreditAdministration {
     this.#ledger = ledger;
   }
 
-  /** Adds credits; repeated with the same `idempotencyKey`, it adds them once. */
+  /** Adds credits; only once for the same `idempotencyKey`. */
   async grant(request: {
     account: string;
     paid: number;
@@ -57,7 +57,7 @@ export class CreditAdministration {
     }));
   }
 
-  /** Recomputes every balance; where renders cost nothing there are no books. */
+  /** Recomputes every balance. Errors: `invalid_request` in unmetered mode, which has no books. */
   async audit(): Promise<AuditReport> {
     if (this.#ledger instanceof StoredLedger) return this.#ledger.audit();
     throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');

@@ -14,7 +14,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { Counts, Examination } from './administration-views.ts';
 
-/** The data folder as a whole: backups, the master key, figures. Requests and answers are plain data. */
+/** The data folder as a whole: backups, the master key, statistics. Requests and answers are plain data. */
 export class DataAdministration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
@@ -46,8 +46,8 @@ export class DataAdministration {
   }
 
   /**
-   * Seals all webhook secrets with a new master key: one that is made, or, where it comes from outside, `newKey`. Cut off,
-   * it can be repeated; until it is done, both keys are valid.
+   * Re-encrypts all webhook secrets with a new master key: a generated one, or `newKey` if keys are kept outside the
+   * data folder. An interrupted rotation can be repeated; until it completes, both keys are valid.
    */
   async rotateMasterKey({
     newKey: given,
@@ -65,18 +65,18 @@ export class DataAdministration {
     return { ...total, formerKeyFile };
   }
 
-  /** Completes a rotation of the master key that was cut off, if there is one. */
+  /** Completes an interrupted rotation of the master key, if there is one. */
   async completeRotation(): Promise<void> {
     const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
     if (await completeReplacement(this.#folder, { reseal })) await this.#purge();
   }
 
-  /** What the old master key opens leaves the disk. Where that fails now, it goes with later changes. */
+  /** Erases secrets encrypted with the old key from the disk. If this fails, later changes overwrite them. */
   async #purge(): Promise<void> {
     await this.#folder.storage.purge().catch(() => {});
   }
 
-  /** How much there is of everything, and the state of the service: nothing that names anyone. */
+  /** Numbers of stored items and the state of the service, without personal data. */
   async showCounts(): Promise<Counts> {
     const accounts = await Array.fromAsync(this.#accounts.all());
     const keys = await Array.fromAsync(this.#keys.all());
@@ -90,7 +90,7 @@ export class DataAdministration {
     };
   }
 
-  /** Recomputes every balance, and looks how things are. */
+  /** Recomputes every balance and collects the state of the data folder. */
   async examine(): Promise<Examination> {
     const [newest] = await this.#service.list({ limit: 1 });
     return {
@@ -103,12 +103,12 @@ export class DataAdministration {
     };
   }
 
-  /** What `/metrics` answers, without its token. */
+  /** The output of `/metrics`; needs no token. */
   async showMetrics(): Promise<{ text: string }> {
     return { text: await this.#metrics.text() };
   }
 
-  /** User ids of accounts whose deletion is under way, or was cut off. */
+  /** User ids of accounts whose deletion is in progress or was interrupted. */
   async #halfDeleted(): Promise<string[]> {
     const ids: string[] = [];
     for await (const { accountId, deletedAtMs } of this.#accounts.all()) {

@@ -2,7 +2,7 @@ import type { Accounts, Delivery, DeliveryDetails, RenderService } from '../../l
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit } from './administration-requests.ts';
 
-/** What is sent to webhooks. Requests and answers are plain data. */
+/** Webhook deliveries. Requests and answers are plain data. */
 export class DeliveryAdministration {
   readonly #accounts: Accounts;
   readonly #service: RenderService;
@@ -12,7 +12,7 @@ export class DeliveryAdministration {
     this.#service = service;
   }
 
-  /** Newest first; of an account, of a job, or all. */
+  /** Newest first; all, or those of an account or a job. */
   async list(request: {
     account?: string | undefined;
     jobId?: string | undefined;
@@ -31,7 +31,7 @@ export class DeliveryAdministration {
     return this.#service.deliveries.get(deliveryId);
   }
 
-  /** Makes a delivery of its own; a running server sends it within a second. */
+  /** Creates a new delivery; a running server sends it within a second. */
   async sendAgain({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
     return this.#service.deliveries.sendAgain(deliveryId);
   }

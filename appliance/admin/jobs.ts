@@ -25,7 +25,7 @@ export class JobAdministration {
     this.#assetUrl = assetUrl;
   }
 
-  /** Newest first; of an account, of a status, or all. `before`: the last job of the page before. */
+  /** Newest first, optionally of an account or status. `before`: the last job of the previous page. */
   async list(request: {
     account?: string | undefined;
     status?: JobStatus | undefined;
@@ -48,21 +48,21 @@ export class JobAdministration {
     return this.#jobInfo(await this.#service.get(jobId));
   }
 
-  /** Ends a job that isn't over: it fails with "Canceled" and costs nothing. */
+  /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */
   async cancel({ jobId }: { jobId: string }): Promise<JobInfo> {
     const { status } = await this.#service.get(jobId);
     if (status === 'completed' || status === 'failed') {
-      throw new ScenepressError('conflict', `Job ${jobId} is over: it ${status}.`);
+      throw new ScenepressError('conflict', `Job ${jobId} has already ended: it ${status}.`);
     }
     return this.#jobInfo(await this.#service.cancel(jobId));
   }
 
-  /** Removes what the job's owner wrote and what came of it; what it cost stays. */
+  /** Removes the job's source, metadata, error, webhook and artifacts; its cost stays recorded. */
   async forget({ jobId }: { jobId: string }): Promise<JobInfo> {
     return this.#jobInfo(await this.#service.forget(jobId));
   }
 
-  /** A new job that asks for the same. It reserves credits as any other. */
+  /** Creates a new job with the same request. It reserves credits like any other. */
   async renderAgain({ jobId }: { jobId: string }): Promise<JobInfo> {
     const { owner } = await this.#service.get(jobId);
     if (!(await this.#accounts.isEnabled(owner))) {

@@ -40,13 +40,13 @@ export class KeyAdministration {
     return { keyId, revokedAt: isoTime(revokedAtMs ?? 0) };
   }
 
-  /** A new webhook secret for a key, shown once; the old one signs nothing any more. */
+  /** Replaces the webhook secret of a key; the new one is shown only once. */
   async rotateSecret({ keyId }: { keyId: string }): Promise<{ keyId: string; webhookSecret: string }> {
     const { webhookSecret } = await this.#keys.rotateSecret(keyId);
     return { keyId, webhookSecret };
   }
 
-  /** Where outcomes of the key's jobs to come go when a request doesn't say; null: nowhere. */
+  /** Sets the webhook URL of future jobs whose request names none; null: none. */
   async setWebhook(request: {
     keyId: string;
     webhookUrl: string | null;

@@ -2,7 +2,7 @@ import type { RenderService } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { QueueInfo } from './administration-views.ts';
 
-/** The queue of jobs that wait. Requests and answers are plain data. */
+/** The job queue. Requests and answers are plain data. */
 export class QueueAdministration {
   readonly #service: RenderService;
 
@@ -15,7 +15,7 @@ export class QueueAdministration {
     return { pausedAt, queued, running, workers, ready };
   }
 
-  /** Begins no more renders, through restarts too. Those that run go on; jobs are taken on. */
+  /** Starts no more renders, even after a restart. Running renders continue; jobs are still accepted. */
   async pause(): Promise<QueueInfo> {
     await this.#service.pauseQueue();
     return this.show();

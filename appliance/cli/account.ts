@@ -13,7 +13,7 @@ export function accountCommand(): Command {
   addExamples(account, 'scenepress account create ada@example.org', 'scenepress account list');
 
   account.addCommand(
-    administrative('create <email>', 'Make an account', 'scenepress account create ada@example.org').action(
+    administrative('create <email>', 'Create an account', 'scenepress account create ada@example.org').action(
       async (email: string, flags: Flags) => {
         const created = await withAdministration(
           configOf(flags),
@@ -21,7 +21,7 @@ export function accountCommand(): Command {
           { mayMakeFolder: true },
         );
         if (flags.json) printJson(created);
-        else print(`Account ${created.email} is made. Its user id is ${created.userId}.`);
+        else print(`Created account ${created.email} with user id ${created.userId}.`);
       },
     ),
   );
@@ -47,18 +47,18 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'disable <account>',
-      'Let its keys open nothing (401), at once; jobs that were taken on go on, unless told otherwise',
+      'Reject its keys (401) immediately; accepted jobs continue unless --cancel-jobs is given',
       'scenepress account disable ada@example.org',
-      ['scenepress account disable ada@example.org --cancel-jobs', 'ends its jobs too'],
+      ['scenepress account disable ada@example.org --cancel-jobs', 'also cancels its jobs'],
     )
-      .option('--cancel-jobs', 'cancel its jobs that wait or run')
+      .option('--cancel-jobs', 'cancel its queued and running jobs')
       .action(async (reference: string, flags: Flags) => {
         const request = { account: reference, cancelJobs: flags['cancelJobs'] === true };
         const disabled = await withAdministration(configOf(flags), (admin) =>
           admin.accounts.disable(request),
         );
         if (flags.json) return printJson(disabled);
-        const jobs = request.cancelJobs ? `, ${counted(disabled.canceledJobs, 'job')} cancelled` : '';
+        const jobs = request.cancelJobs ? `, ${counted(disabled.canceledJobs, 'job')} canceled` : '';
         print(`Account ${disabled.email} is disabled${jobs}.`);
       }),
   );
@@ -66,7 +66,7 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'enable <account>',
-      'Let its keys open again',
+      'Accept its keys again',
       'scenepress account enable ada@example.org',
     ).action(async (reference: string, flags: Flags) => {
       const enabled = await withAdministration(configOf(flags), (admin) =>
@@ -80,15 +80,15 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'delete <account>',
-      'Revoke its keys, cancel and forget its jobs, remove its address, for good; what it paid stays in the books',
+      'Permanently revoke its keys, cancel and forget its jobs and remove its address; its payments stay in the books',
       'scenepress account delete ada@example.org --yes',
     )
-      .option('--yes', 'do it; without, it says what would be done')
+      .option('--yes', 'delete the account; without it, only say what would be deleted')
       .action(async (reference: string, flags: Flags) => {
         if (!flags['yes']) {
           throw new UserError(
             `This would revoke the keys of ${reference}, cancel and forget its jobs, with code, metadata and artifacts, ` +
-              'and remove its address. Nothing of it can be undone. To do it, add --yes.',
+              'and remove its address. This cannot be undone. To proceed, add --yes.',
             { exitCode: 2 },
           );
         }
@@ -99,7 +99,7 @@ export function accountCommand(): Command {
         const { userId, revokedKeys, forgottenJobs } = deleted;
         print(
           `Account ${userId} is deleted: ${counted(revokedKeys, 'key')} revoked, ${counted(forgottenJobs, 'job')} forgotten. ` +
-            'Its credits stay in the books. Backups made before still hold it.',
+            'Its credits stay in the books. Earlier backups still contain the account.',
         );
       }),
   );

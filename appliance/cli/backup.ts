@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { type BackupReport, type RestoredMasterKey, restore, type SealedSecrets } from '../../lib/index.ts';
-import { givenMasterKey } from '../installation.ts';
+import { configuredMasterKey } from '../installation.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson, shownSize } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
-/** API keys that are named one by one. */
+/** Maximum number of API keys listed by prefix. */
 const MOST_SHOWN = 10;
 
 type Flags = { json?: boolean; withMasterKey?: boolean } & Record<string, unknown>;
@@ -16,17 +16,19 @@ type Flags = { json?: boolean; withMasterKey?: boolean } & Record<string, unknow
 export function backupCommand(): Command {
   return administrative(
     'backup <folder>',
-    'Copy everything into a new folder, also while the service runs, and check the copy',
+    'Copy all data into a new folder, also while the service runs, and verify the copy',
     'scenepress backup /backups/$(date +%F)',
-    ['scenepress backup /backups/all --with-master-key', 'keep it as safe as the service itself'],
+    ['scenepress backup /backups/all --with-master-key', 'protect it like the service itself'],
   )
-    .option('--with-master-key', 'include the key that webhook secrets are encrypted with')
+    .option('--with-master-key', 'include the key that encrypts webhook secrets')
     .action(async (folder: string, flags: Flags) => {
       const request = { folder: resolve(folder), withMasterKey: flags['withMasterKey'] === true };
       const report = await withAdministration(configOf(flags), (admin) => admin.data.backUp(request));
       show('Backed up', report, flags['json'] === true);
       if (!request.withMasterKey && flags['json'] !== true) {
-        print('Not in it: the master key. Keep master.key elsewhere; without it webhook secrets are lost.');
+        print(
+          'The backup does not include the master key. Keep a copy of master.key; without it webhook secrets are lost.',
+        );
       }
     });
 }
@@ -34,52 +36,52 @@ export function backupCommand(): Command {
 /** `scenepress restore BACKUP` */
 export function restoreCommand(): Command {
   const command = addConfigFlags(new Command('restore'), ['dataDir', 'masterKeyFile'])
-    .description('Make a data folder of a backup, after checking every file of it')
-    .argument('<backup>', 'folder that `scenepress backup` made')
+    .description('Restore a backup into a new data folder, after verifying every file')
+    .argument('<backup>', 'folder created by `scenepress backup`')
     .option(
       '--drop-deliveries',
-      'note what is due to webhooks in it as failed, instead of sending it at the next start',
+      'mark webhook deliveries that are due as failed instead of sending them at the next start',
     )
     .option('--json', 'print JSON')
     .action(async (backup: string, flags: Flags) => {
       const dropDeliveries = flags['dropDeliveries'] === true;
       const config = configOf(flags);
-      // By its flag, the key is brought along; a configured one is given at each start, too.
+      // A key given by the flag is stored in the folder; one from other configuration is given at each start.
       const storeMasterKey = flags['masterKeyFile'] !== undefined;
       const { masterKey: _, ...withoutVariable } = config;
-      const masterKey = await givenMasterKey(storeMasterKey ? withoutVariable : config);
+      const masterKey = await configuredMasterKey(storeMasterKey ? withoutVariable : config);
       const options = { dropDeliveries, masterKey, storeMasterKey };
       const report = await restore(resolve(backup), resolve(config.dataDir), options);
       show('Restored', report, flags['json'] === true);
       if (flags['json'] !== true) print(aboutMasterKey(report));
       if (report.dueDeliveries > 0 && flags['json'] !== true) {
         print(
-          `${counted(report.dueDeliveries, 'webhook delivery').replace(/ys$/, 'ies')} will be sent when the server starts, ` +
-            'though that may have happened since the backup. --drop-deliveries notes them as failed instead.',
+          `${counted(report.dueDeliveries, 'webhook delivery').replace(/ys$/, 'ies')} will be sent when the server starts, even ` +
+            'if they were already sent after the backup. --drop-deliveries marks them as failed instead.',
         );
       }
     });
   return addExamples(command, 'scenepress restore /backups/2026-11-21 --data-dir ./restored', [
     'scenepress restore /backups/2026-11-21 --data-dir ./restored --master-key-file saved.key',
-    'a backup without its master key: checks the key and puts it into the data folder',
+    'for a backup without its master key: checks the key and stores it in the data folder',
   ]);
 }
 
-/** Where the master key of a restored folder is, or what to do when it isn't anywhere. */
+/** Tells where the master key of a restored folder is, or what to do if it is missing. */
 function aboutMasterKey(restored: BackupReport & { masterKey: RestoredMasterKey }): string {
   const { folder, masterKey, sealedSecrets } = restored;
   switch (masterKey) {
     case 'none':
-      return 'No webhook secret is encrypted in it: the first start makes a new master key.';
+      return 'It contains no encrypted webhook secrets: the first start creates a new master key.';
     case 'in the folder':
       return `Its master key is ${join(folder, 'master.key')}.`;
     case 'given':
-      return 'The configured master key opens all webhook secrets in it. Start the service with the same key.';
+      return 'The configured master key decrypts all its webhook secrets. Start the service with the same key.';
     case 'missing':
       return (
-        `Missing: its master key. ${sealedShown(sealedSecrets)} encrypted with it, and the service doesn't start without ` +
-        `it. Put it into ${join(folder, 'master.key')} (chmod 600), or start the service with SCENEPRESS_MASTER_KEY or ` +
-        'SCENEPRESS_MASTER_KEY_FILE. Next time, --master-key-file checks it at once.'
+        `Its master key is missing. ${sealedShown(sealedSecrets)} encrypted with it, and the service doesn't start ` +
+        `without it. Put it into ${join(folder, 'master.key')} (chmod 600), or start the service with SCENEPRESS_MASTER_KEY or ` +
+        'SCENEPRESS_MASTER_KEY_FILE. `restore --master-key-file` checks the key during the restore.'
       );
   }
 }

@@ -9,21 +9,21 @@ import { counted, print, printJson, printTable } from './output.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 
-/** Read at the start, so they have to be there. */
+/** Files that must be readable when the service starts. */
 const FILES: (keyof Config)[] = ['masterKeyFile', 'webhooksCa', 'tlsCert', 'tlsKey', 'python', 'studioDir'];
-/** Variables that are no options. */
+/** Variables that aren't options. */
 const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON'];
 const HIDDEN = '(hidden)';
 
 /** `scenepress config …` */
 export function configCommand(): Command {
-  const config = new Command('config').description('What the service would be told');
+  const config = new Command('config').description('Show and check the configuration');
   addExamples(config, 'scenepress config show', 'scenepress config check --config /etc/scenepress.json');
 
   config.addCommand(
     describedAs(
       'show',
-      'Show every option with its value and where that comes from; secrets are hidden',
+      'Show every option with its value and source; secrets are hidden',
       ['scenepress config show'],
       (flags) => {
         const shown = readSettings(sourcesOf(flags)).map(shownSetting);
@@ -40,7 +40,7 @@ export function configCommand(): Command {
   config.addCommand(
     describedAs(
       'check',
-      'Say everything that is wrong with the configuration; exit code 2 when something is',
+      'Report all problems of the configuration; exit code 2 if there are any',
       ['scenepress config check --config /etc/scenepress.json'],
       async (flags) => {
         const settings = readSettings(sourcesOf(flags));
@@ -53,9 +53,7 @@ export function configCommand(): Command {
         if (flags.json) printJson({ file, problems });
         else if (problems.length > 0) print(problems.join('\n'));
         else
-          print(
-            `The configuration is in order: ${counted(given(settings), 'option')} given, the others default.`,
-          );
+          print(`The configuration is valid: ${counted(given(settings), 'option')} set, the others default.`);
         if (problems.length > 0) process.exitCode = 2;
       },
     ),
@@ -64,7 +62,7 @@ export function configCommand(): Command {
   return config;
 }
 
-/** A setting as it may be shown to anyone. */
+/** A setting for display; the values of secrets are hidden. */
 export function shownSetting({ name, value, source }: Setting): {
   option: keyof Config;
   value: unknown;
@@ -108,13 +106,13 @@ async function missingFiles(settings: Setting[]): Promise<string[]> {
       () => undefined,
       (error: NodeJS.ErrnoException) => error,
     );
-    const reason = error?.code === 'ENOENT' ? 'which is not there' : 'which this user may not read';
+    const reason = error?.code === 'ENOENT' ? 'which does not exist' : 'which this user may not read';
     return error ? [`${variableOf(name)} (${name}) names ${value}, ${reason}.`] : [];
   });
   return (await Promise.all(problems)).flat();
 }
 
-/** Most likely a slip of the pen. */
+/** Variables with our prefix that aren't options: most likely typing errors. */
 function unknownVariables(env: Record<string, string | undefined>): string[] {
   const known = new Set([...Object.keys(OPTIONS).map(variableOf), ...OTHER_VARIABLES]);
   const unknown = Object.keys(env).filter((name) => name.startsWith('SCENEPRESS_') && !known.has(name));

@@ -9,7 +9,7 @@ type Flags = { account: string; json?: boolean } & Record<string, unknown>;
 
 /** `scenepress credits …` */
 export function creditsCommand(): Command {
-  const credits = new Command('credits').description('What accounts can spend');
+  const credits = new Command('credits').description('Credits of accounts');
   addExamples(credits, 'scenepress credits grant --account ada@example.org --paid 500');
 
   credits.addCommand(
@@ -19,11 +19,14 @@ export function creditsCommand(): Command {
       'scenepress credits grant --account ada@example.org --paid 500',
       [
         'scenepress credits grant --account ada@example.org --paid 500 --idempotency-key invoice-2026-117',
-        'can be repeated when the answer was lost',
+        'safe to repeat if the response was lost',
       ],
     )
-      .requiredOption('--paid <credits>', 'how many')
-      .option('--idempotency-key <key>', 'a name for this grant: repeated with it, nothing is added again')
+      .requiredOption('--paid <credits>', 'number of credits')
+      .option(
+        '--idempotency-key <key>',
+        'unique name of this grant; a repeated grant with the same key adds nothing',
+      )
       .action(async (flags: Flags & { paid: string; idempotencyKey?: string }) => {
         const { account, idempotencyKey } = flags;
         const paid = Number(flags.paid);
@@ -39,7 +42,7 @@ export function creditsCommand(): Command {
   credits.addCommand(
     ofAccount(
       'balance',
-      'Show what an account can spend now',
+      'Show the current balance of an account',
       'scenepress credits balance --account ada@example.org',
     ).action(async (flags: Flags) => {
       const { account } = flags;
@@ -73,7 +76,7 @@ export function creditsCommand(): Command {
   credits.addCommand(
     administrative(
       'audit',
-      'Recompute every balance from its entries and compare them with the jobs; exit code 1 when they differ',
+      'Recompute every balance from its entries and compare them with the jobs; exit code 1 if they differ',
       'scenepress credits audit',
     ).action(async (flags: { json?: boolean } & Record<string, unknown>) => {
       const report = await withAdministration(configOf(flags), (admin) => admin.credits.audit());

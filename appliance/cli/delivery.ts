@@ -25,9 +25,9 @@ export function deliveryCommand(): Command {
       'List deliveries, newest first',
       'scenepress delivery list --account ada@example.org --limit 10',
     )
-      .option('--account <account>', 'only of this account: e-mail address or user id')
-      .option('--job <jobId>', 'only of this job')
-      .option('--limit <number>', 'at most so many (default: 50)', wholeNumber)
+      .option('--account <account>', 'only deliveries for this account: e-mail address or user id')
+      .option('--job <jobId>', 'only deliveries of this job')
+      .option('--limit <number>', 'maximum number of deliveries (default: 50)', wholeNumber)
       .action(async (flags: ListFlags) => {
         const { account, job: jobId, limit } = flags;
         const deliveries = await withAdministration(configOf(flags), (admin) =>
@@ -52,7 +52,7 @@ export function deliveryCommand(): Command {
   delivery.addCommand(
     administrative(
       'show <deliveryId>',
-      'Show a delivery with its attempts and what the receiver answered',
+      'Show a delivery with its attempts and the response of the receiver',
       'scenepress delivery show DELIVERYID',
     ).action(async (deliveryId: string, flags: Flags) => {
       const found = await withAdministration(configOf(flags), (admin) =>
@@ -66,14 +66,14 @@ export function deliveryCommand(): Command {
   delivery.addCommand(
     administrative(
       'send-again <deliveryId>',
-      'Send the same outcome to the same URL once more, as a delivery of its own',
+      'Send the same outcome to the same URL again, as a new delivery',
       'scenepress delivery send-again DELIVERYID',
     ).action(async (deliveryId: string, flags: Flags) => {
       const again = await withAdministration(configOf(flags), (admin) =>
         admin.deliveries.sendAgain({ deliveryId }),
       );
       if (flags.json) printJson(again);
-      else print(`Delivery ${again.deliveryId} is made. It goes out at once, or when the server is started.`);
+      else print(`Created delivery ${again.deliveryId}. It is sent immediately, or when the server starts.`);
     }),
   );
 
@@ -88,7 +88,7 @@ function show(delivery: DeliveryDetails): void {
     ['URL', url],
     ['Status', `${status}${nextAttemptAt === null ? '' : `, next attempt at ${shownTime(nextAttemptAt)}`}`],
     ...attempts.map(({ startedAt, endedAt, status, reason, detail }): [string, string] => {
-      const outcome = endedAt === null ? 'under way' : `${status}${reason ? ` ${reason}: ${detail}` : ''}`;
+      const outcome = endedAt === null ? 'in progress' : `${status}${reason ? ` ${reason}: ${detail}` : ''}`;
       return ['Attempt', `${shownTime(startedAt)}  ${outcome}`];
     }),
   ]);

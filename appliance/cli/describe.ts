@@ -1,18 +1,18 @@
 import { Command } from 'commander';
 import { ADMINISTRATION_FLAGS, addConfigFlags } from './config-flags.ts';
 
-/** A command line as its user types it, and what it does where that doesn't show. */
+/** A command line, with a comment where its effect isn't obvious. */
 export type Example = string | [line: string, comment: string];
 
 const EXAMPLES = new WeakMap<Command, Example[]>();
 
-/** Shows examples at the end of a command's help. */
+/** Adds examples to the end of a command's help. */
 export function addExamples(command: Command, ...examples: Example[]): Command {
   EXAMPLES.set(command, examples);
   return command.addHelpText('after', () => `\nExamples:\n${exampleLines(command).join('\n')}`);
 }
 
-/** The examples of a command as lines, indented, comments in one column. */
+/** The examples of a command as indented lines, with aligned comments. */
 export function exampleLines(command: Command): string[] {
   const examples = EXAMPLES.get(command) ?? [];
   const width = Math.max(
@@ -24,7 +24,7 @@ export function exampleLines(command: Command): string[] {
   );
 }
 
-/** A command that looks at a data folder or changes it, through the server that has it or by itself. */
+/** A command that reads or changes a data folder, through the running server or directly. */
 export function administrative(name: string, description: string, ...examples: Example[]): Command {
   const command = addConfigFlags(new Command(), ADMINISTRATION_FLAGS);
   const [word = '', ...operands] = name.split(' ');

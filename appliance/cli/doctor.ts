@@ -11,7 +11,7 @@ const INDENT = 22;
 /** `scenepress doctor` */
 export function doctorCommand(): Command {
   const command = addConfigFlags(new Command('doctor'), ALL_FLAGS)
-    .description('Check everything that `serve` with the same options needs, and render for real')
+    .description('Check everything that `serve` with the same options needs, and render test scenes')
     .option('--json', 'print JSON')
     .action(async (flags: Record<string, unknown>) => {
       const findings: Finding[] = [];
@@ -25,8 +25,8 @@ export function doctorCommand(): Command {
     });
   return addExamples(
     command,
-    ['scenepress doctor --data-dir /var/lib/scenepress', 'beside a running server or without one'],
-    ['scenepress doctor --json', 'exit code 1 when something failed'],
+    ['scenepress doctor --data-dir /var/lib/scenepress', 'with or without a running server'],
+    ['scenepress doctor --json', 'exit code 1 if a check failed'],
   );
 }
 

@@ -19,7 +19,7 @@ interface ListFlags extends Flags {
 
 /** `scenepress job …` */
 export function jobCommand(): Command {
-  const job = new Command('job').description('Renders that were asked for');
+  const job = new Command('job').description('Render jobs');
   addExamples(job, 'scenepress job list --status failed', 'scenepress job watch JOBID');
 
   job.addCommand(
@@ -29,10 +29,10 @@ export function jobCommand(): Command {
       'scenepress job list --account ada@example.org --status failed',
       ['scenepress job list --limit 100 --before JOBID', 'the next hundred'],
     )
-      .option('--account <account>', 'only of this account: e-mail address or user id')
-      .addOption(new Option('--status <status>', 'only in this state').choices(JOB_STATUSES))
-      .option('--limit <number>', 'at most so many (default: 50)', wholeNumber)
-      .option('--before <jobId>', 'only older ones than this job')
+      .option('--account <account>', 'only jobs of this account: e-mail address or user id')
+      .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
+      .option('--limit <number>', 'maximum number of jobs (default: 50)', wholeNumber)
+      .option('--before <jobId>', 'only jobs older than this one')
       .action(async (flags: ListFlags) => {
         const { account, status, limit, before } = flags;
         const jobs = await withAdministration(configOf(flags), (admin) =>
@@ -58,7 +58,7 @@ export function jobCommand(): Command {
   job.addCommand(
     administrative(
       'show <jobId>',
-      'Show a job: state, progress, error with the line of the code, artifacts',
+      'Show a job: status, progress, error with the line of code, artifacts',
       'scenepress job show JOBID',
     ).action(async (jobId: string, flags: Flags) => {
       const found = await withAdministration(configOf(flags), (admin) => admin.jobs.show({ jobId }));
@@ -70,9 +70,9 @@ export function jobCommand(): Command {
   job.addCommand(
     administrative(
       'watch <jobId>',
-      'Follow a job to its end; exit code 0 when it completed, 1 when it failed',
+      'Follow a job until it ends; exit code 0 if it completed, 1 if it failed',
       'scenepress job watch JOBID',
-      ['scenepress job watch JOBID --json', 'prints the job when it is over'],
+      ['scenepress job watch JOBID --json', 'prints the job when it has ended'],
     ).action(async (jobId: string, flags: Flags) => {
       const ended = await watchJob(configOf(flags), jobId);
       if (flags.json) printJson(ended);
@@ -84,14 +84,14 @@ export function jobCommand(): Command {
   job.addCommand(
     administrative(
       'cancel <jobId>',
-      'End a job that waits or runs; it fails with "Canceled" and costs nothing',
+      'Cancel a queued or running job; it fails with "Canceled" and costs nothing',
       'scenepress job cancel JOBID',
     ).action(async (jobId: string, flags: Flags) => {
       const canceled = await withAdministration(configOf(flags), (admin) => admin.jobs.cancel({ jobId }));
       if (flags.json) printJson(canceled);
       else
         print(
-          `Job ${jobId} ${canceled.error === 'Canceled' ? 'is cancelled' : `was over: it ${canceled.status}`}.`,
+          `Job ${jobId} ${canceled.error === 'Canceled' ? 'is canceled' : `had already ended: it ${canceled.status}`}.`,
         );
     }),
   );
@@ -99,14 +99,14 @@ export function jobCommand(): Command {
   job.addCommand(
     administrative(
       'forget <jobId>',
-      'Remove the code, metadata, error, webhook and artifacts of a job that is over; what it cost stays',
+      'Remove the code, metadata, error, webhook and artifacts of an ended job; its cost stays recorded',
       'scenepress job forget JOBID',
     ).action(async (jobId: string, flags: Flags) => {
       const forgotten = await withAdministration(configOf(flags), (admin) => admin.jobs.forget({ jobId }));
       if (flags.json) printJson(forgotten);
       else
         print(
-          `Job ${jobId} is forgotten; what it cost stays in the books. Backups made before still hold it.`,
+          `Job ${jobId} is forgotten; its cost stays in the books. Earlier backups still contain the job.`,
         );
     }),
   );
@@ -114,7 +114,7 @@ export function jobCommand(): Command {
   job.addCommand(
     administrative(
       'retry <jobId>',
-      'Render again: a new job of the same source, paid as any other',
+      'Render again: create a new job from the same source, charged like any other',
       'scenepress job retry JOBID',
     ).action(async (jobId: string, flags: Flags) => {
       const made = await withAdministration(configOf(flags), (admin) => admin.jobs.renderAgain({ jobId }));
@@ -126,10 +126,10 @@ export function jobCommand(): Command {
   return job;
 }
 
-/** What `--limit` and the like take. */
+/** Argument parser of `--limit` and similar flags. */
 export function wholeNumber(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It takes a whole number.');
+  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 function show(job: JobInfo): void {

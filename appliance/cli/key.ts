@@ -20,19 +20,19 @@ export function keyCommand(): Command {
   key.addCommand(
     administrative(
       'create',
-      'Make a key; it is shown this once',
+      'Create a key; it is shown only once',
       'scenepress key create --account ada@example.org --name "Web site" --webhook-url https://example.org/hook',
     )
-      .requiredOption('--account <account>', 'account that it belongs to: e-mail address or user id')
-      .requiredOption('--name <name>', 'what it is for')
-      .option('--webhook-url <url>', 'where outcomes of its jobs go when a request does not say (https://)')
+      .requiredOption('--account <account>', 'account that owns the key: e-mail address or user id')
+      .requiredOption('--name <name>', 'purpose of the key')
+      .option('--webhook-url <url>', 'URL for the outcomes of its jobs when a request names none (https://)')
       .action(async (flags: CreateFlags) => {
         const { account, name, webhookUrl } = flags;
         const made = await withAdministration(configOf(flags), (admin) =>
           admin.keys.create({ account, name, webhookUrl }),
         );
         if (flags.json) return printJson(made);
-        print(`Key ${made.keyId} ("${made.name}") of ${made.account}. Neither of these is shown again:\n`);
+        print(`Key ${made.keyId} ("${made.name}") of ${made.account}. These values are not shown again:\n`);
         print(`  API key         ${made.key}`);
         print(`  Webhook secret  ${made.webhookSecret}`);
       }),
@@ -40,7 +40,7 @@ export function keyCommand(): Command {
 
   key.addCommand(
     administrative('list', 'List keys, oldest first', 'scenepress key list --account ada@example.org')
-      .option('--account <account>', 'only of this account: e-mail address or user id')
+      .option('--account <account>', 'only keys of this account: e-mail address or user id')
       .action(async (flags: Flags & { account?: string }) => {
         const { account } = flags;
         const keys = await withAdministration(configOf(flags), (admin) => admin.keys.list({ account }));
@@ -62,7 +62,7 @@ export function keyCommand(): Command {
   key.addCommand(
     administrative(
       'revoke <keyId>',
-      'Revoke a key, at once and for good',
+      'Revoke a key immediately and permanently',
       'scenepress key revoke KEYID',
     ).action(async (keyId: string, flags: Flags) => {
       const revoked = await withAdministration(configOf(flags), (admin) => admin.keys.revoke({ keyId }));
@@ -74,7 +74,7 @@ export function keyCommand(): Command {
   key.addCommand(
     administrative(
       'rotate-secret <keyId>',
-      'Replace the webhook secret of a key, at once; it is shown this once',
+      'Replace the webhook secret of a key immediately; it is shown only once',
       'scenepress key rotate-secret KEYID',
     ).action(async (keyId: string, flags: Flags) => {
       const rotated = await withAdministration(configOf(flags), (admin) =>
@@ -89,7 +89,7 @@ export function keyCommand(): Command {
   key.addCommand(
     administrative(
       'set-webhook <keyId> <url>',
-      'Set where outcomes of jobs to come go when a request does not say: https://…, or "none"',
+      'Set the URL for outcomes of future jobs whose request names none: https://…, or "none"',
       'scenepress key set-webhook KEYID https://example.org/hook',
       'scenepress key set-webhook KEYID none',
     ).action(async (keyId: string, url: string, flags: Flags) => {
@@ -98,7 +98,8 @@ export function keyCommand(): Command {
         admin.keys.setWebhook({ keyId, webhookUrl }),
       );
       if (flags.json) printJson(set);
-      else print(`Outcomes of key ${keyId} go ${set.webhookUrl ? `to ${set.webhookUrl}` : 'nowhere'}.`);
+      else
+        print(`Outcomes of key ${keyId} are ${set.webhookUrl ? `sent to ${set.webhookUrl}` : 'not sent'}.`);
     }),
   );
 

@@ -9,26 +9,23 @@ import { withAdministration } from './with-administration.ts';
 type Flags = { json?: boolean; newKeyFile?: string } & Record<string, unknown>;
 
 const BEFORE =
-  'Backups made before now open only with the present master key, also after this: ' +
-  '`scenepress restore --master-key-file` takes it.';
+  'Existing backups still need the current master key: keep a copy for ' +
+  '`scenepress restore --master-key-file`.';
 
 /** `scenepress master-key …` */
 export function masterKeyCommand(): Command {
-  const masterKey = new Command('master-key').description('The key that webhook secrets are encrypted with');
+  const masterKey = new Command('master-key').description('The key that encrypts webhook secrets');
   addExamples(masterKey, 'scenepress master-key rotate');
   masterKey.addCommand(
     administrative(
       'rotate',
-      'Encrypt all webhook secrets with a new master key, also while the service runs; the secrets stay the same',
-      ['scenepress master-key rotate', 'then save the new master.key where you keep it'],
-      [
-        'scenepress master-key rotate --new-key-file new.key',
-        'where the key comes from outside the data folder',
-      ],
+      'Re-encrypt all webhook secrets with a new master key, also while the service runs; the secrets do not change',
+      ['scenepress master-key rotate', 'then back up the new master.key'],
+      ['scenepress master-key rotate --new-key-file new.key', 'if the key is kept outside the data folder'],
     )
       .option(
         '--new-key-file <file>',
-        'file with the new key: 64 hexadecimal digits, as of openssl rand -hex 32',
+        'file with the new key: 64 hexadecimal digits, e.g. from openssl rand -hex 32',
       )
       .action(async (flags: Flags) => {
         const { newKeyFile: file } = flags;
@@ -50,11 +47,11 @@ export function masterKeyCommand(): Command {
 
 function afterwards(formerKeyFile: string | null): string {
   if (formerKeyFile === null) {
-    return 'Start the service with it from now on. Keep the one before: older backups need it.';
+    return 'Start the service with the new key from now on. Keep the old key: older backups need it.';
   }
   return (
-    'It is in master.key, in the data folder: save it where you keep it. The one before is there as ' +
-    `${formerKeyFile}; remove that file when no backup needs it any more.`
+    'The new key is master.key in the data folder: back it up. The old key is ' +
+    `${formerKeyFile} in the same folder; remove that file when no backup needs it.`
   );
 }
 

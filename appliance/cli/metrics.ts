@@ -7,9 +7,9 @@ import { withAdministration } from './with-administration.ts';
 
 /** `scenepress metrics …` */
 export function metricsCommand(): Command {
-  const metrics = new Command('metrics').description('Numbers of a server that runs, for Prometheus');
+  const metrics = new Command('metrics').description('Prometheus metrics of a running server');
   addExamples(metrics, ['scenepress metrics dashboard > dashboard.json', 'then import it into Grafana']);
-  const show = administrative('show', 'Print what /metrics answers', 'scenepress metrics show');
+  const show = administrative('show', 'Print the output of /metrics', 'scenepress metrics show');
   metrics.addCommand(
     show.action(async (flags: Record<string, unknown>) => {
       const { text } = await withAdministration(configOf(flags), (admin) => admin.data.showMetrics());
@@ -19,7 +19,7 @@ export function metricsCommand(): Command {
   );
   const dashboard = new Command('dashboard')
     .description('Print a Grafana dashboard of these metrics')
-    .option('--json', 'it is JSON anyway')
+    .option('--json', 'no effect: the output is always JSON')
     .action(() => printJson(grafanaDashboard()));
   metrics.addCommand(addExamples(dashboard, 'scenepress metrics dashboard > dashboard.json'));
   return metrics;

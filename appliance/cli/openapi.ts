@@ -7,7 +7,7 @@ import { printJson } from './output.ts';
 export function openApiCommand(): Command {
   const command = new Command('openapi')
     .description('Print the OpenAPI document of the HTTP API')
-    .option('--json', 'it is JSON anyway')
+    .option('--json', 'no effect: the output is always JSON')
     .action(() => printJson(openApiDocument()));
   return addExamples(command, 'scenepress openapi > openapi.json');
 }

@@ -7,7 +7,7 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Rows below their headings, each column as wide as its widest cell. An empty cell is shown as `-`. */
+/** Prints a table; each column is as wide as its widest cell. An empty cell is shown as `-`. */
 export function printTable(headings: string[], rows: string[][]): void {
   const lines = [headings, ...rows.map((row) => row.map((cell) => printable(cell) || '-'))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -21,7 +21,7 @@ export function printTable(headings: string[], rows: string[][]): void {
   }
 }
 
-/** One line for each label that has something to show. */
+/** Prints one line per label; labels without a value are omitted. */
 export function printDetails(details: [label: string, value: string | null | undefined][]): void {
   const shown = details.filter((detail): detail is [string, string] => Boolean(detail[1]));
   const width = Math.max(...shown.map(([label]) => label.length));
@@ -31,17 +31,19 @@ export function printDetails(details: [label: string, value: string | null | und
   }
 }
 
-/** What others wrote (names, errors, answers) must not steer the terminal. */
+/**
+ * Replaces control characters in untrusted text (names, errors, responses), so that it can't control the terminal.
+ */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '·');
 }
 
-/** `2026-11-21 12:30:05Z`, of an ISO 8601 time; empty for none. */
+/** Formats an ISO 8601 time as `2026-11-21 12:30:05Z`; null as an empty string. */
 export function shownTime(iso: string | null): string {
   return iso === null ? '' : `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
 
-/** `0.6 s`, `12 s`, `3 min 20 s`, `1 h 5 min`; empty for none. */
+/** `0.6 s`, `12 s`, `3 min 20 s`, `1 h 5 min`; empty for null. */
 export function shownDuration(ms: number | null): string {
   if (ms === null) return '';
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;

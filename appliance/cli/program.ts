@@ -22,31 +22,32 @@ import { serveCommand } from './serve.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
 
-/** What the program ends with. */
+/** The program's exit codes. */
 export const EXIT_CODES: [code: string, meaning: string][] = [
   ['0', 'done'],
   [
     '1',
-    'failed: the scene, the operation, the start of the service; `credits audit` or `doctor` found something',
+    'the scene, the operation or the start of the service failed; `credits audit` or `doctor` found a problem',
   ],
-  ['2', 'wrong usage or configuration'],
-  ['70', 'an error of the program itself: please report it, with what it printed'],
+  ['2', 'invalid usage or configuration'],
+  ['70', 'internal error of the program: please report it with its output'],
   ['74', 'disk I/O failed while the service ran; the on-disk state is unknown'],
   ['130', 'interrupted (Ctrl-C)'],
 ];
 
-/** The single executable has no set-up, and needs none. */
-const SETUP = '\n`scenepress setup` installs what rendering needs: system packages and a Python environment.';
+/** The single executable needs no setup and has no such command. */
+const SETUP =
+  '\n`scenepress setup` installs the requirements of rendering: system packages and a Python environment.';
 
-/** The `scenepress` command. `setup`, which has to work before anything is installed, is its launcher's. */
+/** The `scenepress` command. The launcher implements `setup`, which must work before anything is installed. */
 export function createProgram(): Command {
   const program = new Command('scenepress')
-    .description('Renders Manim scenes: a service with an HTTP API, and a command')
+    .description('Renders Manim scenes, as a service with an HTTP API or from the command line')
     .version(VERSION)
     .commandsGroup('Render:')
     .addCommand(serveCommand())
     .addCommand(renderCommand())
-    .commandsGroup('Administrate, beside a running server or without one:')
+    .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())
     .addCommand(keyCommand())
     .addCommand(jobCommand())
@@ -57,7 +58,7 @@ export function createProgram(): Command {
     .addCommand(restoreCommand())
     .addCommand(masterKeyCommand())
     .addCommand(recoverCommand())
-    .commandsGroup('Install and look:')
+    .commandsGroup('Installation and diagnosis:')
     .addCommand(doctorCommand())
     .addCommand(supportBundleCommand())
     .addCommand(configCommand())
@@ -68,8 +69,8 @@ export function createProgram(): Command {
     .addCommand(versionCommand());
   addExamples(
     program,
-    ['scenepress serve', 'the service, on http://127.0.0.1:8080'],
-    ['scenepress render scene.py Hello -q high -o hello.mp4', 'without it'],
+    ['scenepress serve', 'start the service on http://127.0.0.1:8080'],
+    ['scenepress render scene.py Hello -q high -o hello.mp4', 'render without the service'],
     ['scenepress job list --help', 'every command has examples'],
   );
   const codes = EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);

@@ -12,20 +12,20 @@ const STAGES: Record<RenderStage, string> = {
 };
 
 /**
- * Shows on standard error how far a render is: on a terminal one line that moves, elsewhere a line for each stage.
- * The bar only says that something happens: how long a scene is, nobody knows before its end.
+ * Shows the progress of a render on standard error: an animated line on a terminal, else one line per stage. The bar
+ * only indicates activity: the length of a scene isn't known before it ends.
  */
 export class ProgressLine {
   #progress: RenderProgress | null = null;
   #timer: NodeJS.Timeout | undefined;
   #step = 0;
   readonly #startedAt = performance.now();
-  readonly #beforehand: string;
+  readonly #idleText: string;
   #said: string | null = null;
 
-  /** `beforehand`: what is said while there is no progress. */
-  constructor(beforehand = 'Starting') {
-    this.#beforehand = beforehand;
+  /** `idleText`: shown while there is no progress. */
+  constructor(idleText = 'Starting') {
+    this.#idleText = idleText;
   }
 
   start(): void {
@@ -33,14 +33,14 @@ export class ProgressLine {
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
   }
 
-  /** Null: there is none, or not any more. */
+  /** Null clears the progress. */
   show(progress: RenderProgress | null): void {
     const changed = progress && progress.stage !== this.#progress?.stage;
     this.#progress = progress;
     if (changed && !process.stderr.isTTY) process.stderr.write(`${STAGES[progress.stage]} …\n`);
   }
 
-  /** Says something else while there is no progress; null: no more. */
+  /** Replaces the text shown while there is no progress; null restores it. */
   say(words: string | null): void {
     this.#said = words;
   }
@@ -51,7 +51,7 @@ export class ProgressLine {
     this.#timer = undefined;
   }
 
-  /** Makes room for something else; the line comes again below it. */
+  /** Clears the line for other output; it is redrawn below that. */
   clear(): void {
     if (this.#timer) process.stderr.write('\r\x1b[K');
   }
@@ -64,7 +64,7 @@ export class ProgressLine {
     ).join('');
     const elapsed = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
     const drawn = frames > 0 ? `  ${counted(frames, 'frame')}, ${seconds.toFixed(1)} s of video` : '';
-    const words = stage ? STAGES[stage] : (this.#said ?? this.#beforehand);
+    const words = stage ? STAGES[stage] : (this.#said ?? this.#idleText);
     process.stderr.write(`\r${bar}  ${words}${drawn}  (${elapsed} s)\x1b[K`);
   }
 }

@@ -9,13 +9,13 @@ type Flags = { json?: boolean } & Record<string, unknown>;
 
 /** `scenepress queue …` */
 export function queueCommand(): Command {
-  const queue = new Command('queue').description('Jobs that wait: look, pause, resume');
-  addExamples(queue, ['scenepress queue pause', 'before maintenance; requests are still taken on']);
+  const queue = new Command('queue').description('Show, pause and resume the queue of jobs');
+  addExamples(queue, ['scenepress queue pause', 'before maintenance; requests are still accepted']);
 
   queue.addCommand(
     administrative(
       'show',
-      'Show how many jobs wait and run, and whether renders begin',
+      'Show the number of queued and running jobs, and whether renders start',
       'scenepress queue show --json',
     ).action(async (flags: Flags) => {
       show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.show()));
@@ -25,7 +25,7 @@ export function queueCommand(): Command {
   queue.addCommand(
     administrative(
       'pause',
-      'Begin no more renders, through restarts too; running ones go on, and jobs are taken on',
+      'Start no more renders, even after a restart; running renders continue and jobs are accepted',
       'scenepress queue pause',
     ).action(async (flags: Flags) => {
       show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.pause()));
@@ -33,7 +33,7 @@ export function queueCommand(): Command {
   );
 
   queue.addCommand(
-    administrative('resume', 'Begin renders again', 'scenepress queue resume').action(
+    administrative('resume', 'Start renders again', 'scenepress queue resume').action(
       async (flags: Flags) => {
         show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.resume()));
       },
@@ -57,6 +57,8 @@ function describe({ pausedAt, queued, running, workers, ready }: QueueInfo): voi
 }
 
 function stateOf(ready: boolean, workers: number): string {
-  if (ready) return 'renders begin';
-  return workers === 0 ? 'no server runs; renders begin when one is started' : 'the renderer is not ready';
+  if (ready) return 'renders start';
+  return workers === 0
+    ? 'no server is running; renders start when one is started'
+    : 'the renderer is not ready';
 }

@@ -10,8 +10,8 @@ const MOST_SHOWN = 50;
 /** `scenepress recover` */
 export function recoverCommand(): Command {
   const command = addConfigFlags(new Command('recover'), ['dataDir'])
-    .description('Say what of a damaged data folder is lost, and make the rest usable again when told to')
-    .option('--yes', 'do it; the files as they are stay in a folder beside')
+    .description('Report what a damaged data folder has lost; with --yes, repair the rest')
+    .option('--yes', 'repair the folder; its original files are kept in a folder beside it')
     .option('--json', 'print JSON')
     .action(async (flags: { yes?: boolean; json?: boolean } & Record<string, unknown>) => {
       const report = await recover(resolve(configOf(flags).dataDir), { apply: flags.yes === true });
@@ -21,7 +21,7 @@ export function recoverCommand(): Command {
     });
   return addExamples(command, 'scenepress recover --data-dir /srv/scenepress', [
     'scenepress recover --data-dir /srv/scenepress --yes',
-    'a backup of the same day may have more',
+    'a recent backup may contain more',
   ]);
 }
 
@@ -43,14 +43,12 @@ function show(report: RecoveryReport): void {
   }
   if (lost.length > MOST_SHOWN) print(`  … and ${lost.length - MOST_SHOWN} more (--json shows all)`);
   if (!keptAside) {
-    print(
-      'Nothing was changed. If no backup has more, `scenepress recover --yes` makes the rest usable again.',
-    );
+    print('Nothing was changed. If no backup contains more, `scenepress recover --yes` repairs the rest.');
     return;
   }
-  print(`Recovered. The files as they were are in ${keptAside}.`);
+  print(`Recovered. The original files are in ${keptAside}.`);
   const problems = audit?.problems ?? [];
   if (problems.length === 0) print('The books are in order.');
   else
-    print(`The books are not in order, because of what is lost:\n  ${problems.map(printable).join('\n  ')}`);
+    print(`The books are not in order because of the lost data:\n  ${problems.map(printable).join('\n  ')}`);
 }

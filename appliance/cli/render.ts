@@ -34,7 +34,7 @@ interface RenderFlags extends Record<string, unknown> {
   json?: boolean;
 }
 
-/** Where the artifacts of a scene go; captions, like the video, without being asked for. */
+/** Paths of the artifacts of a scene. Video and captions are always written, a thumbnail only on request. */
 interface Targets {
   video: string;
   captions: string;
@@ -56,7 +56,7 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
-/** The letters that the `manim` command has for them. */
+/** Quality letters of the `manim` command. */
 const MANIM_QUALITIES: Record<string, Quality> = {
   l: 'low',
   m: 'medium',
@@ -68,36 +68,33 @@ const MANIM_QUALITIES: Record<string, Quality> = {
 /** `scenepress render FILE [SCENE…]` */
 export function renderCommand(): Command {
   const command = addConfigFlags(new Command('render'), FLAGS)
-    .description('Render scenes of a file, without a server')
-    .argument('<file>', 'Python file; - reads the code from standard input')
-    .argument('[scene...]', 'classes in it to render; may be left out where it defines only one scene')
+    .description('Render scenes of a file without a server')
+    .argument('<file>', 'Python file; - reads standard input')
+    .argument('[scene...]', 'scene classes to render; optional if the file defines only one')
     .addOption(
-      new Option('-q, --quality <quality>', `size: ${QUALITIES.join(', ')}, or manim's letter`)
+      new Option('-q, --quality <quality>', `quality: ${QUALITIES.join(', ')}, or manim's letter`)
         .argParser(qualityOf)
         .default('medium'),
     )
     .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
-    .option('--fps <number>', 'frames per second (default: that of the quality)', wholeNumber)
-    .option('-o, --out <file>', 'video to write (default: the name of the scene, .mp4)')
-    .option(
-      '--captions <file>',
-      'captions to write, when the scene has any (default: beside the video, .vtt)',
-    )
-    .option('--thumbnail <file>', 'picture (JPEG) to write as well')
+    .option('--fps <number>', 'frames per second (default: depends on the quality)', wholeNumber)
+    .option('-o, --out <file>', 'video file (default: <scene>.mp4)')
+    .option('--captions <file>', 'captions file, if the scene has captions (default: .vtt beside the video)')
+    .option('--thumbnail <file>', 'also write a thumbnail (JPEG)')
     .option('-a, --all', 'render all scenes of the file')
-    .option('-l, --list', 'list the scenes of the file instead')
+    .option('-l, --list', 'list the scenes of the file without rendering')
     .option('--json', 'print JSON')
     .action(async (file: string, scenes: string[], flags: RenderFlags) => {
       if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
       checkTargets(flags, scenes.length > 1 || flags.all === true);
       const code = await readCode(file);
-      for (const className of scenes) requestOf(code, className, flags); // Before anything is started.
+      for (const className of scenes) requestOf(code, className, flags); // Validate before starting a renderer.
       await render({ file, code, scenes, flags, config: configOf(flags) });
     });
   return addExamples(
     command,
     'scenepress render scene.py Hello -q high -o hello.mp4',
-    ['scenepress render scene.py --list', 'the scenes in it'],
+    ['scenepress render scene.py --list', 'list its scenes'],
     'scenepress render scene.py --all -q low',
     ['scenepress render scene.py Hello --aspect 9:16 --thumbnail hello.jpg', 'portrait'],
     ['generate-scene | scenepress render - Hello --json', 'code from standard input'],
@@ -158,7 +155,7 @@ async function scenesIn(service: RenderService, code: string, interrupted: Abort
   }
 }
 
-/** As the `manim` command: all, or the only one. Where there are several, somebody has to choose. */
+/** Like the `manim` command: all scenes with `--all`, else the only one. */
 function chosen(file: string, scenes: string[], { all }: RenderFlags): string[] {
   if (scenes.length === 0) throw new UserError(`${file} defines no scene.`);
   if (all || scenes.length === 1) return scenes;
@@ -192,7 +189,7 @@ function requestOf(code: string, className: string, flags: RenderFlags): ValidRe
 
 function checkTargets(flags: RenderFlags, several: boolean): void {
   const named = (['out', 'captions', 'thumbnail'] as const).find((name) => flags[name] !== undefined);
-  if (several && named) throw wrongUsage(`--${named} names one file, and there are several scenes.`);
+  if (several && named) throw wrongUsage(`--${named} names a single file, but there are several scenes.`);
 }
 
 function targetsOf(className: string, flags: RenderFlags): Targets {
@@ -205,7 +202,7 @@ function targetsOf(className: string, flags: RenderFlags): Targets {
   };
 }
 
-/** Writes what a job left where it belongs, says so, and returns it for JSON. */
+/** Saves the artifacts of a job, prints their paths and returns the result for JSON. */
 async function deliver(
   service: RenderService,
   job: Job,

@@ -3,9 +3,9 @@ import { Command } from 'commander';
 import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
 import type { Config } from '../config/config.ts';
-import { openFirstAccount } from '../first-account.ts';
-import { HouseToken } from '../http/authentication.ts';
-import { keepMemorySmall } from '../memory.ts';
+import { createFirstAccount } from '../first-account.ts';
+import { InternalToken } from '../http/authentication.ts';
+import { limitYoungGeneration } from '../memory.ts';
 import { openLog } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
@@ -20,30 +20,30 @@ import { awaitStopSignal } from './stop-signal.ts';
 export function serveCommand(): Command {
   const command = addConfigFlags(new Command('serve'), ALL_FLAGS)
     .description('Serve the HTTP API')
-    .option('--welcome', 'render a welcome scene first and show where it is')
+    .option('--welcome', 'render a welcome scene first and print its URL')
     .addHelpText(
       'after',
-      '\nLogs are JSON lines on standard error; a line with "msg":"ready" has the address. ' +
-        'SIGTERM or SIGINT stops the service\nin order, a second one, more than a second later, at once. ' +
-        'SIGHUP opens the log file anew and reads the certificate again.\n' +
-        'SCENEPRESS_MASTER_KEY may hold the key that webhook secrets are encrypted with, SCENEPRESS_METRICS_TOKEN\n' +
-        'a token for whoever may read /metrics.',
+      '\nLogs are JSON lines on standard error; the line with "msg":"ready" contains the address. ' +
+        'SIGTERM or SIGINT stops the service\ngracefully; a second signal, at least one second later, stops it immediately. ' +
+        'SIGHUP reopens the log file and reloads\nthe certificate.\n' +
+        'SCENEPRESS_MASTER_KEY is the key that encrypts webhook secrets, SCENEPRESS_METRICS_TOKEN the bearer token\n' +
+        'for /metrics.',
     )
     .action((flags: Record<string, unknown>) => serve(configOf(flags), flags['welcome'] === true));
   return addExamples(
     command,
     'scenepress serve --data-dir /var/lib/scenepress',
-    ['scenepress serve --host 0.0.0.0 --public-url https://render.example.org', 'open to the network'],
-    ['SCENEPRESS_CREDITS_MODE=unmetered scenepress serve', 'options are variables, too'],
+    ['scenepress serve --host 0.0.0.0 --public-url https://render.example.org', 'reachable from the network'],
+    ['SCENEPRESS_CREDITS_MODE=unmetered scenepress serve', 'options can be environment variables'],
   );
 }
 
 async function serve(config: Config, welcome: boolean): Promise<void> {
-  keepMemorySmall();
+  limitYoungGeneration();
   const { logger, reopen } = openLog({ level: config.logLevel, file: config.logFile });
-  const house = welcome ? new HouseToken() : undefined;
-  const appliance = new Appliance(config, logger, { ...(house && { house }) });
-  const { told: toldToStop, aborted } = awaitStopSignal();
+  const internalToken = welcome ? new InternalToken() : undefined;
+  const appliance = new Appliance(config, logger, { ...(internalToken && { internalToken }) });
+  const { received: stopSignal, aborted } = awaitStopSignal();
   onHangup(() => {
     reopen();
     appliance.reload().catch((error: unknown) => logger.error({ err: error }, 'reload failed'));
@@ -54,19 +54,19 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     started = await appliance.start({ signal: aborted });
   } catch (error) {
     if (!aborted.aborted) throw error;
-    logger.info({ signal: await toldToStop }, 'stopped while it started');
+    logger.info({ signal: await stopSignal }, 'stopped during start');
     return;
   }
   const { hapi, addresses, service, installation } = started;
   try {
     const url = addresses.publicUrl();
-    const key = await openFirstAccount(installation);
+    const key = await createFirstAccount(installation);
     const dataDir = installation.folder.path;
     const { queuePausedAt } = service.status();
     print(startMessage({ config, url, dataDir, queuePausedAt }) + (key ? keyMessage({ url, key }) : ''));
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
-    if (house) await Promise.race([welcomeTheUser(), toldToStop]);
-    const signal = await toldToStop;
+    if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
+    const signal = await stopSignal;
     logger.info({ signal }, 'stopping');
     const { drainSeconds } = config;
     if (signal === 'SIGINT') print(stopMessage({ running: service.status().running, drainSeconds }));
@@ -78,25 +78,25 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
   async function welcomeTheUser(): Promise<void> {
     print('Rendering the welcome scene …');
     try {
-      print(`Watch it: ${await renderWelcome(hapi, service, house as HouseToken)}`);
+      print(`Watch it: ${await renderWelcome(hapi, service, internalToken as InternalToken)}`);
     } catch (error) {
-      // The service serves all the same.
+      // The service keeps running.
       if (error instanceof UserError) print(error.message);
       else if (!isScenepressError(error, 'not_running')) logger.error({ err: error }, 'welcome failed');
     } finally {
-      house?.giveUp();
+      internalToken?.revoke();
     }
   }
 }
 
-/** SIGHUP reloads a service; one that a terminal was closed on is told to stop, as any program there. */
+/** SIGHUP reloads a service without a terminal. With one, it means that the terminal was closed, and stops it. */
 function onHangup(reload: () => void): void {
   if (!isatty(0)) {
     process.on('SIGHUP', reload);
     return;
   }
   process.once('SIGHUP', () => {
-    process.on('SIGHUP', () => {}); // It may come from the shell and from the kernel: that is no second signal to stop.
+    process.on('SIGHUP', () => {}); // Shell and kernel may both send it; ignore the second one.
     process.kill(process.pid, 'SIGTERM');
   });
 }

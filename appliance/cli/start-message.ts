@@ -5,7 +5,7 @@ import { counted, shownTime } from './output.ts';
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
-/** What a person reads when the service has started. */
+/** Printed when the service has started. */
 export function startMessage(start: {
   config: Pick<Config, 'host'>;
   url: string;
@@ -15,35 +15,35 @@ export function startMessage(start: {
   const lines = [`Scenepress ${VERSION} listens on ${start.url}`, `Data folder: ${start.dataDir}`];
   if (LOOPBACK.test(start.config.host)) {
     lines.push(
-      'Only this machine can connect. To open it to the network, set SCENEPRESS_HOST=0.0.0.0 and',
-      'SCENEPRESS_PUBLIC_URL to the address that clients reach it at.',
+      'Only this machine can connect. To allow connections from the network, set SCENEPRESS_HOST=0.0.0.0 and',
+      'SCENEPRESS_PUBLIC_URL to the URL under which clients reach the service.',
     );
   }
   if (start.queuePausedAt !== null) {
     lines.push(
-      `The queue is paused since ${shownTime(start.queuePausedAt)}: nothing is rendered. To go on: scenepress queue resume`,
+      `The queue has been paused since ${shownTime(start.queuePausedAt)}: nothing is rendered. To resume: scenepress queue resume`,
     );
   }
   return `\n${lines.join('\n')}\n`;
 }
 
-/** What a person reads who has pressed Ctrl-C. */
+/** Printed after Ctrl-C. */
 export function stopMessage({ running, drainSeconds }: { running: number; drainSeconds: number }): string {
-  const renders = `${counted(running, 'render')} may finish for up to ${drainSeconds} s`;
-  return `\nStopping${running > 0 ? `: ${renders}` : ''}. Press Ctrl-C again to end now.`;
+  const renders = `${counted(running, 'render')} may finish within ${drainSeconds} s`;
+  return `\nStopping${running > 0 ? `: ${renders}` : ''}. Press Ctrl-C again to stop immediately.`;
 }
 
-/** The key of the first start, with a command that uses it. */
+/** The key of the first start, with example commands. */
 export function keyMessage({ url, key }: { url: string; key: string }): string {
   const code =
     'from manim import *\nclass Hello(Scene):\n    def construct(self):\n        self.play(Write(Text("Hello")))';
   const body = JSON.stringify({ className: 'Hello', code });
   return `
-API key of ${FIRST_ACCOUNT}, shown this once:
+API key of ${FIRST_ACCOUNT}, shown only once:
 
   ${key}
 
-Render a scene with it, then ask for the job that it names:
+Render a scene, then query the job with the returned id:
 
   curl ${url}/api/v2/render -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'
   curl ${url}/api/v2/render/JOB_ID -H 'Authorization: Bearer ${key}'

@@ -1,21 +1,21 @@
 /**
- * Signals this close together are one: Ctrl-C goes to every program of a terminal, and npm sends it on to the program
- * that it runs, which gets it twice within milliseconds.
+ * Signals within this time count as one: the terminal sends Ctrl-C to the whole foreground process group, and npm
+ * forwards it to its child, which so receives it twice within milliseconds.
  */
 const SAME_WITHIN_MS = 1_000;
 const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
-/** The order to stop, given by a signal. */
+/** A stop requested by a signal. */
 export interface StopSignal {
   /** Resolves with the first signal. */
-  told: Promise<NodeJS.Signals>;
-  /** Aborted by it. */
+  received: Promise<NodeJS.Signals>;
+  /** Aborted by the first signal. */
   aborted: AbortSignal;
 }
 
-/** Waits for SIGINT or SIGTERM; a second one, more than a second later, ends the process where it stands. */
+/** Waits for SIGINT or SIGTERM; a second signal, more than a second later, exits the process immediately. */
 export function awaitStopSignal(): StopSignal {
-  const { promise: told, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const { promise: received, resolve } = Promise.withResolvers<NodeJS.Signals>();
   const controller = new AbortController();
   let firstMs: number | undefined;
   for (const [signal, number] of Object.entries(NUMBERS) as [NodeJS.Signals, number][]) {
@@ -27,5 +27,5 @@ export function awaitStopSignal(): StopSignal {
       controller.abort();
     });
   }
-  return { told, aborted: controller.signal };
+  return { received, aborted: controller.signal };
 }

@@ -23,16 +23,19 @@ interface Flags extends Record<string, unknown> {
 /** `scenepress support-bundle [FILE]` */
 export function supportBundleCommand(): Command {
   const command = addConfigFlags(new Command('support-bundle'), ALL_FLAGS)
-    .description('Collect what helps to find a fault in one file, without scenes, metadata, keys and secrets')
+    .description('Collect diagnostic data in one file, without scenes, metadata, keys and secrets')
     .argument('[file]', 'file to write (default: scenepress-support-<time>.tar.gz)')
     .option('--log <file>', 'log to include, redacted (default: the log file of the service)')
-    .option('--no-doctor', "leave out the doctor's report, which takes some seconds")
+    .option('--no-doctor', "omit the doctor's report, which takes some seconds")
     .option('--json', 'print JSON')
     .action(collect);
   return addExamples(
     command,
-    ['scenepress support-bundle --data-dir /var/lib/scenepress', 'beside a running server or without one'],
-    ['journalctl -u scenepress -o cat > log; scenepress support-bundle --log log', 'with the log of systemd'],
+    ['scenepress support-bundle --data-dir /var/lib/scenepress', 'with or without a running server'],
+    [
+      'journalctl -u scenepress -o cat > log; scenepress support-bundle --log log',
+      'with the systemd journal',
+    ],
   );
 }
 
@@ -53,8 +56,7 @@ async function collect(file: string | undefined, flags: Flags): Promise<void> {
   await write(path, bundle);
   const names = files.map(({ name }) => name);
   if (flags.json) printJson({ file: path, sizeBytes: bundle.length, contents: names });
-  else
-    print(`${path} (${shownSize(bundle.length)}): ${names.join(', ')}.\nLook through it before you send it.`);
+  else print(`${path} (${shownSize(bundle.length)}): ${names.join(', ')}.\nReview it before you send it.`);
 }
 
 async function findings(config: Config): Promise<Finding[]> {
@@ -63,7 +65,7 @@ async function findings(config: Config): Promise<Finding[]> {
   return found;
 }
 
-/** Counts and metrics; where the data can't be opened, why. */
+/** Counts and metrics; the error if the data folder can't be opened. */
 async function aboutService(config: Config): Promise<BundleFile[]> {
   try {
     return await withAdministration(config, async (admin, { served }) => {

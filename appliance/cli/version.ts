@@ -3,11 +3,11 @@ import { VERSION } from '../version.ts';
 import { addExamples } from './describe.ts';
 import { printDetails, printJson } from './output.ts';
 
-/** What this program is and runs on. */
+/** Versions of this program and its runtime. */
 export interface Versions {
   scenepress: string;
   node: string;
-  /** As `linux x64`. */
+  /** E.g. `linux x64`. */
   platform: string;
   openssl: string;
 }
@@ -24,7 +24,7 @@ export function versions(): Versions {
 /** `scenepress version` */
 export function versionCommand(): Command {
   const command = new Command('version')
-    .description('Show the version, and those of what it runs on')
+    .description('Show the version of Scenepress and of its runtime')
     .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => {
       const found = versions();

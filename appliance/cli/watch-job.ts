@@ -5,9 +5,9 @@ import { UserError } from '../user-error.ts';
 import { ProgressLine } from './progress-line.ts';
 import { withAdministration } from './with-administration.ts';
 
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
-/** Shows the progress of a job until it is over. Without a server only a job that is over already has an end. */
+/** Shows the progress of a job until it has ended. Throws if it hasn't ended and no server is running. */
 export async function watchJob(config: Config, jobId: string): Promise<JobInfo> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
@@ -20,14 +20,14 @@ export async function watchJob(config: Config, jobId: string): Promise<JobInfo> 
         const job = await admin.jobs.show({ jobId });
         if (job.completedAt !== null) return job;
         if (!served)
-          throw new UserError(`${jobId} is ${job.status}, and no server runs that could render it.`);
+          throw new UserError(`${jobId} is ${job.status}, and no server is running that could render it.`);
         line.show(job.progress);
-        await delay(LOOK_MS, undefined, { signal: interrupted.signal });
+        await delay(POLL_MS, undefined, { signal: interrupted.signal });
       }
     });
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
-    throw new UserError('Interrupted; the job goes on.', { exitCode: 130, cause: error });
+    throw new UserError('Interrupted; the job continues.', { exitCode: 130, cause: error });
   } finally {
     line.stop();
     process.off('SIGINT', interrupt);

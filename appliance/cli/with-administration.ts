@@ -12,9 +12,9 @@ const RETRY_MS = 100;
 const GIVE_UP_MS = 5_000;
 
 /**
- * Administrates: through the server that has the data folder (`served`), or without one in the folder itself. A folder
- * that is taken by someone who doesn't listen belongs to another command, which takes a moment, or to a server that
- * is just starting or stopping. Only `mayMakeFolder` makes one that isn't there.
+ * Runs administrative work through the server that owns the data folder (`served`), or directly on the folder if
+ * there is none. A folder that is locked although no server listens is used by another command or by a server that is
+ * starting or stopping: retries for some seconds. Creates a missing folder only with `mayMakeFolder`.
  */
 export async function withAdministration<T>(
   config: Config,
@@ -42,22 +42,22 @@ export async function withAdministration<T>(
   }
 }
 
-/** Most likely it is elsewhere: a new one, with a master key and nothing else in it, would hide that. */
+/** A missing folder is most likely a wrong path; creating an empty one would hide that. */
 function refuseMissingFolder(folder: string): void {
   if (existsSync(folder)) return;
   throw new UserError(
-    `There is no data folder ${folder}. Name the right one with --data-dir or SCENEPRESS_DATA_DIR; ` +
-      '`scenepress serve` and `scenepress account create` make a new one.',
+    `There is no data folder ${folder}. Set the correct one with --data-dir or SCENEPRESS_DATA_DIR; ` +
+      '`scenepress serve` and `scenepress account create` create a new one.',
   );
 }
 
-/** Root would leave files behind that the service, which runs as another user, can't open any more. */
+/** Files created by root would not be readable by the service, which runs as another user. */
 async function refuseAnothersFolder(folder: string): Promise<void> {
   if (process.geteuid?.() !== 0) return;
   const lock = await stat(join(folder, 'lock')).catch(() => undefined);
   if (!lock || lock.uid === 0) return;
   throw new UserError(
-    `The data folder ${folder} belongs to user id ${lock.uid}, and no server runs on it. ` +
+    `The data folder ${folder} belongs to user id ${lock.uid}, and no server is running on it. ` +
       `Run this as that user: sudo -u '#${lock.uid}' scenepress …`,
   );
 }

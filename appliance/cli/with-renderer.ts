@@ -13,9 +13,9 @@ import { UserError } from '../user-error.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Works with a service of its own in a temporary folder, of which nothing is left: neither after the end nor after
- * Ctrl-C, on which the signal is given. `say` shows on a terminal how far the renderer is unpacked. `lasting`: in the
- * single executable the renderer, too, stays for the next time.
+ * Runs `work` with its own service in a temporary folder, which is removed afterwards, also on Ctrl-C
+ * (`interrupted`). `say` shows on a terminal the progress of unpacking the renderer. `lasting`: in the single
+ * executable, keep the unpacked renderer for the next command.
  */
 export async function withRenderer(
   config: Config,
@@ -25,7 +25,7 @@ export async function withRenderer(
   const interrupted = new AbortController();
   const { signal } = interrupted;
   const interrupt = () => interrupted.abort();
-  // For good: who presses Ctrl-C twice must not leave processes and files behind.
+  // Not `once`: a second Ctrl-C must not leave processes and files behind.
   for (const signal of SIGNALS) process.on(signal, interrupt);
   const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
   const folder = await makeFolder(await programsFolder(root));
@@ -63,14 +63,14 @@ async function makeFolder(place: string): Promise<string> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     throw new UserError(
-      `No temporary folder can be made in ${place} (${code}). Name a folder that this user may write to, and start ` +
-        'programs from, with TMPDIR.',
+      `Cannot create a temporary folder in ${place} (${code}). Set TMPDIR to a folder in which this user may write ` +
+        'files and execute programs.',
       { cause },
     );
   }
 }
 
-/** Gives up waiting when there is a signal to. */
+/** Rejects when the signal is aborted, without waiting for the work. */
 export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -83,7 +83,7 @@ export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal
   }
 }
 
-/** Writes an artifact to a file of the user: beside, then renamed. */
+/** Writes an artifact to a file, by renaming a temporary one. */
 export async function saveArtifact(
   service: RenderService,
   { jobId, name }: { jobId: string; name: ArtifactName },

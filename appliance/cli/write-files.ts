@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UserError } from '../user-error.ts';
 
-/** Writes text files, each beside and then renamed. */
+/** Writes text files, each by renaming a temporary one. */
 export async function writeFiles(files: { path: string; text: string }[]): Promise<void> {
   for (const { path, text } of files) {
     const part = `${path}.part`;
@@ -14,7 +14,7 @@ export async function writeFiles(files: { path: string; text: string }[]): Promi
       await rm(part, { force: true }).catch(() => {});
       const { code, message } = cause as NodeJS.ErrnoException;
       const remedy =
-        code === 'EACCES' || code === 'EPERM' ? ' Run it as root, or see with --print what it writes.' : '';
+        code === 'EACCES' || code === 'EPERM' ? ' Run it as root, or preview the files with --print.' : '';
       throw new UserError(`${path} can't be written: ${message}.${remedy}`, { cause });
     }
   }

@@ -2,18 +2,18 @@ import type { Request, Server } from '@hapi/hapi';
 
 const FORWARDED_HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** An IPv6 address with a zone and a port; a proxy that passes on more is believed this far. */
+/** Room for an IPv6 address with zone and port; longer values of a proxy are truncated. */
 const LONGEST_ADDRESS = 80;
 
-/** What every link begins with. */
+/** Base URLs of links. */
 export interface Addresses {
   publicUrl(request?: Request): string;
   assetUrl(request?: Request): string;
 }
 
 /**
- * The configured addresses, else the address listened on. Nothing a client says has a part in it, unless a proxy is
- * trusted to say it: then `X-Forwarded-Proto` and `X-Forwarded-Host` make the address that isn't configured.
+ * The configured URLs, else the listening address. Request headers are ignored unless a proxy is trusted: then
+ * `X-Forwarded-Proto` and `X-Forwarded-Host` replace a public URL that isn't configured.
  */
 export function addressesOf(
   config: { publicUrl?: string | undefined; assetUrl?: string | undefined; trustProxy: boolean },
@@ -26,7 +26,7 @@ export function addressesOf(
   return { publicUrl, assetUrl: (request) => config.assetUrl ?? publicUrl(request) };
 }
 
-/** What links to artifacts begin with while nothing listens. */
+/** Base URL of links to artifacts while no server is listening. */
 export function configuredAssetUrl(config: {
   host: string;
   port: number;
@@ -38,13 +38,13 @@ export function configuredAssetUrl(config: {
   return config.assetUrl ?? config.publicUrl ?? `${protocol}://${config.host}:${config.port}`;
 }
 
-/** The client's address: what a trusted proxy says last, else the connection's. */
+/** The client's address: the last one in a trusted proxy's `X-Forwarded-For`, else the connection's. */
 export function remoteAddressOf(request: Request, trustProxy: boolean): string {
   const forwarded = trustProxy ? header(request, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   return forwarded?.slice(0, LONGEST_ADDRESS) || request.info.remoteAddress;
 }
 
-/** The address that this machine reaches the server at. */
+/** The URL under which this machine reaches the server. */
 export function listeningUrl(server: Server): string {
   const { address, port, protocol } = server.info;
   const everywhere = address === '0.0.0.0' || address === '::' || address === undefined;

@@ -4,26 +4,26 @@ import { type Config, flagOf, OPTIONS, variableOf } from './options.ts';
 
 export type { Config } from './options.ts';
 
-/** Where options come from. */
+/** Sources of options. */
 export interface ConfigSources {
-  /** By option name, as the command line gave them; `config` names the configuration file. */
+  /** Command-line flags by option name; `config` is the path of the configuration file. */
   flags: Record<string, unknown>;
   env: Record<string, string | undefined>;
 }
 
-/** One option: its value, where that comes from, and what is wrong with it. */
+/** One option: its value, the source of the value and any problem with it. */
 export interface Setting {
   name: keyof Config;
-  /** As the program takes it; as it was given when that isn't allowed; undefined: none, which has a meaning of its own. */
+  /** The validated value, or the given one if it is invalid; undefined if the option is unset and has no default. */
   value: unknown;
   source: 'flag' | 'environment' | 'file' | 'default';
-  /** A sentence; null when nothing is wrong. */
+  /** A sentence; null if the value is valid. */
   problem: string | null;
 }
 
 /**
- * The configuration: flags beat environment variables, those beat the configuration file (JSON), that beats
- * defaults. The first value that isn't allowed is an error that names it as it was given.
+ * The configuration. Flags take precedence over environment variables, those over the configuration file (JSON), and
+ * that over defaults. Throws a {@link UserError} for the first invalid value.
  */
 export function loadConfig(sources: ConfigSources): Config {
   const settings = readSettings(sources);
@@ -33,7 +33,9 @@ export function loadConfig(sources: ConfigSources): Config {
   return Object.fromEntries(given.map(({ name, value }) => [name, value])) as unknown as Config;
 }
 
-/** Every option, in the order of the table. Errors: the configuration file can't be read. */
+/**
+ * All options, in the order of {@link OPTIONS}. Throws a {@link UserError} if the configuration file can't be read.
+ */
 export function readSettings({ flags, env }: ConfigSources): Setting[] {
   const path = configFileOf({ flags, env });
   const file = path ? readConfigFile(path) : {};
@@ -47,33 +49,33 @@ export function readSettings({ flags, env }: ConfigSources): Setting[] {
   });
 }
 
-/** What is wrong with single options, then with what they are together. */
+/** Problems of single options, then of combinations. */
 export function problemsOf(settings: Setting[]): string[] {
   const problems = settings.flatMap(({ problem }) => problem ?? []);
   const has = (name: keyof Config) => settings.find((setting) => setting.name === name)?.value !== undefined;
   if (has('tlsCert') !== has('tlsKey')) {
     const missing = has('tlsCert') ? 'tlsKey' : 'tlsCert';
     problems.push(
-      `https needs a certificate and its key: give ${flagOf(missing)} (${variableOf(missing)}) too.`,
+      `HTTPS needs a certificate and its key: set ${flagOf(missing)} (${variableOf(missing)}) too.`,
     );
   }
   return problems;
 }
 
-/** The path of the configuration file; undefined when none is named. */
+/** The path of the configuration file; undefined if none is configured. */
 export function configFileOf({ flags, env }: ConfigSources): string | undefined {
   const [flag, variable] = [flags['config'], env['SCENEPRESS_CONFIG']];
   return (typeof flag === 'string' ? flag : variable) || undefined;
 }
 
-/** The value of an option, with the place that it comes from. */
+/** The value of an option, with its source. */
 function sourceOf(
   name: string,
   { flags, env, file, path }: ConfigSources & { file: Record<string, unknown>; path: string | undefined },
 ): { source: Setting['source']; given: string; value: unknown } {
   const variable = variableOf(name);
   if (flags[name] !== undefined) return { source: 'flag', given: flagOf(name), value: flags[name] };
-  // An empty variable is one that isn't set.
+  // An empty variable counts as unset.
   if (env[variable]) return { source: 'environment', given: variable, value: env[variable] };
   const value = file[name];
   return { source: value === undefined ? 'default' : 'file', given: `"${name}" in ${path}`, value };
@@ -88,12 +90,12 @@ function readConfigFile(path: string): Record<string, unknown> {
     throw new UserError(`The configuration file ${path} can't be read: ${reason}.`, { exitCode: 2, cause });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UserError(`The configuration file ${path} must hold a JSON object.`, { exitCode: 2 });
+    throw new UserError(`The configuration file ${path} must contain a JSON object.`, { exitCode: 2 });
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined) {
     throw new UserError(
-      `"${unknown}" in ${path} is no option. There are: ${Object.keys(OPTIONS).join(', ')}.`,
+      `"${unknown}" in ${path} is not an option. Options are: ${Object.keys(OPTIONS).join(', ')}.`,
       { exitCode: 2 },
     );
   }

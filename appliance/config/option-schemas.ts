@@ -1,13 +1,12 @@
 import Joi from 'joi';
 import { assertNetworks, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
 
-/** A whole number. */
 export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
   const schema = Joi.number().integer().min(minimum);
   return fallback === undefined ? schema : schema.default(fallback);
 }
 
-/** Five prices in the order of the qualities: `1,2,4,8,16`. */
+/** Comma-separated prices in the order of the qualities: `1,2,4,8,16`. */
 export const prices: Joi.Schema = Joi.custom((value: unknown) => {
   const numbers = String(value).split(',').map(Number);
   if (numbers.length !== QUALITIES.length || !numbers.every((price) => Number.isFinite(price) && price > 0)) {
@@ -16,14 +15,14 @@ export const prices: Joi.Schema = Joi.custom((value: unknown) => {
   return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
 }).default(DEFAULT_PRICING.creditsPerSecond);
 
-/** CIDRs with commas between them; a list in a configuration file. */
+/** Comma-separated CIDRs; an array in a configuration file. */
 export const networks: Joi.Schema = Joi.custom((value: unknown) => {
   const list = (Array.isArray(value) ? value : String(value).split(',')).map((cidr) => String(cidr).trim());
   assertNetworks(list);
   return list;
 }).default([]);
 
-/** Origins with commas between them, or `*`; a list in a configuration file. */
+/** Comma-separated origins, or `*`; an array in a configuration file. */
 export const origins: Joi.Schema = Joi.custom((value: unknown) => {
   const list = (Array.isArray(value) ? value : String(value).split(',')).map((origin) =>
     String(origin).trim(),
@@ -34,7 +33,7 @@ export const origins: Joi.Schema = Joi.custom((value: unknown) => {
   return list;
 }).default([]);
 
-/** A URL, without the slashes at its end. */
+/** A URL; trailing slashes are removed. */
 export const address: Joi.Schema = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .replace(/\/+$/, '');

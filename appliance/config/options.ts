@@ -8,7 +8,7 @@ import {
 } from '../../lib/index.ts';
 import { address, count, networks, origins, prices } from './option-schemas.ts';
 
-/** What the appliance can be told. Every option has the same name in code and in the configuration file. */
+/** Configuration of the appliance. Option names are the same in code and in the configuration file. */
 export interface Config {
   host: string;
   port: number;
@@ -58,95 +58,94 @@ export interface Config {
 }
 
 export interface ConfigOption {
-  /** What the option is for, as `--help` says it. */
+  /** Description in `--help`. */
   description: string;
-  /** What may be given, as an error says it: "must be …". */
+  /** Allowed values, as they follow "must be" in error messages. */
   allowed: string;
   schema: Joi.Schema;
-  /** The name of its value in `--help`; none for a switch. */
+  /** Placeholder of the value in `--help`; absent for a switch. */
   value?: string;
-  /** As `--help` shows it, where it isn't the schema's own. */
+  /** Default as shown by `--help`, unless it is the schema's. */
   defaultText?: string;
-  /** Never shown, and no flag: every process of the machine can read flags. */
+  /** Never shown and has no flag: other processes can read command lines. */
   secret?: boolean;
 }
 
 const MIB = 1024 * 1024;
 
-/** Flags, environment variables, configuration file and `--help` are all made of this table. */
+/** Defines the flags, environment variables, configuration file options and `--help`. */
 export const OPTIONS: Record<keyof Config, ConfigOption> = {
   host: {
-    description: 'Address to listen on; 0.0.0.0 for all networks',
+    description: 'Address to listen on; 0.0.0.0 for all interfaces',
     allowed: 'an address or a host name',
     schema: Joi.string().default('127.0.0.1'),
     value: 'address',
   },
   port: {
-    description: 'Port to listen on; 0 for any that is free',
+    description: 'Port to listen on; 0 selects a free port',
     allowed: 'a whole number from 0 to 65535',
     schema: Joi.number().integer().min(0).max(65535).default(8080),
     value: 'number',
   },
   dataDir: {
-    description: 'Folder with jobs, accounts, keys, credits and artifacts',
+    description: 'Folder that stores jobs, accounts, keys, credits and artifacts',
     allowed: 'a path',
     schema: Joi.string().default('./data'),
     value: 'folder',
   },
   publicUrl: {
-    description: 'Address that clients reach this service at',
+    description: 'URL under which clients reach this service',
     allowed: 'an http:// or https:// URL',
     schema: address,
     value: 'url',
-    defaultText: 'the address listened on',
+    defaultText: 'the listening address',
   },
   assetUrl: {
-    description: 'What links to artifacts begin with',
+    description: 'Base URL of links to artifacts',
     allowed: 'an http:// or https:// URL',
     schema: address,
     value: 'url',
     defaultText: 'the public URL',
   },
   trustProxy: {
-    description: 'Believe X-Forwarded-For, and without a public URL also X-Forwarded-Proto and -Host',
+    description: 'Trust X-Forwarded-For and, without a public URL, X-Forwarded-Proto and X-Forwarded-Host',
     allowed: 'true or false',
     schema: Joi.boolean().default(false),
   },
   tlsCert: {
-    description:
-      'File with the certificate (PEM, with those of its authorities after it) to serve https with',
+    description: 'Certificate file for HTTPS (PEM, followed by its intermediate certificates)',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',
-    defaultText: 'none, which serves http',
+    defaultText: 'none (plain HTTP)',
   },
   tlsKey: {
-    description: 'File with the private key (PEM) of the certificate',
+    description: 'Private key file of the certificate (PEM)',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',
     defaultText: 'none',
   },
   corsOrigins: {
-    description: 'Web pages that may call the API from browsers, as https://studio.example; * for all',
-    allowed: 'origins (https://name, without a path) with commas between them, or *',
+    description: 'Origins of web pages that may call the API (CORS), e.g. https://studio.example; * for all',
+    allowed: 'comma-separated origins (https://name, without a path), or *',
     schema: origins,
     value: 'origins',
     defaultText: 'none',
   },
   maxConnections: {
-    description: 'HTTP connections open at the same time; beyond that, idle ones make room for new ones',
+    description: 'Maximum number of open HTTP connections; beyond it, new connections replace idle ones',
     allowed: 'a whole number of at least 1',
     schema: count(),
     value: 'number',
-    defaultText: 'what the limit of open files has room for, 10000 at most',
+    defaultText: 'as many as the limit of open files permits, at most 10000',
   },
   maxConnectionsPerAddress: {
-    description: 'HTTP connections of one client: an IPv4 address, or a /64 of IPv6 addresses',
+    description: 'Maximum number of HTTP connections per client (IPv4 address or IPv6 /64 network)',
     allowed: 'a whole number of at least 1',
     schema: count(),
     value: 'number',
-    defaultText: 'half of all; all of them where X-Forwarded-For is believed',
+    defaultText: 'half of the maximum; all of it with --trust-proxy',
   },
   creditsMode: {
     description: 'Whether renders cost credits: metered or unmetered',
@@ -155,72 +154,72 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     value: 'mode',
   },
   freeCredits: {
-    description: 'Credits that every account gets each month',
+    description: 'Free credits per account and month',
     allowed: 'a whole number of at least 0',
     schema: count(1000, 0),
     value: 'credits',
   },
   creditsPerSecond: {
-    description: `Price of a second of rendering in each quality: ${QUALITIES.join(', ')}`,
-    allowed: `${QUALITIES.length} numbers above 0 with commas between them`,
+    description: `Credits per second of rendering for the qualities ${QUALITIES.join(', ')}`,
+    allowed: `${QUALITIES.length} comma-separated numbers above 0`,
     schema: prices,
     value: 'prices',
     defaultText: Object.values(DEFAULT_PRICING.creditsPerSecond).join(','),
   },
   reserveSeconds: {
-    description: 'Seconds of rendering that must be affordable to enqueue a scene',
+    description: 'Seconds of rendering that the balance must cover before a scene is enqueued',
     allowed: 'a number above 0',
     schema: Joi.number().greater(0).default(DEFAULT_PRICING.reserveSeconds),
     value: 'seconds',
   },
   masterKey: {
-    description: 'Key that webhook secrets are encrypted with',
+    description: 'Key that encrypts webhook secrets',
     allowed: '64 hexadecimal digits',
     schema: Joi.string().hex().length(64),
     secret: true,
   },
   masterKeyFile: {
-    description: 'File with the key that webhook secrets are encrypted with',
+    description: 'File with the key that encrypts webhook secrets',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',
     defaultText: 'master.key in the data folder',
   },
   workers: {
-    description: 'Scenes rendered at the same time',
+    description: 'Number of scenes rendered concurrently',
     allowed: 'a whole number of at least 1',
     schema: count(),
     value: 'number',
     defaultText: 'the number of CPUs',
   },
   retentionDays: {
-    description: 'Days after which the artifacts of a job are removed; the job stays',
+    description: 'Days after which artifacts of a job are deleted; the job itself remains',
     allowed: 'a number above 0',
     schema: Joi.number().greater(0),
     value: 'days',
     defaultText: 'never',
   },
   retentionGb: {
-    description: 'Size of all artifacts together, beyond which the oldest are removed',
+    description: 'Total size of artifacts; beyond it, the oldest are deleted',
     allowed: 'a number above 0',
     schema: Joi.number().greater(0),
     value: 'GiB',
     defaultText: 'no limit',
   },
   maxQueued: {
-    description: 'Jobs that may wait; beyond that, requests are answered with 503',
+    description: 'Maximum number of queued jobs; beyond it, requests are answered with 503',
     allowed: 'a whole number of at least 1',
     schema: count(10_000),
     value: 'number',
   },
   maxQueuedPerAccount: {
-    description: 'Jobs of one account that may wait',
+    description: 'Maximum number of queued jobs per account',
     allowed: 'a whole number of at least 1',
     schema: count(1_000),
     value: 'number',
   },
   maxRunningPerAccount: {
-    description: 'Scenes of one account rendered at the same time',
+    description: 'Maximum number of scenes rendered concurrently per account',
     allowed: 'a whole number of at least 1',
     schema: count(),
     value: 'number',
@@ -228,145 +227,143 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
   },
   reservedWorkers: {
     description:
-      'Of several workers, how many render only for accounts whose renders mostly complete; one always serves all',
+      'Workers reserved for accounts whose renders mostly complete; at least one worker serves all accounts',
     allowed: 'a whole number of at least 0',
     schema: count(1, 0),
     value: 'number',
   },
   failuresPerHour: {
     description:
-      'Jobs of one account that may fail by their scenes within an hour; beyond that, requests are answered with 429; ' +
-      '0 for no limit',
+      'Maximum number of jobs per account and hour that fail because of their scenes; beyond it, requests are ' +
+      'answered with 429; 0 for no limit',
     allowed: 'a whole number of at least 0',
     schema: count(DEFAULT_BUDGETS.failuresPerHour, 0),
     value: 'number',
   },
   unpaidSecondsPerHour: {
     description:
-      'Seconds of rendering of one account that may fail, be canceled or run out of credits within an hour; beyond ' +
-      'that, requests are answered with 429; 0 for no limit',
+      'Maximum render seconds per account and hour that fail, are canceled or run out of credits; beyond it, requests ' +
+      'are answered with 429; 0 for no limit',
     allowed: 'a whole number of at least 0',
     schema: count(DEFAULT_BUDGETS.unpaidSecondsPerHour, 0),
     value: 'seconds',
   },
   python: {
-    description: 'Python interpreter that has Manim',
+    description: 'Python interpreter with Manim installed',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',
-    defaultText: 'the one that set-up made',
+    defaultText: 'the one installed by `scenepress setup`',
   },
   rendererDir: {
-    description: 'Folder where the single executable unpacks the renderer that it carries',
+    description: 'Folder into which the single executable unpacks its renderer',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'folder',
-    defaultText: 'renderer in the data folder; without one the cache of the user',
+    defaultText: 'renderer in the data folder; the user cache when there is no data folder',
   },
   studioDir: {
-    description: 'Folder with fonts/, python/ and assets/ that every scene may read',
+    description: 'Folder with fonts/, python/ and assets/, readable by every scene',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'folder',
     defaultText: 'the data folder; none without a server',
   },
   insecureNoSandbox: {
-    description: 'Render even where scene code is not kept in by a sandbox that holds',
+    description: 'Render even if no effective sandbox isolates scene code',
     allowed: 'true or false',
     schema: Joi.boolean().default(false),
   },
   renderTimeoutSeconds: {
-    description: 'Longest render',
+    description: 'Maximum duration of a render',
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.timeoutMs / 1000),
     value: 'seconds',
   },
   renderMemoryMb: {
-    description: 'Memory that a render may use',
+    description: 'Maximum memory of a render',
     allowed: 'a whole number of at least 256',
     schema: count(DEFAULT_LIMITS.memoryBytes / MIB, 256),
     value: 'MiB',
   },
   renderProcesses: {
-    description: 'Processes and threads that a render may have',
+    description: 'Maximum number of processes and threads of a render',
     allowed: 'a whole number of at least 8',
     schema: count(DEFAULT_LIMITS.processes, 8),
     value: 'number',
   },
   renderFileMb: {
-    description: 'Largest file that a render may write',
+    description: 'Maximum size of a file written by a render',
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.fileSizeBytes / MIB),
     value: 'MiB',
   },
   renderDiskMb: {
-    description: 'Most that a render may have on disk',
+    description: 'Maximum disk usage of a render',
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.diskBytes / MIB),
     value: 'MiB',
   },
   renderFiles: {
-    description: 'Most files that a render may have on disk',
+    description: 'Maximum number of files of a render',
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.files),
     value: 'number',
   },
   renderOutputMb: {
-    description: 'Largest video',
+    description: 'Maximum size of a video',
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.outputBytes / MIB),
     value: 'MiB',
   },
   renderFrames: {
-    description: 'Most frames of a video',
+    description: 'Maximum number of frames of a video',
     allowed: 'a whole number of at least 1',
     schema: count(DEFAULT_LIMITS.frames),
     value: 'number',
   },
   webhooksAllowNetworks: {
     description:
-      'Private networks that webhooks may reach, as 10.1.0.0/16,fd00::/8; public addresses always may',
-    allowed: 'networks (CIDR) with commas between them',
+      'Private networks that webhooks may reach, e.g. 10.1.0.0/16,fd00::/8; public addresses are always allowed',
+    allowed: 'comma-separated networks (CIDR)',
     schema: networks,
     value: 'networks',
     defaultText: 'none',
   },
   webhooksCa: {
-    description:
-      'File with certificates (PEM) of authorities that webhooks trust besides the well-known ones',
+    description: 'File with additional CA certificates (PEM) that webhooks trust',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',
     defaultText: 'none',
   },
   metricsToken: {
-    description: 'Whoever has it may read /metrics',
+    description: 'Bearer token for reading /metrics',
     allowed: 'at least 16 characters without spaces',
     schema: Joi.string().min(16).pattern(/^\S+$/),
     secret: true,
   },
   drainSeconds: {
-    description: 'How long running renders may go on when the service is told to stop',
+    description: 'Grace period for running renders when the service stops',
     allowed: 'a whole number of at least 0',
     schema: count(30, 0),
     value: 'seconds',
   },
   signOfLifeMinutes: {
     description:
-      'Minutes without a finished video after which a small scene is rendered to see whether one still would be; ' +
-      '0 for never',
+      'Minutes without a finished video before a small probe scene is rendered to check the renderer; 0 for never',
     allowed: 'a number of at least 0',
     schema: Joi.number().min(0).default(10),
     value: 'minutes',
   },
   logLevel: {
-    description: 'Least important log lines to write',
+    description: 'Minimum level of logged lines',
     allowed: 'trace, debug, info, warn, error, fatal or silent',
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
     value: 'level',
   },
   logFile: {
-    description: 'File that log lines are added to; opened again when it was moved, and on SIGHUP',
+    description: 'File to append log lines to; reopened when it was moved and on SIGHUP',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',

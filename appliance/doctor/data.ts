@@ -13,16 +13,16 @@ import { nearestFolder } from './machine.ts';
 const CHECK = 'Data';
 const MIB = 1024 * 1024;
 
-/** What was found in the data folder. */
+/** Result of the examination of the data folder. */
 export interface DataReport {
   findings: Finding[];
-  /** A service that runs has the folder. */
+  /** Whether a running service owns the folder. */
   served: boolean;
-  /** When something was last written there, as far as it is known. */
+  /** Creation time of the newest job; null if unknown. */
   newestMs: number | null;
 }
 
-/** The data folder, through the service that runs on it or by itself. One that isn't there yet isn't made. */
+/** Examines the data folder, through its running service or directly. A missing folder isn't created. */
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
   const report: DataReport = { findings: [], served: false, newestMs: null };
@@ -51,17 +51,17 @@ async function examineFuture(folder: string): Promise<Finding> {
   const place = nearestFolder(folder);
   try {
     await access(place, constants.W_OK | constants.X_OK);
-    return ok(CHECK, `${folder} holds no data yet: the first start makes it`);
+    return ok(CHECK, `${folder} contains no data yet: the first start creates it`);
   } catch {
     return failed(
       CHECK,
-      `${folder} can't be made: this user may not write to ${place}`,
-      'Name another with --data-dir, or make it and give it to this user.',
+      `${folder} can't be created: this user may not write to ${place}`,
+      'Choose another folder with --data-dir, or create it and make this user its owner.',
     );
   }
 }
 
-/** Whether the service can use the folder, and no one else can. */
+/** Checks that the service, and no other user, can access the folder. */
 async function examineRights(folder: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const ours = process.getuid?.();
@@ -70,12 +70,16 @@ async function examineRights(folder: string): Promise<Finding[]> {
     const file = await stat(path).catch(() => undefined);
     if (!file) continue; // A master key may come from the configuration.
     if (ours !== 0 && file.uid !== ours) {
-      const remedy = `Run the doctor as the service's user, or give it the files: chown -R ${ours} ${folder}`;
+      const remedy = `Run the doctor as the service's user, or change the owner: chown -R ${ours} ${folder}`;
       findings.push(failed(CHECK, `${path} belongs to user ${file.uid}`, remedy));
     } else if ((file.mode & exposing(file)) !== 0) {
       const rights = file.isDirectory() ? 'go-rw' : '600';
       findings.push(
-        warning(CHECK, `others may look into ${path}`, `Only its owner should: chmod ${rights} ${path}`),
+        warning(
+          CHECK,
+          `other users can read or write ${path}`,
+          `Restrict it to its owner: chmod ${rights} ${path}`,
+        ),
       );
     }
   }
@@ -83,8 +87,8 @@ async function examineRights(folder: string): Promise<Finding[]> {
 }
 
 /**
- * The rights of others that give something away. To pass through the folder doesn't: a service that is root lets its
- * renders do that, which run as other users, where there is no bubblewrap; to take that away would break it.
+ * Permissions that expose data to other users. Search permission on the folder is accepted: without bubblewrap, a
+ * service running as root needs it, because its renders run as other users.
  */
 function exposing(file: Stats): number {
   return file.isDirectory() ? 0o066 : 0o077;
@@ -94,35 +98,35 @@ function findingsOf(folder: string, { audit, data, ...examination }: Examination
   const sizes = `database ${shown(data.databaseBytes + data.logBytes)}, documents ${shown(data.documentBytes)}`;
   const findings = [ok(CHECK, `${folder} can be read: ${sizes}`)];
   for (const userId of examination.halfDeletedAccounts) {
-    const remedy = `Unless that is being done now, repeat ${ownCommand(`account delete ${userId} --yes`)}`;
+    const remedy = `If no deletion is in progress, repeat ${ownCommand(`account delete ${userId} --yes`)}`;
     findings.push(warning(CHECK, `account ${userId} is not deleted completely`, remedy));
   }
   if (examination.isRotating) {
-    const remedy = `A server completes that after its start; without one, ${ownCommand('master-key rotate')} does.`;
-    findings.push(warning(CHECK, 'the master key is not replaced everywhere: both keys are needed', remedy));
+    const remedy = `A server completes the rotation after its start; without one, run ${ownCommand('master-key rotate')}.`;
+    findings.push(warning(CHECK, 'a rotation of the master key is incomplete: both keys are needed', remedy));
   }
   if (audit === null) return findings;
   if (audit.problems.length === 0) return [...findings, ok('Books', 'every balance adds up')];
   const remedy = `Run ${ownCommand('credits audit')}, keep a backup, and compare with an earlier one.`;
-  return [...findings, failed('Books', `${audit.problems.length} things don't add up`, remedy)];
+  return [...findings, failed('Books', `the audit found ${audit.problems.length} problems`, remedy)];
 }
 
 function serviceFindings({ problems, queuePausedAt, queued, running }: ServiceStatus): Finding[] {
   if (problems.length === 0) {
     const paused = queuePausedAt === null ? '' : '; the queue is paused';
-    return [ok('Service', `it runs and is ready: ${queued} jobs wait, ${running} are rendered${paused}`)];
+    return [ok('Service', `it is running and ready: ${queued} jobs queued, ${running} running${paused}`)];
   }
-  return problems.map(({ message }) => failed('Service', message, 'Look into its log.'));
+  return problems.map(({ message }) => failed('Service', message, 'Check its log.'));
 }
 
 function remedyOf(error: Error): string {
   if (isScenepressError(error, 'storage_locked')) {
-    return 'If that process is no Scenepress that just starts or stops, end it.';
+    return 'End that process, unless it is a Scenepress that is starting or stopping.';
   }
   if (isScenepressError(error, 'storage_damaged')) {
-    return `Look for a backup first (${ownCommand('restore')}); ${ownCommand('recover')} says what can be saved without one.`;
+    return `Look for a backup first (${ownCommand('restore')}); ${ownCommand('recover')} reports what can be recovered without one.`;
   }
-  return 'Put that right, then ask the doctor again.';
+  return 'Fix this, then run the doctor again.';
 }
 
 async function isThere(path: string): Promise<boolean> {

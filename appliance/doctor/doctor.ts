@@ -6,8 +6,8 @@ import { examineCertificate, examinePort } from './network.ts';
 import { examineRenders } from './renders.ts';
 
 /**
- * Looks at everything that a service with this configuration needs, beside one that runs or without, and tells what it
- * finds, one thing after the other. Several doctors don't disturb each other.
+ * Checks everything that a service with this configuration needs, with or without a running one, and reports each
+ * finding as soon as it is known. Concurrent calls don't interfere.
  */
 export async function examine(config: Config, tell: (finding: Finding) => void): Promise<void> {
   const clock = new ClockWatch();

@@ -1,11 +1,11 @@
-/** What the doctor has to say of one thing. */
+/** The result of one check of the doctor. */
 export interface Finding {
-  /** What was looked at. */
+  /** Name of the check. */
   check: string;
-  /** `warning`: it works, but may not for long, or not as well as it could. `failed`: it doesn't work. */
+  /** `warning`: works, but is degraded or will soon fail. `failed`: doesn't work. */
   status: 'ok' | 'warning' | 'failed';
   message: string;
-  /** What to do about it; absent when there is nothing to do. */
+  /** Suggested action; absent if none is needed. */
   remedy?: string;
 }
 

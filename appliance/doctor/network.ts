@@ -9,11 +9,11 @@ import { type Finding, failed, ok, warning } from './finding.ts';
 
 const ANSWER_MS = 3_000;
 
-/** The port is free, or held by the service of this data folder (`served`). */
+/** Checks that the port is free or used by the service of this data folder (`served`). */
 export async function examinePort(config: Config, { served }: { served: boolean }): Promise<Finding> {
   const { host, port } = config;
   const place = `${host}:${port}`;
-  if (port === 0) return ok('Port', 'any that is free');
+  if (port === 0) return ok('Port', 'any free port');
   const error = await listen(host, port);
   if (error === undefined) return ok('Port', `${place} is free`);
   if (error.code === 'EADDRINUSE') {
@@ -21,20 +21,20 @@ export async function examinePort(config: Config, { served }: { served: boolean 
     if (holder !== 'Scenepress') {
       return failed(
         'Port',
-        `${place} is held by another program`,
-        'Stop that one, or choose another --port.',
+        `${place} is used by another program`,
+        'Stop that program, or choose another --port.',
       );
     }
-    if (served) return ok('Port', `${place} is held by the service that runs on this data folder`);
+    if (served) return ok('Port', `${place} is used by the service of this data folder`);
     return failed(
       'Port',
-      `${place} is held by a Scenepress with another data folder`,
-      'Name the same --data-dir to the doctor, or choose another --port.',
+      `${place} is used by a Scenepress with another data folder`,
+      'Run the doctor with that --data-dir, or choose another --port.',
     );
   }
   const remedy =
     error.code === 'EACCES' ? 'Choose a port above 1023 with --port.' : 'Choose another --host or --port.';
-  return failed('Port', `${place} can't be listened on (${error.code})`, remedy);
+  return failed('Port', `cannot listen on ${place} (${error.code})`, remedy);
 }
 
 async function listen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
@@ -52,7 +52,7 @@ async function listen(host: string, port: number): Promise<NodeJS.ErrnoException
   }
 }
 
-/** What the program that listens there calls itself. */
+/** The name in the response of the program that listens there. */
 async function nameOfHolder({ host, port, tlsCert }: Config): Promise<string | undefined> {
   const everywhere = host === '0.0.0.0' || host === '::';
   const options = { host: everywhere ? 'localhost' : host, port, path: '/', agent: false };
@@ -61,7 +61,7 @@ async function nameOfHolder({ host, port, tlsCert }: Config): Promise<string | u
     const message =
       tlsCert === undefined
         ? httpRequest({ ...options, signal })
-        : // Only its name is asked for; whether clients can trust it is a question of its own.
+        : // Only the name matters here; `examineCertificate` checks the certificate.
           httpsRequest({ ...options, signal, rejectUnauthorized: false });
     message.once('error', reject);
     message.once('response', (response) => text(response).then(resolve, reject));
@@ -74,23 +74,23 @@ async function nameOfHolder({ host, port, tlsCert }: Config): Promise<string | u
   }
 }
 
-/** The certificate of an https service; undefined for one that serves http. */
+/** Checks the certificate of an HTTPS service; undefined for plain HTTP. */
 export async function examineCertificate({ tlsCert, tlsKey }: Config): Promise<Finding | undefined> {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   try {
     const [cert, key] = await Promise.all([readFile(tlsCert, 'utf8'), readFile(tlsKey, 'utf8')]);
     const credentials = readCredentials(cert, key);
     const [problem] = expiryWarnings(credentials, Date.now());
-    const renew = 'Renew it. A running service takes up the new files by itself.';
+    const renew = 'Renew it. A running service loads the new files automatically.';
     if (problem === undefined) {
       if (((await stat(tlsKey)).mode & 0o007) !== 0) {
         return warning(
           'Certificate',
-          `others may read the key ${tlsKey}`,
-          `Keep it to the service: chmod o= ${tlsKey}`,
+          `other users can read the key ${tlsKey}`,
+          `Restrict it to the service: chmod o= ${tlsKey}`,
         );
       }
-      return ok('Certificate', `it is in force until ${new Date(credentials.notAfterMs).toISOString()}`);
+      return ok('Certificate', `it is valid until ${new Date(credentials.notAfterMs).toISOString()}`);
     }
     const over = Date.now() >= credentials.notAfterMs || Date.now() < credentials.notBeforeMs;
     return (over ? failed : warning)('Certificate', problem, renew);

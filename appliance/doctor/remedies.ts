@@ -2,7 +2,7 @@ import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 
-/** What to do about a renderer that is there and doesn't render. */
+/** Suggested actions for a renderer that starts but doesn't render. */
 export interface RendererRemedies {
   renderer: string;
   tex: string;
@@ -11,15 +11,15 @@ export interface RendererRemedies {
 
 const OWN_FONTS = 'put fonts into the folder fonts/ of the data folder';
 
-/** Advice that fits what renders here: a configured Python, the single executable's `root`, or what the set-up made. */
+/** Advice for the renderer in use: a configured Python, the single executable's `root`, or the result of setup. */
 export function rendererRemedies(
   { python }: Pick<Config, 'python'>,
   root: Pick<UnpackedRoot, 'path'> | undefined,
 ): RendererRemedies {
   if (python !== undefined) {
     return {
-      renderer: `Repair the Python environment of ${python}, or leave out --python (SCENEPRESS_PYTHON).`,
-      tex: 'Install TeX (latex and dvisvgm) on this machine. Scenes with formulas fail meanwhile, others work.',
+      renderer: `Repair the Python environment of ${python}, or omit --python (SCENEPRESS_PYTHON).`,
+      tex: 'Install TeX (latex and dvisvgm) on this machine. Until then only scenes with formulas fail.',
       fonts: `Install fonts on this machine, or ${OWN_FONTS}.`,
     };
   }
@@ -28,8 +28,8 @@ export function rendererRemedies(
     return { renderer: again, tex: again, fonts: `${again} Or ${OWN_FONTS}.` };
   }
   return {
-    renderer: `Run ${ownCommand('setup')} again: it installs what renders need.`,
-    tex: `Run ${ownCommand('setup')} as root, which installs TeX. Scenes with formulas fail meanwhile, others work.`,
+    renderer: `Run ${ownCommand('setup')} again: it installs the requirements of renders.`,
+    tex: `Run ${ownCommand('setup')} as root, which installs TeX. Until then only scenes with formulas fail.`,
     fonts: `Run ${ownCommand('setup')} as root, which installs fonts, or ${OWN_FONTS}.`,
   };
 }

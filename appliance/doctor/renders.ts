@@ -59,7 +59,7 @@ class Fonts(Scene):
         self.wait(1 / config.frame_rate)
 `;
 
-/** What is rendered for real, and what is to be done when it can't be. */
+/** Test scenes, with the remedy if one fails. */
 const TRIALS: { check: string; className: string; remedy: keyof RendererRemedies; flaw?: Flaw }[] = [
   { check: 'Text', className: 'Words', remedy: 'renderer' },
   { check: 'TeX', className: 'Formula', remedy: 'tex' },
@@ -69,10 +69,10 @@ const TRIALS: { check: string; className: string; remedy: keyof RendererRemedies
   { check: 'Fonts', className: 'Fonts', remedy: 'fonts' },
 ];
 
-/** What is missing in what a render left; undefined when nothing is. */
+/** Checks the artifacts of a render; resolves with the problem, or undefined. */
 type Flaw = (service: RenderService, job: Job) => Promise<string | undefined>;
 
-/** Sandbox and renderer, by a service of the doctor's own in a temporary folder. */
+/** Checks sandbox and renderer with a separate service in a temporary folder. */
 export async function examineRenders(config: Config, tell: (finding: Finding) => void): Promise<void> {
   const examineWith: Parameters<typeof withRenderer>[1] = async (service, interrupted, root) => {
     const remedies = rendererRemedies(config, root);
@@ -97,12 +97,10 @@ export async function examineRenders(config: Config, tell: (finding: Finding) =>
   await withRenderer(config, examineWith, { lasting: false });
 }
 
-/** Where the single executable's renderer is. */
+/** Location of the single executable's renderer. */
 function unpackedShown(root: UnpackedRoot | undefined): string {
   if (!root) return '';
-  return root.temporary
-    ? `; unpacked in ${root.folder} for the doctor, which removes it again`
-    : `; unpacked in ${root.folder}`;
+  return root.temporary ? `; unpacked temporarily in ${root.folder}` : `; unpacked in ${root.folder}`;
 }
 
 async function examineTrial(
@@ -137,14 +135,14 @@ async function withoutCaptions(
 function sandboxFinding({ level, layers, problems }: SandboxStatus, { insecureNoSandbox }: Config): Finding {
   const { cgroup: _, ...missing } = problems;
   const reasons = Object.entries(missing).map(([layer, reason]) => `${layer}: ${reason}`);
-  const held = insecureNoSandbox ? '' : '; its self-attack did not get through';
+  const held = insecureNoSandbox ? '' : '; it blocked the self-attack';
   const message = `${level} (${layers.join(', ') || 'no layers'})${held}`;
   if (level === 'full' || level === 'watched') return ok('Sandbox', message);
-  const remedy = `Missing: ${reasons.join('; ')}. The manual says under "Security model" what that means.`;
+  const remedy = `Missing: ${reasons.join('; ')}. See "Security model" in the manual.`;
   return warning('Sandbox', message, remedy);
 }
 
-/** A watch is no fault, and often all that a machine permits: there is nothing to do about it. */
+/** Limits enforced by a watch are not a problem: many machines permit nothing else. */
 function limitsFinding({ limits, problems }: SandboxStatus, { renderMemoryMb }: Config): Finding {
   const held = (Object.keys(LIMITED) as (keyof typeof LIMITED)[]).map(
     (name) => `${LIMITED[name]} ${HOLDS[limits[name]]}`,
@@ -156,6 +154,6 @@ function limitsFinding({ limits, problems }: SandboxStatus, { renderMemoryMb }: 
 const LIMITED = { memory: 'memory is', processes: 'processes are', disk: 'files are' } as const;
 const HOLDS = {
   kernel: 'limited by the kernel',
-  user: "limited by the kernel, with all others of the service's user",
-  watch: 'counted five times a second',
+  user: "limited by the kernel, for the service's user as a whole",
+  watch: 'checked five times a second',
 } as const;

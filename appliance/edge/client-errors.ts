@@ -12,7 +12,7 @@ import type { Logger } from '../support/log.ts';
 import type { Connections } from './connections.ts';
 import { Turns } from './turns.ts';
 
-/** How long a client has to read the answer and close: closed at once, the answer could be lost to a reset. */
+/** Time for a client to read the response and close. An immediate close could lose the response to a TCP reset. */
 const LINGER_MS = 1_000;
 
 interface Refusal {
@@ -22,7 +22,7 @@ interface Refusal {
 
 const BAD_REQUEST: Refusal = { status: 400, message: 'This is not a valid HTTP request.' };
 
-/** By the code of Node's error. */
+/** By Node's error code. */
 const REFUSALS: Record<string, Refusal | undefined> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The extensions of a chunk are too large.' },
@@ -33,17 +33,17 @@ const NO_HOST: Refusal = { status: 400, message: 'A request of HTTP/1.1 needs a 
 const EXPECTATION: Refusal = { status: 417, message: 'The only expectation that is met is 100-continue.' };
 
 /**
- * Answers what is not an HTTP request, or took too long to become one, and closes the connection. In place of hapi's
- * own listener, which replies to a request that may have been answered and so can end the process, and which leaves
- * the closing to the client. Nothing is written into an answer that has begun, or before the answers to requests that
- * came earlier on the connection. Requests reach the framework one at a time for each connection.
+ * Responds to invalid or slow HTTP requests and closes the connection. Replaces hapi's own listener, which may
+ * respond to a request that was already answered, which can crash the process, and which doesn't close the
+ * connection. Writes nothing into a response that has begun, nor before the responses to earlier requests of the
+ * connection. Requests reach the framework one at a time per connection.
  */
 export function answerClientErrors(
   listener: HttpServer | HttpsServer,
   connections: Connections,
   logger: Logger,
 ): void {
-  // The parser reports each packet that follows an error as another one.
+  // After an error the parser reports each further packet as another error.
   const refused = new WeakSet<Socket>();
   listener.removeAllListeners('clientError');
   listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -54,7 +54,7 @@ export function answerClientErrors(
       socket.destroy();
       return;
     }
-    connections.whenOnlyBodiesWait(socket, () => {
+    connections.whenEarlierAnswered(socket, () => {
       if (!socket.writable || connections.unansweredOn(socket)?.headersSent) {
         socket.destroy();
         return;
@@ -62,7 +62,7 @@ export function answerClientErrors(
       const requestId = randomUUID();
       const { remoteAddress, bytesRead } = socket;
       closeAfter(socket, messageOf(refusal, requestId));
-      // A connection that nothing came on is no request: browsers open some ahead.
+      // Browsers open connections in advance and may never send a request on them.
       const level = bytesRead === 0 ? 'debug' : 'info';
       const { status } = refusal;
       logger[level]({ requestId, status, reason: error.code, remoteAddress }, 'request refused');
@@ -72,7 +72,7 @@ export function answerClientErrors(
     refuse(response, EXPECTATION);
   });
   const turns = new Turns();
-  // Requests without a Host header: Node would answer them itself, without a body.
+  // Rejects requests without a Host header here, because Node would send no body.
   for (const event of ['request', 'checkContinue'] as const) {
     const framework = listener.listeners(event) as RequestListener[];
     listener.removeAllListeners(event);
@@ -92,7 +92,7 @@ function refuse(response: ServerResponse, refusal: Refusal): void {
   response.writeHead(refusal.status, headersOf(body, randomUUID())).end(body);
 }
 
-/** Errors of the connection itself leave no one to answer. */
+/** Errors of the connection itself can't be answered. */
 function isOfParser({ code = '' }: NodeJS.ErrnoException): boolean {
   return code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
 }

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** The 16-bit words of an IPv6 address that name a network: 64 bits, the least that a customer is given. */
+/** Number of 16-bit words in a /64 network, the smallest that a customer is assigned. */
 const NETWORK_WORDS = 4;
 
 /**
- * What connections of one client have in common: its IPv4 address, or the /64 of its IPv6 address, of which a client
- * has as many addresses as it likes. An address in IPv6 notation that is an IPv4 one counts as that.
+ * Identifies a client by its IPv4 address or the /64 network of its IPv6 address, since a client can use any address
+ * in its network. IPv4-mapped IPv6 addresses count as IPv4.
  */
 export function clientGroupOf(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined) return '';

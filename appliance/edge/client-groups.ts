@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { type Linked, Recency } from './recency.ts';
 
-/** An open connection, as the choice between connections sees it. */
+/** An open connection as a member of a client's group. */
 export interface Member extends Linked<Member> {
   readonly raw: Socket;
   readonly group: ClientGroup;
-  /** Whether requests of it are being answered. */
+  /** Whether it has unanswered requests. */
   busy: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface Member extends Linked<Member> {
 export class ClientGroup {
   readonly name: string;
   size = 0;
-  /** Those that no request came from yet, or whose requests are answered; the one that has been so longest first. */
+  /** Connections without unanswered requests; the longest silent first. */
   readonly silent: Recency<Member> = new Recency<Member>();
   readonly busy: Recency<Member> = new Recency<Member>();
 
@@ -22,17 +22,17 @@ export class ClientGroup {
   }
 }
 
-/** Of clients with equally many connections, this many are looked at for a silent one. */
-const MOST_LOOKED_AT = 32;
+/** Maximum number of equally large groups that are searched for a silent connection. */
+const MAX_GROUPS_SEARCHED = 32;
 
-/** All connections by client, so that the client with the most is found at once. */
+/** All connections by client; finds the client with the most connections in constant time. */
 export class ClientGroups {
   readonly #byName = new Map<string, ClientGroup>();
-  /** By their size. */
+  /** Groups by size. */
   readonly #bySize: (Set<ClientGroup> | undefined)[] = [];
   #largest = 0;
 
-  /** The group of that name; a new one is kept once it has a member. */
+  /** The group of that name; a new group is stored when it gets a member. */
   get(name: string): ClientGroup {
     return this.#byName.get(name) ?? new ClientGroup(name);
   }
@@ -56,18 +56,19 @@ export class ClientGroups {
   }
 
   /**
-   * The connection that a newcomer takes the place of when there are too many: of the client with the most, unless
-   * that is the newcomer's own; the one that has been silent longest, else, of a client that stays ahead of the
-   * newcomer's, the one whose request is oldest. Of its own client only a silent one. Undefined when there is none.
+   * The connection to close for a newcomer when there are too many; undefined if there is none. It belongs to the
+   * client with the most connections, unless that is the newcomer's own: the longest silent one, or, if that client
+   * will still have more connections than the newcomer's, the busy one with the oldest request. Of the newcomer's own
+   * client, only a silent connection is closed.
    */
   victimFor(newcomer: ClientGroup): Member | undefined {
     const largest = this.#bySize[this.#largest];
     if (largest && this.#largest > newcomer.size) {
-      let looked = 0;
+      let searched = 0;
       for (const { silent } of largest) {
         if (silent.first) return silent.first;
-        looked += 1;
-        if (looked === MOST_LOOKED_AT) break;
+        searched += 1;
+        if (searched === MAX_GROUPS_SEARCHED) break;
       }
       if (this.#largest > newcomer.size + 1) {
         const [group] = largest;

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 
-/** How many connections may be open at a time. */
+/** Maximum numbers of open connections. */
 export interface ConnectionCaps {
   total: number;
   perAddress: number;
 }
 
-/** Descriptors left to everything but connections and their files: database, renderers, webhooks, the log. */
+/** Descriptors reserved for other uses than client connections: database, renderers, webhooks, log. */
 const RESERVED_DESCRIPTORS = 512;
-/** A connection that downloads has its socket and an artifact. */
+/** A downloading connection uses a socket and a file. */
 const DESCRIPTORS_PER_CONNECTION = 2;
-/** More clients at a time than a machine that renders can serve; each costs memory. */
+/** More than a rendering machine can serve; each connection costs memory. */
 const MOST_BY_DEFAULT = 10_000;
 const LEAST = 8;
 
 /**
- * The caps that apply: what is configured, else as many as the limit of open files has room for, and half of those
- * for one address. A trusted proxy connects for everyone, so no part of the total is kept from its address.
+ * The effective caps: the configured ones, else as many as the limit of open files permits, and half of them per
+ * address. A trusted proxy connects for all clients, so its address may use the total.
  */
 export function connectionCapsOf(
   config: {
@@ -32,13 +32,13 @@ export function connectionCapsOf(
   return { total, perAddress: Math.min(config.maxConnectionsPerAddress ?? share, total) };
 }
 
-/** Connections that a limit of open files has room for, each with an open artifact. */
+/** The number of connections, each with an open artifact, that a limit of open files permits. */
 export function mostConnections(descriptorLimit: number): number {
   const reserved = Math.min(RESERVED_DESCRIPTORS, descriptorLimit / 2);
   return Math.max(LEAST, Math.floor((descriptorLimit - reserved) / DESCRIPTORS_PER_CONNECTION));
 }
 
-/** How many files this process may have open. Node raises its soft limit to the hard one when it starts. */
+/** The limit of open files of this process. Node raises the soft limit to the hard limit at its start. */
 export function descriptorLimit(): number {
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return soft === undefined || soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft);

@@ -7,25 +7,25 @@ import type { ConnectionCaps } from './connection-caps.ts';
 import { connectionKey, readSendQueues } from './send-queues.ts';
 
 /**
- * A client that reads nothing of its answer for this long is gone or means harm. Longer than slow readers need: the
- * kernel tells the server of what a client has read in large steps.
+ * A client that reads none of its response for this long is gone or malicious. Slow readers need less: the kernel
+ * reports what a client has read in large steps.
  */
 const STALL_MS = 120_000;
 const SWEEP_MS = 5_000;
-/** Connections closed when the process has run out of descriptors all the same. */
+/** Number of connections closed when the process still runs out of descriptors. */
 const SHED = 16;
 
 /** An open connection. */
 interface Connection extends Member {
-  /** Of both ends; kept, because a closed socket has none. */
+  /** Addresses of both ends; stored, because a closed socket has none. */
   readonly address: string;
-  /** What HTTP is spoken on: the connection itself, or the TLS on it once that stands. */
+  /** The socket that carries HTTP: the connection itself, or its TLS socket after the handshake. */
   socket: Socket | undefined;
-  /** The answers to requests that have come, which are not all sent; the newest last. */
+  /** Responses that haven't been fully sent; the newest last. */
   unanswered: ServerResponse[];
-  /** Called when it has none of them left. */
+  /** Called when the next response has been sent. */
   whenAnswered: (() => void) | undefined;
-  /** What had been sent when that last changed, and when that was; only while something waits to be sent. */
+  /** Progress of sending, only while data is waiting: bytes sent, kernel queue, and the time of the last change. */
   sent: number;
   queued: number | undefined;
   progressAtMs: number;
@@ -33,29 +33,28 @@ interface Connection extends Member {
 
 export interface ConnectionsOptions {
   caps: ConnectionCaps;
-  /** How long a client may read nothing of its answer; default 2 minutes. */
+  /** How long a client may read none of its response; default 2 minutes. */
   stallMs?: number;
-  /** How often that is looked at; default 5 seconds. */
+  /** Interval of the check for that; default 5 seconds. */
   sweepMs?: number;
 }
 
 /** Counts of connections, for the log and the metrics. */
 export interface ConnectionCounts {
   open: number;
-  /** Closed to make room for others, refused for want of room, and closed because the client did not read. */
+  /** Closed for a newcomer, refused at a cap, and closed because the client did not read. */
   evicted: number;
   refused: number;
   stalled: number;
 }
 
 /**
- * The open connections of a listener, from the first packet on: there are never more than the caps allow, and one whose
- * client has stopped reading is closed.
+ * The open connections of a listener. Enforces the caps and closes connections whose client has stopped reading.
  *
- * - silent → busy: a request has come.
- * - busy → silent: all requests that came are answered.
- * - any → closed: by the client, by Node's time limits, by {@link ClientGroups.victimFor} when a newcomer needs the
- *   place, or by the sweep.
+ * - silent → busy: a request has arrived.
+ * - busy → silent: all requests are answered.
+ * - any → closed: by the client, by Node's timeouts, for a newcomer ({@link ClientGroups.victimFor}), or by the
+ *   sweep.
  *
  * A newcomer is refused only when its own client has the most connections and none of them is silent.
  */
@@ -66,7 +65,7 @@ export class Connections {
   readonly #groups = new ClientGroups();
   readonly #all = new Map<Socket, Connection>();
   readonly #bySocket = new WeakMap<object, Connection>();
-  /** Those on which TLS does not stand yet, by the address of the client. */
+  /** Connections whose TLS handshake isn't complete, by address. */
   readonly #handshaking = new Map<string, Connection>();
   #timer: NodeJS.Timeout | undefined;
   #sweeping = false;
@@ -78,7 +77,7 @@ export class Connections {
     this.#sweepMs = options.sweepMs ?? SWEEP_MS;
   }
 
-  /** Watches a listener, for as long as it listens. */
+  /** Watches a listener while it listens. */
   watch(listener: HttpServer | HttpsServer): void {
     const isSecure = listener instanceof TlsServer;
     listener.prependListener('connection', (raw: Socket) => this.#admit(raw, isSecure));
@@ -97,29 +96,29 @@ export class Connections {
     });
   }
 
-  /** Whether HTTP can be spoken on a socket: false before TLS stands, and after the end. */
+  /** Whether HTTP can be sent on a socket: false before the TLS handshake is complete, and after the close. */
   isOpen(socket: Socket): boolean {
     return this.#bySocket.get(socket)?.socket === socket && !socket.destroyed;
   }
 
-  /** The answer to the newest request on a socket that is not yet sent; undefined when all are. */
+  /** The newest response on a socket that isn't fully sent; undefined if all are. */
   unansweredOn(socket: Socket): ServerResponse | undefined {
     return this.#bySocket.get(socket)?.unanswered.at(-1);
   }
 
   /**
-   * Calls back once the requests before the one whose body is still coming are answered; all of them, when no body is.
+   * Calls back when all requests are answered, except one whose body is still being received.
    */
-  whenOnlyBodiesWait(socket: Socket, callback: () => void): void {
+  whenEarlierAnswered(socket: Socket, callback: () => void): void {
     const connection = this.#bySocket.get(socket);
     if (!connection) return;
     const response = connection.unanswered.at(-1);
     const waiting = response && !response.req.complete && !response.headersSent ? 1 : 0;
     if (connection.unanswered.length <= waiting) callback();
-    else connection.whenAnswered = () => this.whenOnlyBodiesWait(socket, callback);
+    else connection.whenAnswered = () => this.whenEarlierAnswered(socket, callback);
   }
 
-  /** Closes a few silent connections, for their descriptors. */
+  /** Closes a few connections to free their descriptors. */
   shed(): void {
     for (let count = 0; count < SHED; count += 1) {
       const victim = this.#groups.victimFor(this.#groups.get(''));
@@ -133,7 +132,7 @@ export class Connections {
     const group = this.#groups.get(clientGroupOf(raw.remoteAddress));
     if (!this.#makeRoomFor(group)) {
       this.counts.refused += 1;
-      // The other listeners expect it open for as long as this event lasts.
+      // The other listeners of this event expect an open socket.
       process.nextTick(() => raw.destroy());
       return;
     }
@@ -173,7 +172,7 @@ export class Connections {
   }
 
   #close(connection: Connection): void {
-    // At once: the event comes later, and the next newcomer must not find it again.
+    // Immediately: 'close' is emitted later, and the next newcomer must not select it again.
     this.#remove(connection);
     (connection.socket ?? connection.raw).destroy();
   }
@@ -213,7 +212,7 @@ export class Connections {
     whenAnswered?.();
   }
 
-  /** Closes connections whose client has read nothing for too long. */
+  /** Closes connections whose client has read nothing for `stallMs`. */
   async #sweep(): Promise<void> {
     if (this.#sweeping) return;
     this.#sweeping = true;
@@ -239,8 +238,8 @@ export class Connections {
 }
 
 /**
- * Tells the answers that waited behind another one that the connection is closed. Node tells only the one that was
- * being sent, and after a CONNECT not even their requests: files that they were to send would stay open.
+ * Emits 'close' on queued responses of a closed connection. Node emits it only for the one being sent, and after a
+ * CONNECT not even for their requests: files that they were to send would stay open.
  */
 function closeQueued({ unanswered }: Connection): void {
   for (const response of [...unanswered]) {
@@ -249,7 +248,7 @@ function closeQueued({ unanswered }: Connection): void {
   }
 }
 
-/** Whether bytes wait that waited at the last sweep too, as far as Node can see. */
+/** Whether, as far as Node can see, nothing was sent since the last sweep although data is waiting. */
 function isStuck(connection: Connection, nowMs: number): boolean {
   const { socket, sent } = connection;
   if (!socket || socket.writableLength === 0) {

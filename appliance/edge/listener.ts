@@ -5,7 +5,7 @@ import type { Logger } from '../support/log.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 
-/** Node's limits against clients that open a connection and take their time. */
+/** Node's timeouts against slow clients. */
 export interface TimeLimits {
   headersTimeout: number;
   requestTimeout: number;
@@ -20,17 +20,17 @@ const LIMITS: TimeLimits = {
   handshakeTimeout: 15_000,
 };
 
-/** A full table of files is said once in this time. */
-const SAY_AGAIN_MS = 60_000;
+/** Minimum time between log lines about failed accepts. */
+const LOG_AGAIN_MS = 60_000;
 
-/** hapi's options for a listener: http, or https that takes up a new certificate without closing anything. */
+/** hapi's options for a listener: HTTP, or HTTPS that can change its certificate without closing connections. */
 export type Listening = { listener: HttpServer } | { listener: HttpsServer; tls: true };
 
 export function createListener(
   certificate?: Pick<Certificate, 'options' | 'onChange'>,
   limits: TimeLimits = LIMITS,
 ): Listening {
-  // Requests without a Host header are refused by `answerClientErrors`, with a body.
+  // `answerClientErrors` rejects requests without a Host header, with a body.
   const options = { ...limits, requireHostHeader: false };
   if (!certificate) return { listener: createServer(options) };
   const listener = createSecureServer({ ...options, ...certificate.options });
@@ -39,8 +39,8 @@ export function createListener(
 }
 
 /**
- * Makes a listener safe to leave open to everyone: connections are capped and watched, what is no HTTP is answered
- * without hapi, and a lack of descriptors does not end the process. After hapi has been given the listener.
+ * Protects a public listener: caps and watches connections, answers invalid HTTP without hapi, and survives a lack of
+ * descriptors. Call it after hapi has received the listener.
  */
 export function guardListener(
   listener: HttpServer | HttpsServer,
@@ -49,12 +49,12 @@ export function guardListener(
   const connections = new Connections(options);
   answerClientErrors(listener, connections, logger);
   connections.watch(listener);
-  let saidAtMs = Number.NEGATIVE_INFINITY;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
   listener.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.syscall !== 'accept') return; // The start of the service fails with the others.
+    if (error.syscall !== 'accept') return; // Other errors make the start of the service fail.
     connections.shed();
-    if (performance.now() - saidAtMs < SAY_AGAIN_MS) return;
-    saidAtMs = performance.now();
+    if (performance.now() - loggedAtMs < LOG_AGAIN_MS) return;
+    loggedAtMs = performance.now();
     logger.error({ err: error, connections: connections.counts.open }, 'A connection could not be accepted.');
   });
   return connections;

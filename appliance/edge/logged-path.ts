@@ -1,22 +1,22 @@
 import { redact } from '../support/redact.ts';
 
 const LONGEST = 256;
-/** Escapes may be escaped themselves. */
+/** Maximum levels of nested escapes that are decoded. */
 const DECODINGS = 4;
-/** Where a job's id stands in a path, that is what the line is about; anywhere else so many digits may be a secret. */
+/** Paths that contain a job id; elsewhere, a number this long may be a secret. */
 const JOB_PATH =
   /^\/(?:api\/v2\/render|artifacts)\/[0-9a-f]{48}(?:\/(?:video\.mp4|thumbnail\.jpg|captions\.vtt))?$/;
-/** Cut before the general rules see it: those leave what follows a character that no secret has. */
+/** Redacted up to the next slash; the general rules would stop at a character that no secret contains. */
 const PREFIXED = /(svc_live_|whsec_)[^/]*/gi;
 
 /**
- * The path of a request as the log has it: of bounded length, without what looks like a key or a secret, however it
- * is escaped, and without a query, which a malformed address may have kept.
+ * The path of a request for the log: of limited length, without apparent keys and secrets, however escaped, and
+ * without a query, which a malformed URL may still contain.
  */
 export function loggedPath(path: string): string {
   if (JOB_PATH.test(path)) return path;
   const [bare = ''] = path.split(/[?#]/, 1);
-  // Bounded before it is decoded; a secret at the cut is shorter, but is still found by its prefix.
+  // Truncated before it is decoded; a secret at the end is then shorter, but still recognized by its prefix.
   const written = bare.slice(0, 4 * LONGEST);
   const decoded = decode(written);
   const clean = cut(decoded);
@@ -28,7 +28,7 @@ function cut(text: string): string {
   return redact(text.replace(PREFIXED, '$1…'));
 }
 
-/** Without percent-encoding, as far as there is any that means something. */
+/** Decodes percent-escapes of ASCII characters, also nested ones. */
 function decode(text: string): string {
   let decoded = text;
   for (let count = 0; count < DECODINGS; count += 1) {

@@ -1,18 +1,18 @@
-/** An item of a {@link Recency}: in one at a time. */
+/** An item of a {@link Recency}; it can be in only one at a time. */
 export interface Linked<T> {
   previous: T | undefined;
   next: T | undefined;
 }
 
 /**
- * Items in the order in which they were added. Links in the items instead of a `Set`: connections change their list
- * with every request, and V8's old hash tables would keep closed ones reachable.
+ * Items in insertion order. A linked list instead of a `Set`: connections change their list with every request, and
+ * V8's old hash tables would keep closed connections reachable.
  */
 export class Recency<T extends Linked<T>> {
   #first: T | undefined;
   #last: T | undefined;
 
-  /** What was added longest ago. */
+  /** The oldest item. */
   get first(): T | undefined {
     return this.#first;
   }

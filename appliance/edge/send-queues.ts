@@ -7,13 +7,13 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** Local address, remote address, state, bytes sent that the peer has not acknowledged: all hexadecimal. */
 const ROW = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+:[0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/gm;
 
-/** The kernel's send queues: bytes by connection, which {@link connectionKey} names. */
+/** Bytes in the kernel's send queues, by {@link connectionKey}. */
 export type SendQueues = Map<string, number>;
 
 /**
- * Reads the send queues of all TCP connections. Node can't see how far a client has read while the kernel's buffer is
- * full, which a slow client leaves it for minutes; the queue shrinks with every acknowledgement. Empty where the kernel
- * doesn't tell.
+ * Reads the send queues of all TCP connections. While the kernel's buffer is full, which a slow client can cause for
+ * minutes, Node can't see how much a client has read; the queue shrinks with every acknowledgement. Empty if /proc
+ * isn't available.
  */
 export async function readSendQueues(): Promise<SendQueues> {
   const queues: SendQueues = new Map();
@@ -26,7 +26,7 @@ export async function readSendQueues(): Promise<SendQueues> {
   return queues;
 }
 
-/** The name of a connection in {@link SendQueues}; undefined for one that is closed or no TCP. */
+/** The key of a connection in {@link SendQueues}; undefined if it is closed or not TCP. */
 export function connectionKey(socket: Socket): string | undefined {
   const { remoteAddress, remotePort, localPort } = socket;
   if (remoteAddress === undefined || remotePort === undefined || localPort === undefined) return undefined;
@@ -38,7 +38,7 @@ function hex16(number: number): string {
   return number.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** As the kernel prints it: words of 32 bits in the byte order of the machine. */
+/** The kernel's notation: 32-bit words in the byte order of the machine. */
 function hexAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   const bytes = Buffer.from(address.toByteArray());
   if (endianness() === 'LE') bytes.swap32();

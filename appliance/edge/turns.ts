@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that may wait on one connection. Clients that pipeline at all send fewer ahead. */
+/** Maximum number of waiting requests per connection. Real clients pipeline fewer. */
 const MOST_WAITING = 100;
 
 /**
- * Begins the requests of a connection one after the other. Their answers leave in that order anyway; begun together,
- * each of hundreds of pipelined requests would hold an open artifact until the client has read those before it.
+ * Handles the requests of a connection one after the other. Responses are sent in that order anyway; handled
+ * concurrently, each of hundreds of pipelined requests would keep an artifact open until the client has read the
+ * earlier responses.
  */
 export class Turns {
-  /** What waits, by connections on which a request is under way. */
+  /** Waiting requests, by connections with a request in progress. */
   readonly #waiting = new WeakMap<Socket, (() => void)[]>();
 
-  /** Calls `begin` when the requests that came earlier on the connection are answered; never if it is closed before. */
+  /** Calls `begin` when earlier requests of the connection are answered; never if the connection closes before. */
   await({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
     if (socket.destroyed) return;
     const turn = () => {

@@ -12,7 +12,7 @@ import { answerErrors } from './http-errors.ts';
 
 export interface ArtifactsOptions {
   service: Pick<RenderService, 'get' | 'openArtifact'>;
-  /** Told the causes of 5xx answers. */
+  /** Logs the causes of 5xx responses. */
   logger?: Logger;
 }
 
@@ -22,7 +22,7 @@ const CONTENT_TYPES: Record<ArtifactName, string> = {
   'captions.vtt': 'text/vtt; charset=utf-8',
 };
 
-/** Serves artifacts at `/artifacts/<jobId>/<name>`, to anyone who knows the address: job ids can't be guessed. */
+/** Serves artifacts at `/artifacts/<jobId>/<name>` without authentication: job ids can't be guessed. */
 export const artifacts: Plugin<ArtifactsOptions> = {
   name: 'scenepress-artifacts',
   register(server, { service, logger }) {
@@ -34,7 +34,7 @@ export const artifacts: Plugin<ArtifactsOptions> = {
         auth: false,
         state: { parse: false, failAction: 'ignore' },
         cache: false,
-        // hapi's own ranges read the whole asset and throw most of it away.
+        // hapi's ranges read the whole file and discard most of it.
         response: { ranges: false },
         cors: {
           origin: 'ignore',
@@ -53,7 +53,7 @@ async function serve(service: ArtifactsOptions['service'], request: Request, h: 
   const artifact = name && (await findArtifact(service, jobId, name));
   if (!artifact) throw new ScenepressError('not_found', 'There is no such artifact.');
 
-  // An artifact never changes, so its address identifies its content.
+  // Artifacts are immutable, so the URL identifies the content.
   const etag = `"${jobId}-${artifact.name}"`;
   const wholeOnly = request.headers['if-range'] !== undefined && request.headers['if-range'] !== etag;
   const range = wholeOnly ? undefined : byteRangeOf(request.raw.req.headers.range, artifact.sizeBytes);
@@ -75,7 +75,7 @@ async function serve(service: ArtifactsOptions['service'], request: Request, h: 
   return response;
 }
 
-/** What the job says of its artifact; undefined when there is no such job or artifact. */
+/** The artifact's record; undefined if the job or the artifact doesn't exist. */
 async function findArtifact(service: ArtifactsOptions['service'], jobId: string, name: ArtifactName) {
   const job = await service.get(jobId).catch((error: unknown) => {
     if (error instanceof ScenepressError && error.code === 'not_found') return undefined;

@@ -2,40 +2,44 @@ import { randomBytes } from 'node:crypto';
 import type { Accounts, ApiKeys } from '../../lib/index.ts';
 import type { Authenticate, Caller } from './render-api/bearer.ts';
 
-/** The owner of what this process renders for itself. No account. */
-export const HOUSE = 'house';
+/** Owner of jobs that this process renders for itself; not an account. Stored with jobs: keep the value. */
+export const INTERNAL_OWNER = 'house';
 
 /**
- * Lets this process call its own API without a stored key, as an owner of its own: what it renders for itself costs
- * no account anything, and nothing that could leak or must be revoked is left behind. Known to this process only.
+ * Lets this process call its own API as {@link INTERNAL_OWNER} without a stored key: such renders are charged to no
+ * account, and no key remains that could leak or must be revoked. The token never leaves this process.
  */
-export class HouseToken {
-  readonly caller: Caller = { owner: HOUSE, keyId: null, keyPrefix: HOUSE, webhookUrl: null };
+export class InternalToken {
+  readonly caller: Caller = {
+    owner: INTERNAL_OWNER,
+    keyId: null,
+    keyPrefix: INTERNAL_OWNER,
+    webhookUrl: null,
+  };
   #token: string | undefined = randomBytes(32).toString('hex');
 
   get token(): string {
-    if (this.#token === undefined) throw new Error('the token has been given up');
+    if (this.#token === undefined) throw new Error('the internal token has been revoked');
     return this.#token;
   }
 
-  /** 256 random bits that live for seconds: comparing them in varying time gives nothing away. */
-  admits(token: string): boolean {
+  /** Compares in variable time, which is safe for 256 random bits that are valid for seconds. */
+  matches(token: string): boolean {
     return token === this.#token;
   }
 
-  /** From now on it admits no one. */
-  giveUp(): void {
+  revoke(): void {
     this.#token = undefined;
   }
 }
 
-/** Callers are who holds a live key of an account that is enabled; for the time of its life also who holds the house's token. */
+/** Accepts live keys of enabled accounts and, while it is valid, this process's own token. */
 export function authenticator(
   { keys, accounts }: { keys: ApiKeys; accounts: Accounts },
-  house?: HouseToken,
+  internalToken?: InternalToken,
 ): Authenticate {
   return async (token) => {
-    if (house?.admits(token)) return house.caller;
+    if (internalToken?.matches(token)) return internalToken.caller;
     const key = await keys.verify(token);
     if (!key || !(await accounts.isEnabled(key.accountId))) return null;
     return { owner: key.accountId, keyId: key.keyId, keyPrefix: key.prefix, webhookUrl: key.webhookUrl };

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server } from '@hapi/hapi';
 
-/** Letters and digits, which mean the same with and without an escape. */
+/** Escaped letters and digits, which are equivalent to unescaped ones. */
 const NEEDLESS_ESCAPE = /%(3\d|[46][1-9a-f]|[57][\da])/gi;
 
 /**
- * A path like `/api/v2/render/%zz` can't be decoded, and hapi would answer it with an error of its own before asking
- * for a key. Below the prefix such paths are taken as they are written instead: like any other that names nothing.
+ * Treats paths that can't be decoded, like `/api/v2/render/%zz`, literally below the prefix: they are unknown paths
+ * like any other. hapi would answer them with its own error before authentication.
  *
- * Done before hapi sees the request, because an `onRequest` extension costs every request several times as much. So it
- * isn't done for `server.inject`.
+ * Runs before hapi sees the request, because an `onRequest` extension costs several times as much per request. It
+ * therefore doesn't apply to `server.inject`.
  */
 export function takeBrokenEscapesLiterally({ listener }: Server, prefix: string): void {
   const take = (request: IncomingMessage) => {
@@ -21,7 +21,7 @@ export function takeBrokenEscapesLiterally({ listener }: Server, prefix: string)
   listener.prependListener('checkContinue', take);
 }
 
-/** The path as hapi finds it in what a client asks for: mostly a path, or a URL where a proxy is asked. */
+/** The path of a request target, as hapi parses it: the target is a path or, in requests to proxies, a URL. */
 function pathOf(target: string): string | undefined {
   const path = target.startsWith('/') ? target.replace(/[?#].*/s, '') : URL.parse(target)?.pathname;
   return path?.replace(NEEDLESS_ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -3,8 +3,8 @@ import type { ByteRange } from '../../lib/index.ts';
 const SINGLE = /^bytes=(\d*)-(\d*)$/;
 
 /**
- * The part of a file that a Range header asks for (RFC 9110 §14): undefined for the whole file, which also answers
- * a header that makes no sense or asks for several parts; `unsatisfiable` when it lies beyond the end.
+ * The byte range of a Range header (RFC 9110 §14): undefined for the whole file, also if the header is invalid or
+ * names several ranges; `unsatisfiable` if the range starts beyond the end.
  */
 export function byteRangeOf(
   header: string | undefined,

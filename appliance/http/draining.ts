@@ -3,30 +3,29 @@ import type { Server } from '@hapi/hapi';
 import { ScenepressError } from '../../lib/index.ts';
 
 /**
- * The beginning of an orderly end: requests for renders that came before are answered, new ones refused. Everything
- * else goes on being answered, so that clients can follow the renders that still run. A client that has left waits for
- * no answer, and nobody for it.
+ * First phase of a graceful stop: answers pending render requests and rejects new ones. All other requests are still
+ * answered, so clients can follow running renders. Requests of disconnected clients don't count as pending.
  */
 export class Draining {
   readonly #server: Server;
   /**
-   * How many, not which: a set would keep them from being garbage. V8 makes its table anew now and then; the old one
-   * points to the next, and once one has grown old, all that follow outlive the requests in them, and these with them.
+   * A count, not a Set: V8 replaces a Set's hash table as it changes, and each old table points to its successor.
+   * Once one is in the old generation, it keeps the later ones, and the finished requests in them, reachable.
    */
-  #underWay = 0;
-  #last: (() => void) | undefined;
+  #pending = 0;
+  #onIdle: (() => void) | undefined;
   #begun = false;
 
-  /** Watches the requests of a server: at its listener, because hapi's events and extensions cost each of them more. */
+  /** Watches the requests of a server at its listener, which is cheaper than hapi's events and extensions. */
   constructor(server: Server) {
     this.#server = server;
     const answered = () => {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#last?.();
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#onIdle?.();
     };
     const watch = (request: IncomingMessage, response: ServerResponse) => {
       if (this.#begun || request.method !== 'POST') return;
-      this.#underWay += 1;
+      this.#pending += 1;
       response.once('close', answered);
     };
     server.listener.prependListener('request', watch);
@@ -37,16 +36,16 @@ export class Draining {
     return this.#begun;
   }
 
-  /** Refuses new requests from now on; resolves when the last one before is answered, or after a while. */
+  /** Rejects new render requests; resolves when the pending ones are answered, or after `graceMs`. */
   async begin(graceMs: number): Promise<void> {
     this.#begun = true;
     this.#server.ext('onRequest', (request, h) => {
       if (request.method === 'post') throw new ScenepressError('not_running', 'The service is stopping.');
       return h.continue;
     });
-    if (this.#underWay === 0) return;
+    if (this.#pending === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = resolve;
+    this.#onIdle = resolve;
     const timer = setTimeout(resolve, graceMs);
     await promise;
     clearTimeout(timer);

@@ -1,19 +1,19 @@
 import type { ServerRoute } from '@hapi/hapi';
 import type { RenderService, SandboxLimits, ServiceProblem } from '../../lib/index.ts';
 
-/** What `/health/ready` answers. It is open to everyone, so it names no paths, accounts or causes. */
+/** The response of `/health/ready`. It is public, so it contains no paths, accounts or causes. */
 export interface Readiness {
   status: 'ready' | 'not ready';
-  /** The level; null until a renderer is warm. */
+  /** Sandbox level; null until a renderer is warm. */
   sandbox: string | null;
-  /** What holds the limits of a render as a whole: `kernel`, `user` or `watch`; null until a renderer is warm. */
+  /** What enforces the limits of a whole render: `kernel`, `user` or `watch`; null until a renderer is warm. */
   limits: SandboxLimits | null;
-  /** Requests are taken on while the queue is paused, so that is no problem. */
+  /** A paused queue is not a problem: requests are still accepted. */
   queue: 'running' | 'paused';
   disk: 'ok' | 'full';
-  /** Why requests for renders are to go elsewhere, and what to do; empty when ready. */
+  /** Why the service isn't ready, and what to do; empty if it is. */
   problems: ServiceProblem[];
-  /** What will become a problem. */
+  /** Conditions that will become problems. */
   warnings: string[];
 }
 
@@ -23,12 +23,12 @@ const DRAINING: ServiceProblem = {
 };
 
 /**
- * - `/health/live`: 200 while the process answers at all. Restart it when it doesn't.
- * - `/health/ready`: 503 while requests for renders are to go elsewhere.
+ * - `/health/live`: 200 while the process responds. Restart it if it doesn't.
+ * - `/health/ready`: 503 while render requests should be sent to another instance.
  */
 export function healthRoutes(options: {
   service: Pick<RenderService, 'status'>;
-  /** Told to stop, and not yet stopped. */
+  /** Whether the service is stopping. */
   isDraining: () => boolean;
   warnings: () => string[];
 }): ServerRoute[] {

@@ -3,7 +3,7 @@ import type { Lifecycle } from '@hapi/hapi';
 import { isScenepressError, type Logger, type ScenepressError } from '../../lib/index.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** What a client is told of an error. */
+/** The HTTP response for an error. */
 export interface HttpError {
   status: number;
   headers: Record<string, string>;
@@ -13,7 +13,7 @@ export interface HttpError {
 const NOTHING_HERE = 'There is nothing at this address.';
 const TRY_AGAIN = { 'retry-after': '5' };
 
-/** Every error that HTTP clients meet is made here: from the library's, from hapi's, from a bug of ours. */
+/** Creates the response for any error: of the library, of hapi, or from a bug. */
 export function httpErrorOf(error: Error): HttpError {
   if (isScenepressError(error)) return ofLibrary(error);
   if (isBoom(error) && !error.isServer) return ofFramework(error);
@@ -41,7 +41,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
         },
       };
     case 'owner_refused':
-      // The account was disabled or deleted since its key was checked.
+      // The account was disabled or deleted after its key was checked.
       return {
         status: 401,
         headers: { 'www-authenticate': 'Bearer' },
@@ -106,15 +106,15 @@ function ofFramework({ output }: Boom): HttpError {
   };
 }
 
-/** What the log has said once, when it began. */
+/** Whether the condition is logged once when it begins, not per request. */
 function isKnown(error: Error): boolean {
   return isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
 }
 
-/** As it goes out: hapi would write it again for each answer. */
+/** In lower case, because hapi would otherwise convert it for each response. */
 const REQUEST_ID = 'request-id';
 
-/** For `onPreResponse`: errors leave as `{ error, message }`, causes go to the log, every answer has its id. */
+/** For `onPreResponse`: sends errors as `{ error, message }`, logs their causes and adds the request id. */
 export function answerErrors(logger?: Logger): Lifecycle.Method {
   return (request, h) => {
     const { response } = request;

@@ -3,7 +3,7 @@ import { ENDPOINTS, type Endpoint } from './render-api/endpoints.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of the render API, made from the schemas that its requests are checked with. */
+/** The OpenAPI 3.1 document of the render API, generated from the schemas that validate its requests. */
 export function openApiDocument(publicUrl?: string): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
@@ -25,7 +25,7 @@ export function openApiDocument(publicUrl?: string): Json {
   };
 }
 
-/** An endpoint as OpenAPI puts it; its schemas are added to those of the document. */
+/** The OpenAPI operation of an endpoint; adds its schemas to `schemas`. */
 function operationOf({ operationId, summary, params, body, responses }: Endpoint, schemas: Json): Json {
   const parameters = Object.entries(params ?? {}).map(([name, description]) => ({
     name,

@@ -13,11 +13,11 @@ export type { Authenticate, Caller } from './render-api/bearer.ts';
 export interface RenderApiOptions {
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance'>;
   authenticate: Authenticate;
-  /** What links to artifacts begin with, without a slash at the end: a URL, or what makes one of a request. */
+  /** Base URL of links to artifacts, without a trailing slash, or a function that returns it for a request. */
   assetUrl: string | ((request: Request) => string);
   /** Origins of web pages that may call the API from browsers, or `*`; default: none. */
   corsOrigins?: string[];
-  /** Told the causes of 5xx answers. */
+  /** Logs the causes of 5xx responses. */
   logger?: Logger;
 }
 
@@ -25,15 +25,15 @@ const AUTH = 'scenepress-key';
 
 const ROUTE = {
   auth: AUTH,
-  // Cookies mean nothing here; parsed, a broken one would be an error before the key is looked at.
+  // Cookies are ignored; if they were parsed, an invalid one would be rejected before authentication.
   state: { parse: false, failAction: 'ignore' },
-  // A part of a JSON document is of no use.
+  // Ranges of JSON documents are useless.
   response: { ranges: false },
 } as const;
 
 /**
- * A body is left to the handler: its size counts after decompression, its metadata is kept as text, and the
- * Content-Type means nothing.
+ * The handler reads the body itself: its size is limited after decompression, its metadata is kept as text, and the
+ * Content-Type is ignored.
  */
 const BODY_UNREAD = {
   parse: false,
@@ -49,7 +49,7 @@ const BODY_UNREAD = {
  * await server.register({ plugin: renderApi, options: { service, authenticate, assetUrl } });
  * ```
  *
- * Artifacts are served by a plugin of their own, {@link artifacts}, or by whatever stands behind `assetUrl`.
+ * Artifacts are served by a separate plugin, {@link artifacts}, or by any other server at `assetUrl`.
  */
 export const renderApi: Plugin<RenderApiOptions> = {
   name: 'scenepress-render-api',
@@ -104,8 +104,8 @@ export const renderApi: Plugin<RenderApiOptions> = {
       },
     });
 
-    // Without a live key, what exists under the prefix and what doesn't look the same. OPTIONS by name, or hapi
-    // answers it first on a server with a CORS route anywhere, as it is to do where browsers may call.
+    // Without a live key, existing and unknown paths under the prefix get the same response. Without CORS, OPTIONS
+    // needs its own route: else hapi answers it first on a server that has any CORS route.
     for (const method of corsOrigins.length > 0 ? (['*'] as const) : (['*', 'OPTIONS'] as const)) {
       server.route({
         method,
@@ -120,7 +120,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
   },
 };
 
-/** Browsers ask before they send a key or an Idempotency-Key; cookies have no part in it. */
+/** Browsers send a preflight request before one with a key or an Idempotency-Key. Cookies aren't allowed. */
 function corsOf(origins: string[]): false | RouteOptionsCors {
   if (origins.length === 0) return false;
   return {

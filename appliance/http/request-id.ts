@@ -8,8 +8,8 @@ declare module '@hapi/hapi' {
 }
 
 /**
- * The id that a request's answer and log lines carry. Always our own: one that a client could choose would let it
- * write into the logs, and hapi's names the host and the process.
+ * The id in a request's response and log lines. Always generated here: a client-supplied id could inject text into
+ * the logs, and hapi's id discloses host and process.
  */
 export function requestIdOf({ plugins }: Request): string {
   plugins.scenepress ??= { requestId: randomUUID() };

@@ -21,12 +21,11 @@ import { type Authenticate, renderApi } from './render-api.ts';
 export interface HttpServer {
   hapi: Server;
   addresses: Addresses;
-  /** The beginning of its end. */
   draining: Draining;
   connections: Connections;
 }
 
-/** The HTTP side of the appliance, not yet listening. */
+/** Creates the HTTP server of the appliance; it doesn't listen yet. */
 export async function createServer(options: {
   config: Pick<
     Config,
@@ -44,7 +43,7 @@ export async function createServer(options: {
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
-  /** Serves https with it; started. */
+  /** Started certificate for HTTPS. */
   certificate?: Certificate | undefined;
 }): Promise<HttpServer> {
   const { config, service, authenticate, logger } = options;
@@ -52,26 +51,23 @@ export async function createServer(options: {
     host: config.host,
     port: config.port,
     ...createListener(options.certificate),
-    // Videos and pictures are compressed already, and the rest is small.
+    // Videos and images are already compressed, and other responses are small.
     compression: false,
-    // hapi's own way of reporting a bug is to print it.
+    // Else hapi prints internal errors to the console.
     debug: false,
     routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
   });
   const caps = connectionCapsOf(config, descriptorLimit());
   if (config.maxConnections !== undefined && caps.total < config.maxConnections) {
     const { total } = caps;
-    logger.warn(
-      { total },
-      'The limit of open files has no room for so many connections: maxConnections is lowered.',
-    );
+    logger.warn({ total }, 'The limit of open files is too low for maxConnections, which is lowered.');
   }
   const connections = guardListener(hapi.listener, { caps, logger });
   const addresses = addressesOf(config, () => hapi);
   const draining = new Draining(hapi);
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
-  // For its own routes and for what no route is for; the plugins do it for theirs.
+  // For the routes below and unknown paths; the plugins handle their own errors.
   hapi.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
 
   await hapi.register([

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { ConnectionCounts } from '../edge/connections.ts';
 import { gauge, PREFIX } from './gauge.ts';
 
-/** Why connections were closed before their client was done. */
+/** Reasons for which the server closed connections. */
 const REASONS = ['evicted', 'refused', 'stalled'] as const;
 
 /** Connections of the HTTP listener. */

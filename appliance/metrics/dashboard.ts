@@ -1,13 +1,13 @@
 type Unit = 'short' | 's' | 'bytes' | 'reqps' | 'percentunit' | 'dateTimeFromNow';
 
-/** A line of a panel: what Prometheus is asked, and how it is called. */
+/** A line of a panel: PromQL expression and legend. */
 type Query = [expr: string, legend: string];
 
 interface Panel {
   title: string;
   unit: Unit;
   queries: Query[];
-  /** One number instead of a graph. */
+  /** Shows one number instead of a graph. */
   single?: boolean;
 }
 
@@ -50,7 +50,7 @@ const ROWS: [title: string, panels: Panel[]][] = [
     'Jobs',
     [
       { title: 'Jobs', unit: 'short', queries: [['sum by (status) (scenepress_jobs)', '{{status}}']] },
-      { title: 'Taken on', unit: 'reqps', queries: [rate('jobs_enqueued_total', 'quality')] },
+      { title: 'Accepted', unit: 'reqps', queries: [rate('jobs_enqueued_total', 'quality')] },
       { title: 'Ended', unit: 'reqps', queries: [rate('jobs_total', 'status')] },
       {
         title: 'Longest wait now',
@@ -102,7 +102,7 @@ const ROWS: [title: string, panels: Panel[]][] = [
     [
       { title: 'Flush time', unit: 's', queries: quantiles('storage_flush_seconds') },
       {
-        title: 'Commits in a flush',
+        title: 'Commits per flush',
         unit: 'short',
         queries: [
           [
@@ -140,7 +140,7 @@ const COLUMNS = 24;
 const WIDTH = 6;
 const HEIGHT = 7;
 
-/** A Grafana dashboard of the service's metrics, to be imported as JSON. */
+/** A Grafana dashboard of the service's metrics, for import as JSON. */
 export function grafanaDashboard(): object {
   let y = 0;
   const panels = ROWS.flatMap(([title, members]) => {

@@ -5,24 +5,24 @@ import { gauge, PREFIX } from './gauge.ts';
 const ATTEMPT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MOST_COUNTED = 1000;
 
-/** Webhooks: attempts, how they ended, and what is due. */
+/** Webhook attempts, deliveries and due deliveries. */
 export function countDeliveries(registry: Registry, service: RenderService): void {
   const registers = [registry];
   const attempts = new Counter({
     name: `${PREFIX}webhook_attempts_total`,
-    help: 'Requests to webhooks, by how they ended: delivered, http_3xx and so on, or the reason.',
+    help: 'Webhook requests by result: delivered, http_3xx etc., or the reason of a failure.',
     labelNames: ['result'] as const,
     registers,
   });
   const duration = new Histogram({
     name: `${PREFIX}webhook_attempt_duration_seconds`,
-    help: 'How long requests to webhooks took.',
+    help: 'Duration of webhook requests.',
     buckets: ATTEMPT_SECONDS,
     registers,
   });
   const deliveries = new Counter({
     name: `${PREFIX}webhook_deliveries_total`,
-    help: 'Deliveries that are over: delivered, or failed after the last attempt.',
+    help: 'Ended deliveries: delivered, or failed after the last attempt.',
     labelNames: ['status'] as const,
     registers,
   });
@@ -38,7 +38,7 @@ export function countDeliveries(registry: Registry, service: RenderService): voi
   gauge(
     registry,
     'webhooks_due',
-    `Deliveries whose time has come and that wait for their turn, counted up to ${MOST_COUNTED}.`,
+    `Due deliveries that are waiting to be sent, counted up to ${MOST_COUNTED}.`,
     [],
     async (set) => set({}, await service.deliveries.countDue({ limit: MOST_COUNTED })),
   );

@@ -1,17 +1,17 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** What every metric's name begins with. */
+/** Prefix of all metric names. */
 export const PREFIX = 'scenepress_';
 
 type Labels<Name extends string> = Record<Name, string>;
 
-/** A gauge whose values are looked up when somebody asks for them; those that aren't set again are gone. */
+/** A gauge whose values are collected on each scrape; label sets that aren't set again disappear. */
 export function gauge<Name extends string>(
   registry: Registry,
   name: string,
   help: string,
   labelNames: Name[],
-  look: (set: (labels: Labels<Name>, value: number) => void) => void | Promise<void>,
+  collect: (set: (labels: Labels<Name>, value: number) => void) => void | Promise<void>,
 ): void {
   new Gauge({
     name: `${PREFIX}${name}`,
@@ -20,9 +20,9 @@ export function gauge<Name extends string>(
     registers: [registry],
     async collect() {
       this.reset();
-      // prom-client sets a gauge without labels to 0 when it is reset, which would be a value.
+      // `reset` sets a gauge without labels to 0, which would be exported.
       this.remove({} as Labels<Name>);
-      await look((labels, value) => this.set(labels, value));
+      await collect((labels, value) => this.set(labels, value));
     },
   });
 }

@@ -5,7 +5,7 @@ import { PREFIX } from './gauge.ts';
 const LATENCY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 const METHODS = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options']);
 
-/** One kind of answers. Found once: prom-client would look for it by text made of every request. */
+/** Responses with the same labels. Cached, because prom-client would build a lookup string for each request. */
 interface Answers {
   method: string;
   labels: { method: string; route: string; status: number };
@@ -13,13 +13,13 @@ interface Answers {
   time: Histogram.Internal<string>;
 }
 
-/** HTTP requests, by route: `/api/v2/render/{jobId}`, never the path that a client wrote. */
+/** Counts HTTP requests by route, e.g. `/api/v2/render/{jobId}`, not by actual path. */
 export function countRequests(registry: Registry, server: Server): void {
   const registers = [registry];
   const all: Answers[] = [];
   new Counter({
     name: `${PREFIX}http_requests_total`,
-    help: 'HTTP requests that were answered.',
+    help: 'Answered HTTP requests.',
     labelNames: ['method', 'route', 'status'] as const,
     registers,
     collect() {
@@ -29,14 +29,14 @@ export function countRequests(registry: Registry, server: Server): void {
   });
   const latency = new Histogram({
     name: `${PREFIX}http_request_duration_seconds`,
-    help: 'From the head of a request to the last byte of its answer.',
+    help: 'Time from the head of a request to the last byte of its response.',
     labelNames: ['method', 'route'] as const,
     buckets: LATENCY_SECONDS,
     registers,
   });
   const ofRoutes = new Map<RequestRoute, Answers[]>();
   server.events.on('response', ({ method, route, raw, info }) => {
-    // 499: the client left before its answer began, as in the log.
+    // 499, as in the log: the client disconnected before the response began.
     const status = raw.res.headersSent ? raw.res.statusCode : 499;
     const known = ofRoutes.get(route) ?? [];
     let answers = known.find((some) => some.labels.status === status && some.method === method);

@@ -3,7 +3,7 @@ import { Boom, notFound } from '@hapi/boom';
 import type { ServerRoute } from '@hapi/hapi';
 import { CONTENT_TYPE, type Metrics } from './metrics.ts';
 
-/** `/metrics`, for whoever has the token. Without one there is no such address: numbers tell of business. */
+/** `/metrics`, protected by the token; 404 if none is configured, because metrics are confidential. */
 export function metricsRoute(metrics: Metrics, token: string | undefined): ServerRoute {
   return {
     method: 'GET',
@@ -21,7 +21,7 @@ export function metricsRoute(metrics: Metrics, token: string | undefined): Serve
   };
 }
 
-/** Of equal length, so that comparing takes the same time. */
+/** Hashes have equal length, as the constant-time comparison requires. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

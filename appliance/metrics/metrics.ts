@@ -10,12 +10,12 @@ import { countRequests } from './http-metrics.ts';
 import { countRenders } from './render-metrics.ts';
 import { countCommits } from './storage-metrics.ts';
 
-/** What Prometheus is answered with. */
+/** Content type of `/metrics`. */
 export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /**
- * Numbers of a service that runs, for Prometheus. Labels come from small fixed sets: no accounts, hosts or addresses.
- * Counters begin at zero with the process.
+ * Prometheus metrics of a running service. Label values come from small fixed sets: no accounts, hosts or addresses.
+ * Counters start at zero with the process.
  */
 export class Metrics {
   readonly #service: RenderService;
@@ -23,14 +23,14 @@ export class Metrics {
   readonly #pricing: Pricing | undefined;
   #registry: Registry | undefined;
 
-  /** `pricing`: absent where renders cost nothing. */
+  /** `pricing`: absent in unmetered mode. */
   constructor(options: { service: RenderService; folder: DataFolder; pricing?: Pricing | undefined }) {
     this.#service = options.service;
     this.#folder = options.folder;
     this.#pricing = options.pricing;
   }
 
-  /** Counts from now on. */
+  /** Starts counting. */
   start(options: {
     hapi: Server;
     connections: Readonly<ConnectionCounts>;
@@ -42,7 +42,7 @@ export class Metrics {
     gauge(
       registry,
       'build_info',
-      'Always 1: the versions.',
+      'Always 1; the labels are the versions.',
       ['version', 'node', 'manim', 'python'],
       (set) => {
         const { manim = '', python = '' } = service.status().renderer ?? {};
@@ -52,13 +52,13 @@ export class Metrics {
     gauge(registry, 'ready', 'Whether /health/ready answers 200.', [], (set) => {
       set({}, service.status().ready ? 1 : 0);
     });
-    gauge(registry, 'sandbox_info', 'Always 1: the level of the sandbox.', ['level'], (set) => {
+    gauge(registry, 'sandbox_info', 'Always 1; the label is the level of the sandbox.', ['level'], (set) => {
       set({ level: service.status().sandbox?.level ?? 'unknown' }, 1);
     });
     gauge(
       registry,
       'book_problems',
-      'What the last audit of the books found; absent before it.',
+      'Problems found by the last audit of the books; absent before the first audit.',
       [],
       (set) => {
         const { bookProblems } = service.status();
@@ -68,7 +68,7 @@ export class Metrics {
     gauge(
       registry,
       'tls_certificate_end_timestamp_seconds',
-      'When the certificate expires; absent without https.',
+      'Expiry time of the certificate; absent without HTTPS.',
       [],
       (set) => {
         const endMs = options.certificateEndMs();
@@ -81,18 +81,18 @@ export class Metrics {
     countConnections(registry, options.connections);
     countCommits(registry, this.#folder, service);
     collectDefaultMetrics({ register: registry });
-    // Totals by their names, which Prometheus takes for counters; the same is there by type.
+    // Gauges whose names end in `_total`, like counters; the same values are also exported by type.
     for (const what of ['handles', 'requests', 'resources']) {
       registry.removeSingleMetric(`nodejs_active_${what}_total`);
     }
   }
 
-  /** All of them, in the text format of Prometheus. */
+  /** All metrics in the Prometheus text format. */
   async text(): Promise<string> {
     if (this.#registry) return this.#registry.metrics();
     throw new ScenepressError(
       'not_running',
-      'Metrics are of a server that runs: start one with `scenepress serve`.',
+      'Metrics need a running server: start one with `scenepress serve`.',
     );
   }
 }

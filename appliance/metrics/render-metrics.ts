@@ -10,47 +10,47 @@ export function countRenders(registry: Registry, service: RenderService, pricing
   const registers = [registry];
   const enqueued = new Counter({
     name: `${PREFIX}jobs_enqueued_total`,
-    help: 'Jobs taken on.',
+    help: 'Accepted jobs.',
     labelNames: ['quality'] as const,
     registers,
   });
   const ended = new Counter({
     name: `${PREFIX}jobs_total`,
-    help: 'Jobs that are over.',
+    help: 'Ended jobs.',
     labelNames: ['status', 'quality'] as const,
     registers,
   });
   const attempts = new Counter({
     name: `${PREFIX}render_attempts_total`,
-    help: 'Renders begun: more than jobs when workers die.',
+    help: 'Started renders; more than jobs if workers die.',
     labelNames: ['quality'] as const,
     registers,
   });
   const wait = new Histogram({
     name: `${PREFIX}queue_wait_seconds`,
-    help: 'From taking a job on to beginning its first render.',
+    help: 'Time from the acceptance of a job to the start of its first render.',
     labelNames: ['quality'] as const,
     buckets: WAIT_SECONDS,
     registers,
   });
   const duration = new Histogram({
     name: `${PREFIX}render_duration_seconds`,
-    help: 'Wall-clock time of the last render of a job that is over.',
+    help: 'Wall-clock time of the last render of an ended job.',
     labelNames: ['status', 'quality'] as const,
     buckets: DURATION_SECONDS,
     registers,
   });
   const settled = new Counter({
     name: `${PREFIX}credits_settled_total`,
-    help: 'Credits charged.',
+    help: 'Charged credits.',
     registers,
   });
   const voided = new Counter({
     name: `${PREFIX}credits_voided_total`,
-    help: 'Reserved credits given back because a job failed.',
+    help: 'Reserved credits released because a job failed.',
     registers,
   });
-  // A rate tells of changes only: of a series that begins with its first event, it leaves that one out.
+  // Export zeros from the start: `rate` misses the first event of a series that begins with it.
   for (const quality of QUALITIES) {
     enqueued.inc({ quality }, 0);
     attempts.inc({ quality }, 0);
@@ -79,40 +79,28 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     }
   });
 
-  gauge(registry, 'jobs', 'Jobs that wait, and that are being rendered.', ['status'], (set) => {
+  gauge(registry, 'jobs', 'Queued and running jobs.', ['status'], (set) => {
     const { queued, running } = service.status();
     set({ status: 'queued' }, queued);
     set({ status: 'running' }, running);
   });
-  gauge(
-    registry,
-    'queue_oldest_seconds',
-    'How long the first of the jobs that wait has waited.',
-    [],
-    (set) => {
-      const { oldestQueuedAt } = service.status();
-      const waitedMs = oldestQueuedAt === null ? 0 : Date.now() - Date.parse(oldestQueuedAt);
-      set({}, Math.max(0, waitedMs) / 1000);
-    },
-  );
-  gauge(registry, 'queue_paused', 'Whether no renders are begun because the queue is paused.', [], (set) => {
+  gauge(registry, 'queue_oldest_seconds', 'Waiting time of the oldest queued job.', [], (set) => {
+    const { oldestQueuedAt } = service.status();
+    const waitedMs = oldestQueuedAt === null ? 0 : Date.now() - Date.parse(oldestQueuedAt);
+    set({}, Math.max(0, waitedMs) / 1000);
+  });
+  gauge(registry, 'queue_paused', 'Whether the queue is paused.', [], (set) => {
     set({}, service.status().queuePausedAt === null ? 0 : 1);
   });
-  gauge(
-    registry,
-    'workers',
-    'Workers, by what they do; cold ones have no renderer process.',
-    ['state'],
-    (set) => {
-      const { workers, warmWorkers, running } = service.status();
-      set({ state: 'busy' }, running);
-      set({ state: 'idle' }, Math.max(0, warmWorkers - running));
-      set({ state: 'cold' }, Math.max(0, workers - Math.max(warmWorkers, running)));
-    },
-  );
+  gauge(registry, 'workers', 'Workers by state; cold workers have no renderer process.', ['state'], (set) => {
+    const { workers, warmWorkers, running } = service.status();
+    set({ state: 'busy' }, running);
+    set({ state: 'idle' }, Math.max(0, warmWorkers - running));
+    set({ state: 'cold' }, Math.max(0, workers - Math.max(warmWorkers, running)));
+  });
   new Counter({
     name: `${PREFIX}renderer_deaths_total`,
-    help: 'Renderer processes that died, or could not be started, and were replaced.',
+    help: 'Renderer processes that died or failed to start, and were replaced.',
     registers,
     collect() {
       this.reset();

@@ -11,13 +11,13 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
   const registers = [registry];
   const flushes = new Histogram({
     name: `${PREFIX}storage_flush_seconds`,
-    help: 'How long it took to write a group of commits and have it flushed to the disk.',
+    help: 'Time to write and flush a group of commits.',
     buckets: FLUSH_SECONDS,
     registers,
   });
   const commits = new Histogram({
     name: `${PREFIX}storage_group_commits`,
-    help: 'Commits that were flushed together; the sum is all commits.',
+    help: 'Commits per flush; the sum is the number of all commits.',
     buckets: COMMITS,
     registers,
   });
@@ -28,7 +28,7 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
   gauge(
     registry,
     'storage_bytes',
-    'Size of the database, by file; the log holds commits that are not in its main file yet.',
+    'Size of the database by file; the log contains commits that are not yet in the main file.',
     ['file'],
     async (set) => {
       const { databaseBytes, logBytes } = await folder.statistics();
@@ -36,12 +36,18 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
       set({ file: 'log' }, logBytes);
     },
   );
-  gauge(registry, 'disk_bytes', 'The disk that the data folder is on.', ['part'], async (set) => {
-    const { bsize, blocks, bavail } = await statfs(folder.path);
-    set({ part: 'all' }, blocks * bsize);
-    set({ part: 'free' }, bavail * bsize);
-  });
-  gauge(registry, 'disk_full', 'Whether no jobs are taken on because the disk is full.', [], (set) => {
+  gauge(
+    registry,
+    'disk_bytes',
+    'Size and free space of the disk of the data folder.',
+    ['part'],
+    async (set) => {
+      const { bsize, blocks, bavail } = await statfs(folder.path);
+      set({ part: 'all' }, blocks * bsize);
+      set({ part: 'free' }, bavail * bsize);
+    },
+  );
+  gauge(registry, 'disk_full', 'Whether jobs are rejected because the disk is full.', [], (set) => {
     set({}, service.status().diskFull ? 1 : 0);
   });
 }

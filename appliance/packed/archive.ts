@@ -1,42 +1,42 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isSea } from 'node:sea';
 
-/** Some bytes of the executable's file. */
+/** A byte range of the executable. */
 export interface Segment {
   offset: number;
   sizeBytes: number;
   sha256: string;
 }
 
-/** A file that unpacking needs: `tar` of the renderer root, its loader and its libraries. */
+/** A file needed for unpacking: the renderer root's `tar`, its loader or one of its libraries. */
 export interface Tool extends Segment {
   name: string;
 }
 
-/** The renderer root that is appended to the executable. */
+/** The renderer root appended to the executable. */
 export interface Archive {
   /** The executable. */
   file: string;
-  /** What the unpacked root is called: it says what is in it, to the byte. */
+  /** Name of the unpacked root; identifies its exact content. */
   name: string;
-  /** Room that it takes when it is unpacked. */
+  /** Disk space of the unpacked root. */
   unpackedBytes: number;
   tools: Tool[];
-  /** Tars, compressed with Zstandard, unpacked one after the other into the same folder. */
+  /** Zstandard-compressed tar files, unpacked in this order into one folder. */
   segments: Segment[];
 }
 
-/** The last bytes of the executable: the description as JSON, its length, and this. */
+/** The executable ends with the description as JSON, its length, and this mark. */
 export const MARK = 'SCENEPRESS-ROOT-1';
 const LENGTH_BYTES = 4;
 const DESCRIPTION_BYTES_MAX = 65_536;
 
-/** The archive of the running program; undefined when it isn't the single executable. */
+/** The archive of the running program; undefined if it isn't the single executable. */
 export function ownArchive(): Archive | undefined {
   return isSea() ? findArchive(process.execPath) : undefined;
 }
 
-/** The archive at the end of a file, if there is one. */
+/** The archive at the end of a file; undefined if there is none. */
 export function findArchive(file: string): Archive | undefined {
   const descriptor = openSync(file, 'r');
   try {
@@ -56,7 +56,7 @@ export function findArchive(file: string): Archive | undefined {
   }
 }
 
-/** What stands behind the segments. */
+/** The bytes after the segments. */
 export function trailerOf(archive: Omit<Archive, 'file'>): Buffer {
   const description = Buffer.from(JSON.stringify(archive));
   const length = Buffer.alloc(LENGTH_BYTES);

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The loader of programs in a renderer root. */
+/** The dynamic loader in a renderer root. */
 export const LOADER = 'ld-linux-x86-64.so.2';
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 
-/** Some of it may be lost: it is neither on the disk, nor will it be. */
+/** Flushing failed: some data may never reach the disk. */
 export class NotFlushed extends Error {}
 
 /**
- * Puts everything on the disk that a root's file system holds. Node has no syncfs; the root's own `sync` has. Keeps this
- * process from ending: else a short one would leave the same to be done by each that follows.
+ * Flushes the file system of a root. Node lacks syncfs(2), so this runs the root's `sync`. Keeps this process alive
+ * until then: else each short-lived process would leave the flush to the next one.
  */
 export async function flushFileSystem(root: string): Promise<void> {
   const libraries = join(root, LIBRARIES);
@@ -20,14 +20,14 @@ export async function flushFileSystem(root: string): Promise<void> {
   const child = spawn(join(libraries, LOADER), ['--library-path', libraries, ...sync], {
     stdio: 'ignore',
     env: {},
-    detached: true, // Not of the terminal that this program runs in.
+    detached: true, // Not in the terminal's process group, so Ctrl-C doesn't reach it.
   });
   const [status] = (await once(child, 'exit')) as [number | null];
-  if (status === null) throw new Error(`${root} is not put on the disk yet: that was ended.`);
-  if (status !== 0) throw new NotFlushed(`${root} could not be put on the disk.`);
+  if (status === null) throw new Error(`Flushing ${root} to the disk was interrupted.`);
+  if (status !== 0) throw new NotFlushed(`${root} could not be flushed to the disk.`);
 }
 
-/** Puts a file's content on the disk, or a folder's own entries. */
+/** Flushes the content of a file, or the entries of a folder, to the disk. */
 export async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

@@ -8,9 +8,9 @@ import { UnpackedRoot } from './unpacked-root.ts';
 type Places = Pick<Config, 'rendererDir' | 'dataDir'>;
 
 /**
- * The root for a command that renders without a service. `lasting`: unpacked once in the user's cache. Otherwise one that
- * is already unpacked is used, the service's own before the user's; where there is none it is unpacked for this command
- * alone (`temporary`). Undefined when this isn't the single executable.
+ * The root for a command that renders without a service. `lasting`: one in the user's cache, unpacked once. Otherwise
+ * an existing one, preferably the service's, or else one that is unpacked only for this command (`temporary`).
+ * Undefined if this isn't the single executable.
  */
 export async function rootForCommand(
   { rendererDir, dataDir }: Places,
@@ -27,15 +27,15 @@ export async function rootForCommand(
   return new UnpackedRoot({ archive, folder, temporary: true });
 }
 
-/** Where renders without a data folder have the renderer. */
+/** Folder of the renderer for renders without a data folder. */
 function userCacheFolder(): string {
   if (process.getuid?.() === 0) return '/var/cache/scenepress';
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
 }
 
 /**
- * Where a temporary folder may hold programs: the system's, unless its file system is mounted `noexec`, as that of Docker's
- * `--tmpfs /tmp`. Then it is the root's folder, from which programs are started anyway.
+ * A parent for temporary folders with programs: the system's, unless it is mounted `noexec`, like Docker's
+ * `--tmpfs /tmp`. Then the root's folder, from which programs are executed anyway.
  */
 export async function programsFolder(root: UnpackedRoot | undefined): Promise<string> {
   const usual = tmpdir();
@@ -50,7 +50,7 @@ async function forbidsPrograms(path: string): Promise<boolean> {
     const [, , , , at = '', itsOptions = ''] = line.split(' ');
     const place = at.replace(/\\(\d{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)));
     const isAbove = real === place || real.startsWith(place === '/' ? '/' : `${place}/`);
-    // Of several mounted at one place, the last counts.
+    // If several file systems are mounted at one path, the last is effective.
     if (place !== '' && isAbove && place.length >= nearest.length) [nearest, options] = [place, itsOptions];
   }
   return options.split(',').includes('noexec');

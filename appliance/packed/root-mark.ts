@@ -6,11 +6,10 @@ const FLUSHED = 'flushed';
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 /**
- * The mark beside an unpacked root that says that it is whole.
+ * A file beside an unpacked root that marks it as complete.
  *
- * First it names this start of the machine: what was written since is there for every process, on the disk or not. Once
- * all is on the disk the mark says so, for good. After a power cut before that, it names a start of the machine that is
- * over, and the root counts for nothing.
+ * It first contains the boot id: until a reboot, all written data can be read whether it is on the disk or not. After
+ * the flush it contains `flushed`. If the power fails before, the boot id no longer matches and the root is invalid.
  */
 export class RootMark {
   readonly #path: string;
@@ -28,7 +27,7 @@ export class RootMark {
     return (await this.#read()) === FLUSHED;
   }
 
-  /** All is written. False where nobody can tell one start of the machine from another: then only `setFlushed` helps. */
+  /** Marks the root as written. False if there is no boot id: then only `setFlushed` can mark it. */
   async setWritten(): Promise<boolean> {
     const boot = await thisBoot();
     if (boot === undefined) return false;
@@ -36,7 +35,7 @@ export class RootMark {
     return true;
   }
 
-  /** All is on the disk. */
+  /** Marks the root as flushed to the disk. */
   async setFlushed(): Promise<void> {
     const fresh = join(dirname(this.#path), `unfinished-${basename(this.#path)}-${process.pid}`);
     await write(fresh, FLUSHED);
@@ -45,7 +44,7 @@ export class RootMark {
     await flush(dirname(this.#path));
   }
 
-  /** Not even a power cut brings it back. */
+  /** Removes the mark durably. */
   async remove(): Promise<void> {
     await rm(this.#path, { force: true });
     await flush(dirname(this.#path));
@@ -56,13 +55,13 @@ export class RootMark {
   }
 }
 
-/** For everyone to read, as the root is. */
+/** Writes a world-readable file, like the root. */
 async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text);
   await chmod(path, 0o644);
 }
 
-/** What identifies the time since the machine was started; undefined where it can't be told. */
+/** The kernel's boot id; undefined if not available. */
 async function thisBoot(): Promise<string | undefined> {
   const id = await readFile(BOOT_ID, 'utf8').catch(() => undefined);
   return id?.trim() || undefined;

@@ -13,12 +13,12 @@ import { LOADER } from './flush.ts';
 
 const READ_BYTES = 1024 * 1024;
 
-/** The program's file doesn't hold what was built. */
+/** The content of the executable doesn't match its build. */
 class Damaged extends Error {}
 
 /**
- * Unpacks all segments into an empty folder. The machine needs no tar of its own, and none in
- * JavaScript would be quick enough: the root's is used. `onProgress`: the part that is done, 0 to 1. `signal` ends it.
+ * Unpacks all segments into an empty folder with the root's own tar: the machine may have none, and one in JavaScript
+ * would be too slow. `onProgress`: the completed fraction, 0 to 1. `signal` aborts it.
  */
 export async function unpack(
   archive: Archive,
@@ -40,7 +40,7 @@ export async function unpack(
   } catch (cause) {
     if (!(cause instanceof Damaged)) throw cause;
     throw new UserError(
-      `The program ${archive.file} is damaged: its renderer is not what was built. Copy it here again.`,
+      `The program ${archive.file} is damaged: its renderer doesn't match the build. Copy the program here again.`,
       { cause },
     );
   }
@@ -69,12 +69,12 @@ async function unpackSegment(
   segment: Segment,
   { tools, folder, onRead, signal }: SegmentTask,
 ): Promise<void> {
-  // Renders run under user ids of their own and must be able to read it, whatever this process's umask is.
+  // Renders run under other user ids and must be able to read the files, whatever this process's umask is.
   const options = ['--extract', '--no-same-owner', '--preserve-permissions', '--directory', folder];
   const tar = spawn(join(tools, LOADER), ['--library-path', tools, join(tools, 'tar'), ...options], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: {},
-    detached: true, // Not of the terminal that this program runs in.
+    detached: true, // Not in the terminal's process group, so Ctrl-C doesn't reach it.
   });
   let complaint = '';
   tar.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -104,22 +104,22 @@ async function unpackSegment(
   }
 }
 
-/** Where tar reads. It stops at the mark of the archive's end, before the last block ends: what it leaves is dropped. */
+/** The input of tar, which stops reading at the end-of-archive mark; the rest is discarded. */
 export function inputOf({ stdin }: ChildProcessByStdio<Writable, null, Readable>): Writable {
-  stdin.on('error', () => {}); // How tar ends says more.
+  stdin.on('error', () => {}); // Tar's exit status is checked instead.
   return new Writable({
     write(chunk: Buffer, _encoding, callback) {
       stdin.write(chunk, () => callback());
     },
     final(callback) {
-      // Without waiting: a stream that was closed because tar has ended never says that it is at its end.
+      // Doesn't wait for 'finish', which is never emitted if tar has already exited.
       stdin.end();
       callback();
     },
   });
 }
 
-/** A stream of a segment, and one that it is to go through, which fails in the end when it isn't what was built. */
+/** A stream of a segment, and a transform to pipe it through that fails at the end if the hash doesn't match. */
 function readSegment(file: string, { offset, sizeBytes, sha256 }: Segment, onRead: (bytes: number) => void) {
   const hash = createHash('sha256');
   const check = new Transform({
@@ -129,7 +129,7 @@ function readSegment(file: string, { offset, sizeBytes, sha256 }: Segment, onRea
       callback(null, chunk);
     },
     flush(callback) {
-      callback(hash.digest('hex') === sha256 ? null : new Damaged('The hash is another one.'));
+      callback(hash.digest('hex') === sha256 ? null : new Damaged('The hash does not match.'));
     },
   });
   const end = offset + sizeBytes - 1;

@@ -10,17 +10,17 @@ import { RootMark } from './root-mark.ts';
 import { unpack } from './unpack.ts';
 
 export interface UnpackEvents {
-  /** `part` of it is done, from 0 to 1. */
+  /** `part`: the completed fraction, 0 to 1. */
   onProgress: (part: number) => void;
-  /** Another process unpacks the same. */
+  /** Called if another process is unpacking the same root. */
   onWait: () => void;
-  /** Ends it, and removes what it unpacked. */
+  /** Aborts unpacking and removes what was unpacked. */
   signal?: AbortSignal;
 }
 
 const SQLITE_BUSY = 5;
 const RETRY_MS = 200;
-/** Beside what is unpacked, other things grow on the same disk. */
+/** Space left free for other data on the same disk. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 const PREFIX = 'root-';
 const ROOT = /^root-\w+$/;
@@ -29,21 +29,21 @@ const UNFINISHED = 'unfinished-';
 /**
  * The renderer root in a folder, unpacked once for each version.
  *
- * It gets its name when all of it is written, and is used from then on; putting it on the disk, which a slow one takes
- * long for, goes on meanwhile. A mark beside it tells one that is whole from one that a power cut left. Locks are SQLite
- * transactions on files beside it, which the kernel ends with the process: one process unpacks at a time, and versions
- * that no process uses any more are removed.
+ * It is renamed to its final name when it is completely written, and used from then on, while a slow disk may still
+ * be flushing. A mark beside it distinguishes a complete root from one damaged by a power failure. Locks are SQLite
+ * transactions on files beside it, which the kernel releases when the process ends: one process unpacks at a time,
+ * and versions that no process uses are removed.
  */
 export class UnpackedRoot {
   readonly path: string;
   readonly #archive: Archive;
-  /** Where it and its locks are. */
+  /** Folder of the root and its locks. */
   readonly folder: string;
-  /** It is removed after its use, unless other processes use it. */
+  /** Whether it is removed after use, unless other processes use it. */
   readonly temporary: boolean;
   readonly #mark: RootMark;
   #use: DatabaseSync | undefined;
-  /** Resolves when it is on the disk, or was not: then the next start tries again, or unpacks it anew. */
+  /** Resolves when the flush has ended. If it failed, the next start flushes or unpacks the root again. */
   flushed: Promise<void> = Promise.resolve();
 
   constructor({
@@ -62,21 +62,21 @@ export class UnpackedRoot {
     this.#mark = new RootMark(this.path);
   }
 
-  /** Unpacks it where it isn't yet, and keeps it from being removed until `stop`. */
+  /** Unpacks the root if necessary and protects it from removal until `stop`. */
   async start(events: UnpackEvents): Promise<void> {
     let isUsed: boolean;
     do {
       isUsed = !(await this.isWhole()) && (await this.#unpack(events)) === 'used';
       this.#use?.close();
       this.#use = lock(this.#useFile(this.path), 'shared');
-      // A process of another version may have removed it in between.
+      // A process of another version may have removed it before the lock was taken.
     } while (isUsed ? !this.#use || !existsSync(this.path) : !(await this.isWhole()));
     if (!this.temporary && !isUsed && !(await this.#mark.isFlushed()))
       this.flushed = this.#flush().catch(() => {});
     await this.#removeOthers();
   }
 
-  /** Lets it go: a temporary one is removed, unless another process uses it. */
+  /** Like `stop`, and removes a temporary root unless another process uses it. */
   async end(): Promise<void> {
     this.stop();
     if (this.temporary) await this.#removeVersion(this.path);
@@ -87,7 +87,7 @@ export class UnpackedRoot {
     this.#use = undefined;
   }
 
-  /** Unpacked, and nothing of it missing. */
+  /** Whether the root is unpacked and complete. */
   async isWhole(): Promise<boolean> {
     return existsSync(this.path) && (await this.#mark.isThere());
   }
@@ -96,17 +96,17 @@ export class UnpackedRoot {
     try {
       await flushFileSystem(this.path);
     } catch (error) {
-      // Linux tells once that data was lost, so another flush would succeed.
+      // Linux reports a write error only once, so another flush would succeed.
       if (error instanceof NotFlushed) await this.#mark.remove();
       throw error;
     }
     await this.#mark.setFlushed();
   }
 
-  /** Answers `used` when another process uses one that has no mark: then it found it whole, and goes on using it. */
+  /** Resolves with `used` if another process uses an unmarked root, which it therefore found complete. */
   async #unpack({ onProgress, onWait, signal }: UnpackEvents): Promise<'unpacked' | 'used'> {
     await this.#makeFolder();
-    this.stop(); // A lock of our own would look like another's.
+    this.stop(); // Our own lock would conflict.
     let unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     if (!unpacking) onWait();
     while (!unpacking) {
@@ -143,13 +143,13 @@ export class UnpackedRoot {
 
   async #makeFolder(): Promise<void> {
     try {
-      // Renders run under user ids of their own, which have to pass through.
+      // Renders run under other user ids, which need search permission.
       await mkdir(this.folder, { recursive: true, mode: 0o755 });
       if (process.getuid?.() === 0) await chmod(this.folder, 0o755);
     } catch (cause) {
       throw new UserError(
         `The renderer can't be unpacked in ${this.folder} (${(cause as NodeJS.ErrnoException).code}). ` +
-          'Name a folder that this user may write to: --renderer-dir, or SCENEPRESS_RENDERER_DIR.',
+          'Choose a folder that this user may write to with --renderer-dir or SCENEPRESS_RENDERER_DIR.',
         { cause },
       );
     }
@@ -163,8 +163,8 @@ export class UnpackedRoot {
   #noRoom(cause?: unknown): UserError {
     const megabytes = Math.ceil((this.#archive.unpackedBytes + SPARE_BYTES) / 1e6);
     return new UserError(
-      `The renderer can't be unpacked in ${this.folder}: it needs ${megabytes} MB of free space. Make room, or name ` +
-        'another folder with --renderer-dir or SCENEPRESS_RENDERER_DIR.',
+      `The renderer can't be unpacked in ${this.folder}: it needs ${megabytes} MB of free space. Free some space, or ` +
+        'choose another folder with --renderer-dir or SCENEPRESS_RENDERER_DIR.',
       { ...(cause !== undefined && { cause }) },
     );
   }
@@ -175,7 +175,7 @@ export class UnpackedRoot {
     }
   }
 
-  /** Removes other versions that nobody uses; what can't be removed is left. */
+  /** Removes other versions that no process uses; ignores errors. */
   async #removeOthers(): Promise<void> {
     for (const name of await readdir(this.folder)) {
       const path = join(this.folder, name);
@@ -183,7 +183,7 @@ export class UnpackedRoot {
     }
   }
 
-  /** Removes an unpacked root that no process uses; what can't be removed is left. */
+  /** Removes an unpacked root unless a process uses it; ignores errors. */
   async #removeVersion(path: string): Promise<void> {
     if (!existsSync(path)) return;
     const unused = lock(this.#useFile(path), 'exclusive');
@@ -193,15 +193,15 @@ export class UnpackedRoot {
       await new RootMark(path).remove();
       await rm(this.#useFile(path), { force: true });
     } catch {
-      // Another user's.
+      // It belongs to another user.
     } finally {
       unused.close();
     }
   }
 
   /**
-   * Versions without marks use what has none; one of these also takes ours for a root that nobody uses. And other machines
-   * on a network file system, or containers, have another name for this start of theirs.
+   * An unmarked root may be in use: by older versions, which know no marks, or by other machines or containers on a
+   * shared file system, which have another boot id.
    */
   async #removeUnlessUsed(): Promise<boolean> {
     const unused = lock(this.#useFile(this.path), 'exclusive');
@@ -214,7 +214,7 @@ export class UnpackedRoot {
     }
   }
 
-  /** Under another name first: half of a root must never have a root's name. */
+  /** Renames it first: a partly removed root must never have a root's name. */
   async #remove(path: string): Promise<void> {
     const doomed = join(this.folder, `${UNFINISHED}${basename(path)}`);
     await rename(path, doomed);
@@ -226,7 +226,7 @@ export class UnpackedRoot {
   }
 }
 
-/** A lock on a file; undefined when another process holds it, or when this user can't write there and so needs none. */
+/** A lock on a file; undefined if another process holds it, or if this user can't write there and so needs none. */
 function lock(file: string, kind: 'shared' | 'exclusive'): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
@@ -234,7 +234,7 @@ function lock(file: string, kind: 'shared' | 'exclusive'): DatabaseSync | undefi
     if (kind === 'exclusive') {
       database.exec('BEGIN EXCLUSIVE');
     } else {
-      // The transaction takes its lock with the first read.
+      // The transaction acquires its lock at the first read.
       database.exec('BEGIN');
       database.prepare('SELECT count(*) FROM sqlite_schema').get();
     }

@@ -9,16 +9,16 @@ import { UserError } from '../user-error.ts';
 
 export type { Logger } from 'pino';
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
-/** Where log lines go, for as long as the program runs. */
+/** The log of the process. */
 export interface Log {
   logger: Logger;
-  /** Opens the file anew; nothing on stderr. */
+  /** Reopens the log file; no effect on stderr. */
   reopen: () => void;
 }
 
-/** Logs as JSON lines on stderr; stdout is for what people and scripts asked for. Or in a file, made for its owner only. */
+/** Logs JSON lines to stderr, or to a file with mode 640; stdout is reserved for command output. */
 export function openLog({ level, file }: { level: string; file?: string | undefined }): Log {
   if (file === undefined)
     return { logger: loggerTo(level, destination({ fd: 2, sync: true })), reopen: () => {} };
@@ -27,11 +27,11 @@ export function openLog({ level, file }: { level: string; file?: string | undefi
     try {
       lines.reopen();
     } catch {
-      // Reported as an error of the destination; the old file goes on.
+      // The destination emits the error; the old file stays open.
     }
   };
-  // A rotation that moves the file and says nothing.
-  setInterval(() => isElsewhere(file, lines) && reopen(), LOOK_MS).unref();
+  // Detects rotation without SIGHUP.
+  setInterval(() => wasMoved(file, lines) && reopen(), POLL_MS).unref();
   return { logger: loggerTo(level, lines), reopen };
 }
 
@@ -44,30 +44,32 @@ function loggerTo(level: string, lines: Destination): Logger {
 function openFile(file: string): Destination {
   try {
     const lines = destination({ dest: file, sync: true, mode: 0o640 });
-    let said = false;
-    // A full disk must not end the service; its lines are lost, which is said once.
+    let reported = false;
+    // A full disk must not stop the service; lines are lost, which is reported once.
     lines.on('error', (error: Error) => {
-      if (!said)
+      if (!reported)
         process.stderr.write(`scenepress: the log file ${file} can't be written (${error.message})\n`);
-      said = true;
+      reported = true;
     });
     return lines;
   } catch (cause) {
     const { message } = cause as Error;
-    throw new UserError(`The log file can't be opened: ${message}. Name another with --log-file.`, { cause });
+    throw new UserError(`The log file can't be opened: ${message}. Choose another with --log-file.`, {
+      cause,
+    });
   }
 }
 
-function isElsewhere(file: string, lines: Destination): boolean {
+function wasMoved(file: string, lines: Destination): boolean {
   try {
     const [named, open] = [statSync(file), fstatSync((lines as unknown as { fd: number }).fd)];
     return named.ino !== open.ino || named.dev !== open.dev;
   } catch {
-    return true; // Moved away, and nothing in its place yet.
+    return true; // Moved, and not yet replaced.
   }
 }
 
-/** One line per request, without headers, query and bodies: those hold keys and scenes. So may a path, by mistake. */
+/** Logs one line per request, without headers, query and bodies: they contain keys and scenes. Paths are redacted. */
 export function logRequests(server: Server, logger: Logger, trustProxy: boolean): void {
   server.events.on('response', (request) => {
     const { method, path, info, raw } = request;
@@ -78,7 +80,7 @@ export function logRequests(server: Server, logger: Logger, trustProxy: boolean)
         requestId: requestIdOf(request),
         method: method.toUpperCase(),
         path: loggedPath(path),
-        // A client that left before its answer began gets none; 499 is what proxies log for that.
+        // 499, as proxies log it: the client disconnected before the response began.
         status: raw.res.headersSent ? raw.res.statusCode : 499,
         ms: (info.responded || Date.now()) - info.received,
         remoteAddress: remoteAddressOf(request, trustProxy),

@@ -2,14 +2,14 @@ const SECRETS: [RegExp, string][] = [
   [/svc_live_\w*/gi, 'svc_live_…'],
   [/whsec_\w*/gi, 'whsec_…'],
   [/\bBearer +\S+/gi, 'Bearer …'],
-  // A job's id opens its artifacts, so only the time in it is left.
+  // A job id grants access to its artifacts, so only its timestamp is kept.
   [/\b([0-9a-f]{16})[0-9a-f]{32}\b/gi, '$1…'],
   [/\b[0-9a-f]{32,}\b/gi, '…'],
-  // Addresses of people, and what stands before the host of a URL.
+  // E-mail addresses and credentials in URLs.
   [/[^\s@"'<>:/]+(:[^\s@"'<>/]*)?@[^\s@"'<>/]+/g, '…@…'],
 ];
 
-/** Fields of log lines that hold nothing of clients and their scenes. */
+/** Fields of log lines without data of clients or scenes. */
 const LOG_FIELDS = new Set(
   (
     'level time msg version operation signal requestId method path status ms jobId deliveryId attempt attempts err ' +
@@ -17,12 +17,12 @@ const LOG_FIELDS = new Set(
   ).split(' '),
 );
 
-/** Text without keys, secrets, ids that open something, and addresses of people. */
+/** Removes keys, secrets, ids that grant access, and e-mail addresses. */
 export function redact(text: string): string {
   return SECRETS.reduce((clean, [pattern, instead]) => clean.replace(pattern, instead), text);
 }
 
-/** Lines of a log (JSON, one object a line), redacted; undefined for one that is none. */
+/** Redacts a JSON log line; undefined if it isn't a JSON object. */
 export function redactLogLine(line: string): string | undefined {
   let parsed: unknown;
   try {

@@ -11,12 +11,12 @@ export interface BundleFile {
 }
 
 const MOST_LOG_BYTES = 4 * 1024 * 1024;
-const READ_ME = `What is in here was made by \`scenepress support-bundle\`: versions, configuration, the doctor's findings,
-counts and, where there is a log file, its last lines. It holds no scenes, metadata, keys, secrets or e-mail addresses.
-Look through it before you send it: paths and names of hosts are in it.
+const READ_ME = `Created by \`scenepress support-bundle\`. Contains versions, configuration, the findings of the doctor, counts and the
+last lines of the log file, if there is one. Contains no scenes, metadata, keys, secrets or e-mail addresses.
+Review it before you send it: it contains paths and host names.
 `;
 
-/** The machine, as far as it matters. */
+/** Relevant properties of the machine. */
 export function machine(): object {
   return {
     kernel: release(),
@@ -32,7 +32,7 @@ export function jsonFile(name: string, value: unknown): BundleFile {
   return { name, text: `${JSON.stringify(value, null, 2)}\n` };
 }
 
-/** The end of a log file, line by line redacted. */
+/** The end of a log file, redacted. */
 export async function logFile(path: string): Promise<BundleFile> {
   const file = await open(path, 'r');
   try {
@@ -50,7 +50,7 @@ export async function logFile(path: string): Promise<BundleFile> {
   }
 }
 
-/** All of it as one compressed archive in a folder of its own. Every text is redacted once more. */
+/** Packs the files into a tar.gz with a single top-level folder. Redacts every file again. */
 export async function packBundle(folder: string, files: BundleFile[]): Promise<Uint8Array> {
   const all = [{ name: 'README.txt', text: READ_ME }, ...files];
   const entries = all.map(({ name, text }) => {

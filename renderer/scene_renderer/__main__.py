@@ -11,15 +11,17 @@ def main() -> None:
     """Start a process that forks jobs, under another user id if one is given."""
     parser = argparse.ArgumentParser(prog="scene_renderer")
     commands = parser.add_subparsers(required=True, dest="command")
-    zygote = commands.add_parser("zygote", help="wait for renders on stdin and fork one process for each")
-    zygote.add_argument("--portrait", action="store_true", help="a picture 8 units wide and 14.22 high")
-    inspector = commands.add_parser("inspector", help="the same for looks at renders, without Manim")
+    zygote = commands.add_parser("zygote", help="read render commands from stdin and fork a process for each")
+    zygote.add_argument("--portrait", action="store_true", help="use a frame 8 units wide and 14.22 high")
+    inspector = commands.add_parser("inspector", help="the same for the inspection of videos, without Manim")
     for command in (zygote, inspector):
-        command.add_argument("--uid", type=int, help="the user and group to become; needs root")
-        command.add_argument("--mount-proc", action="store_true", help="in a mount namespace, as root")
-        command.add_argument("--cgroup", action="store_true", help="descriptor 3 leads jobs into their group")
-        command.add_argument("--read", action="append", default=[], metavar="PATH", help="for jobs to read")
-        command.add_argument("--without", action="append", default=[], metavar="LAYER", help="for tests")
+        command.add_argument("--uid", type=int, help="user and group id to run as; needs root")
+        command.add_argument("--mount-proc", action="store_true", help="mount a new /proc; needs root")
+        command.add_argument("--cgroup", action="store_true", help="join by descriptor 3")
+        command.add_argument("--read", action="append", default=[], metavar="PATH", help="readable by jobs")
+        command.add_argument(
+            "--without", action="append", default=[], metavar="LAYER", help="disabled, for tests"
+        )
     arguments = parser.parse_args()
 
     if arguments.mount_proc:
@@ -31,7 +33,7 @@ def main() -> None:
         os.setresgid(arguments.uid, arguments.uid, arguments.uid)
         os.setresuid(arguments.uid, arguments.uid, arguments.uid)
 
-    # What jobs need is imported by `run`, so by the user that they run as.
+    # `run` imports the modules that jobs need, as the user that jobs run as.
     from . import zygote as forking
 
     prepare = forking.prepare_inspections

@@ -11,11 +11,11 @@ from .errors import SceneError
 _HEAD = "WEBVTT\n\n"
 _TIMES = re.compile(r"(\d{2,6}):([0-5]\d):([0-5]\d)\.(\d{3})", re.ASCII)
 _ARROW = " --> "
-# The latest that `_TIMES` can say.
+# The latest time that `_TIMES` can represent.
 _LAST_MS = (999_999 * 3600 + 59 * 60 + 59) * 1000 + 999
 _CUES_MAX = 50_000
 _CUE_CHARACTERS_MAX = 20_000
-# What `_ESCAPES` makes, and nothing else that a browser would take for a tag or a character.
+# The output of `_ESCAPES`; no other tag or character reference that a browser would interpret.
 _ESCAPED = {"&amp;": "&", "&lt;": "<", "&gt;": ">"}
 _MARKUP = re.compile(r"&(?:amp|lt|gt);|[&<>]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -32,9 +32,9 @@ class Cue:
 
 
 def write(cues: list[Cue], path: Path) -> bool:
-    """Write the cues that can be seen to a file; False, and no file, when there are none."""
+    """Write the visible cues to a file. Return False, and write no file, if there are none."""
     with suppress(FileNotFoundError, IsADirectoryError):
-        path.unlink()  # a scene may have a file of this name
+        path.unlink()  # a scene may have created a file of this name
     blocks = [block for cue in sorted(cues, key=lambda cue: cue.start_s) if (block := _block(cue))]
     if blocks:
         path.write_text(_HEAD + "\n".join(blocks), encoding="utf-8", errors="replace")
@@ -42,7 +42,7 @@ def write(cues: list[Cue], path: Path) -> bool:
 
 
 def parse(data: bytes) -> list[Cue]:
-    """Return the cues of a file as `write` writes them. Raises SceneError for any other."""
+    """Return the cues of a file written by `write`. Raises SceneError for any other content."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -90,7 +90,7 @@ def _strange() -> SceneError:
 
 def _block(cue: Cue) -> str:
     start_ms, end_ms = (_milliseconds(seconds) for seconds in (cue.start_s, cue.end_s))
-    # A blank line would end the cue, and "-->" would begin another: its ">" is escaped.
+    # A blank line would end the cue, and "-->" would start another, so ">" is escaped.
     lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", cue.text) if line.strip()]
     if end_ms <= start_ms or not lines:
         return ""

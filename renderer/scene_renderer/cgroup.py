@@ -1,7 +1,7 @@
-"""The control group that limits what a job uses in all: the service makes it, and the job moves in.
+"""The control group that limits the total resources of a job. The service creates it, and the job joins it.
 
-The zygote stays outside, so that what it holds doesn't count, and isn't ended with a job. Whether moving
-is permitted goes by who opened the descriptor: the service. Jobs don't keep it.
+The zygote stays outside: its memory doesn't count, and it isn't killed with a job. The kernel checks the
+permission to join against the opener of the descriptor, the service. Jobs close the descriptor.
 """
 
 import os
@@ -11,18 +11,18 @@ _THIS_PROCESS = b"0"
 
 
 def entrance() -> int:
-    """Return the descriptor that leads into the group; what the zygote executes doesn't get it."""
+    """Return the descriptor of the group's cgroup.procs, which executed programs don't inherit."""
     os.set_inheritable(_INHERITED, False)
     return _INHERITED
 
 
 def enter(entrance: int) -> None:
-    """Move this process into the group, with all that it starts from then on. Raises OSError."""
+    """Move this process and its future children into the group. Raises OSError."""
     os.write(entrance, _THIS_PROCESS)
 
 
 def problem(entrance: int) -> str | None:
-    """Return why processes can't move in; None when they can."""
+    """Return why processes can't join the group; None if they can."""
     child = os.fork()
     if child == 0:
         code = -1

@@ -1,8 +1,7 @@
-"""What a job has on a disk that it shares: the files in its folder, and those it has removed and still holds.
+"""The disk usage of a job: the files in its folder, and removed files that it still has open or mapped.
 
-A scene changes its folders while they are looked at, and can hide a file by moving it to where the
-look has already been. So one pass shows only what was seen; whether it was complete, the next one
-tells (`Pass.is_complete_before`).
+A scene can change its folders during a pass, and hide a file by moving it to a folder that was already
+scanned. Only the next pass shows whether a pass was complete (`Pass.is_complete_before`).
 """
 
 import os
@@ -16,32 +15,32 @@ from random import SystemRandom
 
 from . import process_tree
 
-_BLOCK_BYTES = 512  # whatever the file system's own
+_BLOCK_BYTES = 512  # unit of st_blocks on any file system
 _REMOVED = re.compile(rb"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*\(deleted\)$")
 _LEVELS_MAX = 64
-# Reading a folder leaves no mark by which a scene could tell how far the pass has come.
+# O_NOATIME: a scene must not see the progress of a pass in access times.
 _FOLDER_ITSELF = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOATIME
 _TRIES, _PAUSE_S = 20, 0.001
 _GONE = (FileNotFoundError, ProcessLookupError)
-# The kernel's clock for files: two changes within one tick look like one.
+# Resolution of file times: two changes within one tick can't be distinguished.
 _TICK_NS = 20_000_000
-# Each line names a file, by a path that a scene may make as long as it likes.
+# Each line contains a path, which a scene can make long.
 _MAPS_BYTES_MAX = 1 << 20
 _MAPS_CHUNK_BYTES = 65_536
 _order = SystemRandom()
 
 
 class UnreadableError(Exception):
-    """What its own user may not look into, or folders too deep: nobody makes them but to hide something."""
+    """A file that its own user can't examine, or folders that are too deep: both only serve to hide files."""
 
 
 @dataclass
 class Pass:
-    """One look at everything. `sizes`: bytes by inode; `folders`: when each was last changed, by inode.
+    """The result of one pass. `sizes`: bytes by inode; `folders`: time of the last change by inode.
 
-    `mapped`: inodes of removed files that are only mapped, so that nothing tells their size. `is_vague`:
-    there are more mappings than are looked at. `is_fresh`: a folder was changed so shortly before that
-    another change need not show.
+    `mapped`: inodes of removed files that are only mapped, whose size is unknown. `is_vague`: there are more
+    mappings than are examined. `is_fresh`: a folder was changed so recently that another change might not
+    be visible.
     """
 
     sizes: dict[int, int] = field(default_factory=dict)
@@ -51,14 +50,14 @@ class Pass:
     is_fresh: bool = False
 
     def is_complete_before(self, following: "Pass") -> bool:
-        """Whether no folder was changed between this look at it and the following one."""
+        """Whether no folder was changed between this pass and the following one."""
         return not self.is_fresh and self.folders == following.folders
 
 
 def look(folder: str, pids: Iterable[int], ignored: set[int], most_files: int) -> Pass:
-    """Look at a job's files, until there are more than `most_files`.
+    """Scan the files of a job; stop at more than `most_files`.
 
-    `pids`: of its processes; `ignored`: inodes of removed files that were mapped before it began. Raises
+    `pids`: its processes; `ignored`: inodes of removed files that were mapped before it started. Raises
     UnreadableError.
     """
     found = Pass()
@@ -87,7 +86,7 @@ class _EnoughError(Exception): ...
 
 
 def _look_into(name: str, parent: int | None, found: Pass, most_files: int, level: int = 1) -> None:
-    """Look by descriptors: a path takes the longer to follow the deeper it leads."""
+    """Scan a folder by descriptor: resolving a path takes longer the deeper it is."""
     if level > _LEVELS_MAX:
         raise UnreadableError
     try:
@@ -110,7 +109,7 @@ def _look_into(name: str, parent: int | None, found: Pass, most_files: int, leve
                     raise _EnoughError
                 if stat.S_ISDIR(status_of_entry.st_mode):
                     folders.append(entry.name)
-        # Where a file would have to be to be missed can't be foreseen.
+        # A random order: a scene can't predict which folder is scanned last.
         _order.shuffle(folders)
         for inner in folders:
             _look_into(inner, folder, found, most_files, level + 1)
@@ -123,12 +122,12 @@ def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
         return entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return None  # removed meanwhile
-    except OSError as error:  # a folder may be listed and all the same not be entered
+    except OSError as error:  # a folder may be readable but not searchable
         raise UnreadableError from error
 
 
 def _open_and_removed(thread: int, device: int) -> Iterator[tuple[int, int]]:
-    """Yield inode and size of each file of the device that a process has open and that has no name."""
+    """Yield inode and size of each unlinked file on the device that a process has open."""
     for name in _open_files(thread):
         with suppress(OSError):
             status = os.stat(f"/proc/{thread}/fd/{name}")
@@ -137,7 +136,7 @@ def _open_and_removed(thread: int, device: int) -> Iterator[tuple[int, int]]:
 
 
 def _note_mapped(thread: int, device: int, mapped: set[int]) -> bool:
-    """Add the inodes of the removed files that a process maps; return whether there are too many mappings."""
+    """Add the inodes of removed files that a process maps. Return whether there are too many mappings."""
     try:
         maps = os.open(f"/proc/{thread}/maps", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -153,7 +152,7 @@ def _note_mapped(thread: int, device: int, mapped: set[int]) -> bool:
             if read_bytes > _MAPS_BYTES_MAX:
                 return True
     except OSError:
-        pass  # the same
+        pass  # it has ended
     finally:
         os.close(maps)
     return False
@@ -170,7 +169,7 @@ def _open_files(thread: int) -> list[str]:
         except _GONE:
             return []
         except PermissionError:
-            # So it is when a thread has just ended, and for a moment while a program is being started.
+            # Also raised when a thread has just ended, and briefly during an exec.
             if not _holds_memory(thread):
                 return []
             time.sleep(_PAUSE_S)

@@ -1,7 +1,7 @@
-"""The watch over a job's files on a disk that it shares with others, in a thread of its own.
+"""A thread that watches the disk usage of a job on a shared disk.
 
-What a job takes of the disk is at most what it has written in all. Only when that is beyond the limit
-does it matter what is still there.
+The usage of a job is at most the total of its writes. Only if that exceeds the limit does the size of its
+existing files matter.
 """
 
 import os
@@ -15,32 +15,32 @@ from .disk_use import Pass
 from .protocol import Fork
 
 _INTERVAL_S = 0.2
-# How many passes in a row may have been incomplete before one of them is forgotten. A file that moves about
-# has to be missed by all of them to be overlooked.
+# Number of consecutive incomplete passes that are kept. A file that is moved around is only overlooked if all
+# of them miss it.
 _REMEMBERED = 8
-# A look that takes longer than this, of a job that has written more than it may keep, is being held up.
+# A longer pass over a job whose writes exceed its limit is assumed to be delayed on purpose.
 _LOOK_S = 15.0
 
 
 class DiskWatch:
-    """Looks again and again; `reason` says which limit the job is found to be beyond."""
+    """Scans repeatedly; `reason` is the limit that the job exceeds."""
 
     def __init__(self, fork: Fork) -> None:
         self._fork = fork
         self._ignored = disk_use.mapped_by_this_process(fork.folder)
-        # By process id: by those that had it before, and by the one that has it.
+        # Bytes by process id: of earlier processes with the id, and of the current one.
         self._written = dict[int, tuple[int, int]]()
         self._found: str | None = None
         self._looked_at = time.monotonic()
 
     def start(self) -> None:
-        """Begin. The thread ends with the process."""
-        # The first look can come to its end while memory is still being counted.
+        """Start the thread. It ends with the process."""
+        # The first pass may finish before the memory loop calls `note_written`.
         self.note_written(list(process_tree.descendants(os.getpid())))
         threading.Thread(target=self._run, name="disk watch", daemon=True).start()
 
     def note_written(self, pids: list[int]) -> None:
-        """Remember how much the processes have written so far: those that end are asked no more."""
+        """Record how much the processes have written: ended processes can't be queried."""
         for pid in (os.getpid(), *pids):
             if (written := process_tree.written_bytes(pid)) is None:
                 continue
@@ -67,7 +67,7 @@ class DiskWatch:
             except disk_use.UnreadableError:
                 self._found = "files"
                 return
-            except OSError:  # the folder is gone: the job is over
+            except OSError:  # the folder was removed: the job has ended
                 return
             if recent and recent[-1].is_complete_before(latest):
                 recent.clear()
@@ -87,7 +87,7 @@ class DiskWatch:
         return "disk" if size_bytes > self._fork.disk_bytes else None
 
     def _unknown_bytes(self, latest: Pass) -> int:
-        """Return the most that files can take whose sizes nothing tells."""
+        """Return the maximum size of files whose size is unknown."""
         if latest.is_vague:
             return self._written_bytes()
         if not latest.mapped:
@@ -95,6 +95,6 @@ class DiskWatch:
         return min(len(latest.mapped) * self._fork.file_size_bytes, self._written_bytes())
 
     def _written_bytes(self) -> int:
-        # Without an account of what is written, any limit may have been reached.
+        # Without write statistics, assume that the limit was exceeded.
         written = list(self._written.values())
         return sum(map(sum, written)) if written else self._fork.disk_bytes + 1

@@ -1,4 +1,4 @@
-"""The movie: one H.264 encoder for all frames of a scene, in a thread of its own."""
+"""The movie: one H.264 encoder for all frames of a scene, in its own thread."""
 
 import os
 import queue
@@ -17,7 +17,7 @@ from .errors import SceneError, too_large
 from .protocol import JobChannel, RenderJob
 from .thumbnail import to_jpeg
 
-# Frame threads, and a fixed number of them: the bytes then don't depend on the machine.
+# A fixed number of frame threads, so that the output doesn't depend on the machine.
 _THREADS = 4
 _QUEUE_BYTES = 67_108_864
 _PREVIEW_WIDTH_PX = 320
@@ -26,9 +26,9 @@ Pixels = npt.NDArray[Any]
 
 
 class MovieEncoder:
-    """Encodes frames into an MP4 whose index comes first, so that it plays while it loads.
+    """Encodes frames into an MP4 whose index comes first, for progressive playback.
 
-    The file appears under its name when it is complete.
+    The file gets its final name when it is complete.
     """
 
     def __init__(self, path: Path, job: RenderJob, channel: JobChannel) -> None:
@@ -45,15 +45,15 @@ class MovieEncoder:
         self._queue: queue.Queue[tuple[Pixels, int] | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
-        self._is_emptied = False  # the None behind the last frame has been taken
-        self._buffers: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # to be used again
+        self._is_emptied = False  # the None after the last frame has been taken
+        self._buffers: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # for reuse
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
         self._thread.start()
 
     def write(self, pixels: Pixels, repeat: int = 1) -> None:
         """Append a copy of a frame `repeat` times: uint8, height by width by RGBA.
 
-        Raises SceneError when the movie becomes too long, and what the encoder has raised.
+        Raises SceneError if the movie becomes too long, and any error of the encoder.
         """
         if self._error:
             raise self._error
@@ -77,14 +77,14 @@ class MovieEncoder:
         self._channel.progress(self.frames, self.frames / self._job.fps)
 
     def fail(self, error: BaseException) -> NoReturn:
-        """Raise an error now and whenever the movie is used again: scenes catch exceptions."""
+        """Raise an error now and on every later use of the movie: scenes may catch exceptions."""
         self._error = error
         raise error
 
     def finish(self, segment: Any) -> None:
         """Complete the file, with a pydub segment as its sound if there is one.
 
-        Raises what the encoder has raised.
+        Raises any error of the encoder.
         """
         self._queue.put(None)
         self._thread.join()
@@ -102,10 +102,10 @@ class MovieEncoder:
         except BaseException as error:
             self._error = error
             while not self._is_emptied:
-                self._take()  # the scene may wait for room in the queue
+                self._take()  # the scene may be waiting for space in the queue
 
     def _take(self) -> tuple[Pixels, int] | None:
-        """Return the next frame and how often it is repeated; None, once, behind the last."""
+        """Return the next frame and its number of repetitions; None, once, after the last."""
         item = self._queue.get()
         self._is_emptied = item is None
         return item

@@ -1,6 +1,6 @@
-"""Exceptions as text for the scene's author: what went wrong, and in which line of their code.
+"""Descriptions of exceptions for the scene's author: the problem, and the line of their code.
 
-The text names no path of the machine and no line that isn't the author's.
+The text contains no paths of the machine and no lines of other code.
 """
 
 import errno
@@ -18,18 +18,18 @@ _MESSAGE_CHARACTERS_MAX = 2000
 
 
 class SceneError(Exception):
-    """A failure whose message is for the scene's author as it stands."""
+    """A failure whose message is shown to the scene's author."""
 
 
 def too_large(limit_bytes: int) -> SceneError:
-    """Return the failure of a scene whose video is larger than it may be."""
+    """Return the error for a video that exceeds the size limit."""
     return SceneError(f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB.")
 
 
 def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) -> str:
-    """Return at most 4 KiB about an error that the source `code`, run in `folder`, led to.
+    """Describe, in at most 4 KiB, an error raised by the source `code`, run in `folder`.
 
-    `disk_bytes`: the limit that the scene's files have reached when there is no room for them.
+    `disk_bytes`: the disk limit, which is named if the scene's file system is full.
     """
     path = str(folder / "scene.py")
     if isinstance(error, SyntaxError) and error.filename == path:

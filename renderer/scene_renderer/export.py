@@ -1,6 +1,6 @@
-"""What leaves a job whose files are in memory: the few that it was asked for, and nothing else.
+"""Copies the requested output files, and nothing else, out of a job whose files are in memory.
 
-Everything that the job has run is dead, so nothing changes any more while it is looked at.
+All processes of the job are dead, so its files no longer change.
 """
 
 import errno
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal
 
-# Not led elsewhere by a link, not held up by a pipe.
+# Doesn't follow links or block on pipes.
 _PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".unfinished"
@@ -20,17 +20,17 @@ Outcome = Literal["complete", "no_room"]
 
 
 def export(folder: str, target: int, outputs: Mapping[str, int]) -> Outcome:
-    """Copy the `outputs` of a folder into the one open as `target`, each under its name when it is complete.
+    """Copy the `outputs` of a folder into the one open as `target`; rename each when it is complete.
 
-    `outputs`: the largest size in bytes that each may have. Only regular files with one name are taken; in
-    the place of one that is too large stands a hole of one byte more than it may have.
+    `outputs`: maximum size in bytes by name. Only regular files with one link are copied; one that is too
+    large is replaced by a sparse file one byte larger than its maximum.
     """
     source = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     for name, most_bytes in outputs.items():
         try:
             file = os.open(name, _PLAINLY, dir_fd=source)
         except OSError:
-            continue  # it isn't there, or not a file
+            continue  # missing, or not a regular file
         try:
             status = os.fstat(file)
             if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:

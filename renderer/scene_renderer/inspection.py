@@ -1,7 +1,7 @@
-"""An inspect job: what is published, made of files whose bytes may be hostile.
+"""An inspect job: creates the published files from untrusted ones.
 
-The video is decoded and copied by our own muxer (`remux.py`), a thumbnail made of it, and captions are
-parsed and written again: no byte of a file that a scene has written is published as it is.
+It decodes the video and copies it with our own muxer (`remux.py`), creates a thumbnail, and parses and
+rewrites the captions. No file written by a scene is published unchanged.
 """
 
 import os
@@ -17,7 +17,7 @@ from .errors import SceneError, too_large
 from .protocol import InspectJob, JobChannel
 from .thumbnail import BestFrame, to_jpeg
 
-# Probing opens decoders by what a file says of itself; these are all that it may open.
+# Probing selects decoders by the content of the file; only these are allowed.
 _OPTIONS = {"format_whitelist": "mov", "codec_whitelist": "h264,aac", "protocol_whitelist": "none"}
 _CAPTIONS_BYTES_MAX = 16 * 1024 * 1024
 _WIDTH_PX = 640
@@ -47,13 +47,13 @@ def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
             raise too_large(job.limits.output_bytes)
         samples_max = job.limits.frames + remux.sound_frames_max(job.limits.frames, job.fps)
         mp4_boxes.check(file, size_bytes, samples_max=samples_max)
-        # The format is given: others can refer to further files.
+        # The format is fixed, because other formats can refer to further files.
         with av.open(file, "r", format="mp4", options=_OPTIONS) as container:
             return _decode(container, job, folder)
 
 
 def _open(path: Path, what: str) -> BinaryIO:
-    # Not blocked by a pipe, not led elsewhere by a link.
+    # Doesn't block on pipes or follow links.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -62,7 +62,7 @@ def _open(path: Path, what: str) -> BinaryIO:
 
 
 def _rewrite_captions(path: Path, target: Path) -> None:
-    """Write what a parser has understood of captions, if there are any."""
+    """Write the parsed captions, if there are any."""
     try:
         with _open(path, "file with captions") as file:
             data = file.read(_CAPTIONS_BYTES_MAX + 1)
@@ -101,10 +101,10 @@ def _decode(
                     frames += 1
                     if frames > job.limits.frames:
                         raise SceneError(f"The video is longer than the limit of {job.limits.frames} frames.")
-                    _check_size(frame, job)  # it can change in between
+                    _check_size(frame, job)  # it can change within the video
                     _check_time(frame, frames - 1, job)
                     best.offer(frame)
-            if packet.size:  # the last ones, which flush the decoders, are empty
+            if packet.size:  # the last packets, which flush the decoders, are empty
                 remuxer.add(packet)
         remuxer.finish()
     if best.frame is None or frames != stream.frames:
@@ -114,13 +114,13 @@ def _decode(
 
 
 def _check_time(frame: av.VideoFrame, number: int, job: InspectJob) -> None:
-    """Raise SceneError unless a frame is shown exactly when the frame of this number is due."""
+    """Raise SceneError unless the frame's presentation time is exactly that of frame `number`."""
     if frame.pts is None or not frame.time_base or frame.pts * frame.time_base != Fraction(number, job.fps):
         raise SceneError(f"The video doesn't show {job.fps} frames in each second.")
 
 
 def _check_size(picture: av.VideoFrame | av.VideoCodecContext, job: InspectJob) -> None:
-    """Raise SceneError unless a picture has the size that was asked for, and is paid for."""
+    """Raise SceneError unless a picture has the requested size."""
     if (picture.width, picture.height) != (job.width_px, job.height_px):
         found = f"{picture.width} by {picture.height}"
         raise SceneError(

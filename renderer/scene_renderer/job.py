@@ -1,9 +1,9 @@
-"""The life of a forked job: outside, between zygote and scene, and inside, where the scene runs.
+"""A forked job: an outer process that watches, and an inner one that runs the scene.
 
-The outer process stays in the zygote's process-id namespace and watches. It starts the first process
-of a fresh namespace, whose end is the end of everything in it, and then the inner one, where the scene
-runs; when that has ended, it ends the first. Where the kernel doesn't permit a namespace, the zygote
-kills whatever is left behind.
+The outer process stays in the zygote's process-id namespace. It starts the init process of a new
+namespace and then the inner process, which runs the scene. When that has ended, it kills init, and the
+kernel kills all processes of the namespace. Where the kernel permits no namespaces, the zygote kills the
+remaining processes.
 """
 
 import os
@@ -20,9 +20,9 @@ from .sandbox import Sandbox
 from .watch import Findings, watch
 
 _FINDINGS = 3  # the descriptor that the outer process keeps
-_EXIT_BROKEN = 70  # before or beside the scene; what the scene does wrong is reported, with exit code 0
+_EXIT_BROKEN = 70  # a failure outside the scene; errors of the scene are reported, with exit code 0
 
-# A renderer that was moved, with its TeX and its fonts, is found by these; the service sets them.
+# Set by the service: a relocated renderer needs them to find its programs, TeX and fonts.
 _PASSED_ON = (
     "PATH",
     "LD_LIBRARY_PATH",
@@ -36,10 +36,10 @@ _PASSED_ON = (
 
 
 def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int, entrance: int | None) -> NoReturn:
-    """Be the job, and leave in the pipe `findings` what watching it has found.
+    """Run the job and write the findings of its watch to the pipe `findings`.
 
-    `entrance`: leads into the control group of the zygote's jobs, where there is one.
-    Never returns, whatever happens: the caller is the zygote's own code.
+    `entrance`: descriptor of the control group of the zygote's jobs, if there is one.
+    Never returns: the caller is the zygote's code.
     """
     code = _EXIT_BROKEN
     try:
@@ -53,20 +53,20 @@ def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int, entrance: int
 def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
     _forget_zygote(findings)
     channel = JobChannel(fork.socket)
-    os.chdir("/")  # from the job's folder, whose mount is to go
+    os.chdir("/")  # leave the job's folder, whose mount will be removed
     if sandbox.isolated:
         kernel.set_readable(True)
         kernel.enter_namespaces()
-        # The scene is of the same user and could otherwise act through this process's hands, outside.
+        # The scene has the same user and could otherwise control this process, which is outside.
         kernel.set_readable(False)
     kernel.adopt_orphans()
     kernel.die_with_parent()
     if os.getppid() != zygote:
-        return _EXIT_BROKEN  # it died before the line above
+        return _EXIT_BROKEN  # the zygote died before `die_with_parent`
     init = os.fork() if sandbox.isolated else None
     if init == 0:
-        _be_first(channel)
-    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # what will be covered
+        _run_init(channel)
+    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # before it is mounted over
     walled, wall = os.pipe2(os.O_CLOEXEC)
     inner = os.fork()
     if inner == 0:
@@ -79,7 +79,7 @@ def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
             os._exit(code)
     channel.close()
     os.close(wall)
-    # From then on /proc and all files are the job's.
+    # From then on this process sees the job's /proc and files.
     is_walled = bool(os.read(walled, 1))
     found = watch(inner, fork, isolated=sandbox.isolated) if is_walled else Findings()
     found.write(_FINDINGS)
@@ -97,13 +97,13 @@ def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
     return code
 
 
-def _be_first(channel: JobChannel) -> NoReturn:
-    """Be the first process of a namespace: the kernel shields it from signals, which a scene must not be."""
+def _run_init(channel: JobChannel) -> NoReturn:
+    """Run as init of the namespace. The kernel shields init from signals, so it must not be the scene."""
     try:
         kernel.die_with_parent()
         os.close(_FINDINGS)
         channel.close()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps what it adopts
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps adopted children
         while True:
             signal.pause()
     finally:
@@ -111,7 +111,7 @@ def _be_first(channel: JobChannel) -> NoReturn:
 
 
 def _forget_zygote(findings: int) -> None:
-    """Drop the zygote's signals and descriptors but one, which becomes `_FINDINGS`."""
+    """Reset the zygote's signal handlers and close its descriptors, except one, which becomes `_FINDINGS`."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -127,10 +127,10 @@ def _inner(fork: Fork, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
     kernel.die_with_parent()
     priority.yield_to_the_renderer(background=fork.background)
     kernel.forbid_speculation()
-    os.setpgid(0, 0)  # a group of its own: kill(0) must not reach the outer process
-    kernel.set_readable(True)  # its memory is counted by the outer process
+    os.setpgid(0, 0)  # own process group: kill(0) must not reach the outer process
+    kernel.set_readable(True)  # the outer process reads its memory usage
     priority.die_first()
-    # In namespaces of its own a job's processes are counted apart.
+    # In its own namespaces, a job's processes are counted separately.
     others = 0 if sandbox.isolated else limits.running_processes()
     sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)
     os.write(wall, b"+")
@@ -158,7 +158,7 @@ def _prepare_environment(folder: str, temporary: str) -> None:
         HOME=folder,
         LANG="C.UTF-8",
         TMPDIR=temporary,
-        # TeX: paranoid (it reads and writes below its current folder only), and no wrapped messages.
+        # TeX: paranoid mode (access only below its current folder), and no wrapped messages.
         openin_any="p",
         openout_any="p",
         shell_escape="f",

@@ -1,4 +1,4 @@
-"""The system calls that Python's standard library doesn't offer. Linux only."""
+"""System calls that Python's standard library doesn't provide. Linux only."""
 
 import ctypes
 import errno
@@ -14,7 +14,7 @@ _PR_SET_SECCOMP = 22
 _PR_SET_SPECULATION_CTRL = 53
 _STORE_BYPASS, _INDIRECT_BRANCH = 0, 1
 _FORCE_DISABLE = 8
-# There is nothing to control: not on this processor or kernel, or it is decided for all processes alike.
+# No per-process control: not on this processor or kernel, or fixed for all processes.
 _NO_CONTROL = (errno.ENXIO, errno.ENODEV, errno.EPERM, errno.EINVAL)
 _SECCOMP_MODE_FILTER = 2
 _CLONE_NEWNS = 0x00020000
@@ -24,7 +24,7 @@ _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWPID = 0x20000000
 _CLONE_NEWNET = 0x40000000
 _NAMESPACES = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NEWIPC | _CLONE_NEWUTS
-# The same on every machine, so that it says nothing about one.
+# The same on every machine, so it identifies none.
 _HOST_NAME = b"scenepress"
 READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 1, 2, 4, 8  # of mounts
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -70,14 +70,14 @@ class _FilterProgram(ctypes.Structure):
 
 
 def filter_system_calls(instructions: bytes) -> None:
-    """Let the kernel decide on every further system call by this BPF program. Can't be undone."""
+    """Install a BPF program as filter of all further system calls. Can't be undone."""
     program = _FilterProgram(len(instructions) // 8, instructions)
     result = _libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.byref(program), 0, 0)
     _checked("seccomp", result)
 
 
 def forbid_new_privileges() -> None:
-    """From now on no program that is executed gains rights, whatever its file's mode says."""
+    """Prevent executed programs from gaining privileges, for example by set-user-ID bits. Can't be undone."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -87,22 +87,22 @@ def adopt_orphans() -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. Lost by a change of user id."""
+    """Have the kernel kill this process when its parent ends. A change of the user id resets this."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def outlive_parent() -> None:
-    """Take back `die_with_parent`."""
+    """Undo `die_with_parent`."""
     _prctl(_PR_SET_PDEATHSIG, 0)
 
 
 def forbid_speculation() -> None:
-    """Have the processor not speculate past stores and indirect branches in this process and its children.
+    """Disable speculation past stores and indirect branches for this process and its children.
 
-    Scenes are written to be run next to others' memory, so they can't undo it. A kernel before 5.16 did this
-    for every process with a seccomp filter. What it costs a render is not measured: the machines that this
-    was written on offer neither control. Not asked for are flushing the L1 data cache, for which the kernel
-    kills processes where threads share a core, and core scheduling, which leaves threads of a core idle.
+    Can't be undone: scenes are untrusted code next to others' memory. Kernels before 5.16 did this for every
+    process with a seccomp filter. Its cost for a render is not measured: the machines used for development
+    offer neither control. Not requested are flushing the L1 data cache, for which the kernel kills processes
+    where threads share a core, and core scheduling, which leaves threads of a core idle.
     """
     for which in (_STORE_BYPASS, _INDIRECT_BRANCH):
         result = _libc.prctl(
@@ -113,7 +113,7 @@ def forbid_speculation() -> None:
 
 
 def set_readable(readable: bool) -> None:
-    """Let other processes of the same user read this one's memory and trace it, or not.
+    """Allow or forbid other processes of the same user to read this one's memory and trace it.
 
     A process that isn't readable can't enter a user namespace: its ``/proc`` files belong to root.
     """
@@ -121,10 +121,10 @@ def set_readable(readable: bool) -> None:
 
 
 def enter_namespaces() -> None:
-    """Enter fresh namespaces of every kind; the next child begins the process-id namespace.
+    """Enter new namespaces of every kind; the next child is init of the process-id namespace.
 
-    User and group keep their ids; host and domain are given a fixed name. Raises OSError where the kernel
-    doesn't permit it.
+    User and group keep their ids; host and domain get a fixed name. Raises OSError if the kernel doesn't
+    permit it.
     """
     uid, gid = os.getuid(), os.getgid()
     _checked("unshare", _libc.unshare(_NAMESPACES))
@@ -144,7 +144,7 @@ class _CapabilityHeader(ctypes.Structure):
 
 
 def drop_capabilities() -> None:
-    """Give up all capabilities, also those that a program executed by root would get back."""
+    """Drop all capabilities, also those that a program executed by root would regain."""
     for capability in range(64):
         _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)  # EPERM: there were none
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)

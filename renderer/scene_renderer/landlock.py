@@ -1,7 +1,7 @@
-"""Landlock: what a process and all that it starts may do with files, whatever their modes allow.
+"""Landlock: restricts file access of a process and its children, in addition to file modes.
 
-It works without namespaces, on paths: what isn't named can't be opened. It doesn't hide names, and
-it doesn't stop Unix sockets that have a path; `seccomp.py` does.
+It needs no namespaces: only listed paths can be opened. It doesn't hide names, and doesn't restrict Unix
+sockets with a path; `seccomp.py` does.
 """
 
 import os
@@ -29,8 +29,8 @@ _IOCTL_DEV = 1 << 15
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _SPECIAL_FILES = _MAKE_CHAR | _MAKE_SOCK | _MAKE_BLOCK
-# Rights that each version of the interface knows: 13 at first, then linking between folders, truncating,
-# nothing for files in the fourth, ioctl on devices.
+# Access rights by ABI version: 13 in the first, then linking between folders, truncating, no new file rights
+# in the fourth, ioctl on devices.
 _RIGHTS = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _NEWEST_RIGHTS = 5
 _TCP_SINCE, _BIND_AND_CONNECT = 4, 3
@@ -38,15 +38,15 @@ _SCOPES_SINCE, _ABSTRACT_SOCKETS_AND_SIGNALS = 6, 3
 
 
 def version() -> int:
-    """Return the kernel's version of the interface. Raises OSError where it has none."""
+    """Return the kernel's ABI version. Raises OSError if it doesn't support Landlock."""
     return kernel.system_call("landlock", _CREATE_RULESET, None, 0, _VERSION)
 
 
 def restrict(*, readable: Iterable[str], devices: Iterable[str], writable: Iterable[str]) -> None:
-    """Forbid all use of files but this. What isn't there is left out. Raises OSError.
+    """Forbid all file access except the following. Ignores missing paths. Raises OSError.
 
-    `readable`: reading and executing; `devices`: reading and writing; `writable`: everything but
-    executing and making sockets and devices.
+    `readable`: read and execute; `devices`: read and write; `writable`: everything except executing files and
+    creating sockets and devices.
     """
     known = version()
     handled = _RIGHTS[min(known, _NEWEST_RIGHTS)]

@@ -6,24 +6,24 @@ from contextlib import suppress
 
 from .protocol import Limits
 
-# Signals sent and not taken, and timers: kernel memory that is counted for the user, the service perhaps.
+# Pending signals and timers: kernel memory that counts for the user, which may also run the service.
 _SIGNALS_WAITING = 1024
 
 
 def apply(limits: Limits, *, other_processes: int) -> None:
-    """Limit this process and its children; what is already below a limit stays below it.
+    """Limit this process and its children; lower existing limits are kept.
 
-    `other_processes`: the kernel limits a user's processes, not a job's; these aren't the job's.
+    `other_processes`: number of the user's other processes, since the kernel limits processes per user.
     """
     for kind, value in (
         (resource.RLIMIT_AS, limits.address_space_bytes),
         (resource.RLIMIT_NPROC, limits.processes + other_processes),
         (resource.RLIMIT_FSIZE, limits.file_size_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        # Not 0: the kernel hands a dump to a program all the same, where it is told to; not with 1.
+        # Not 0: with a pipe in core_pattern the kernel ignores a limit of 0, but not of 1.
         (resource.RLIMIT_CORE, 1),
         (resource.RLIMIT_SIGPENDING, _SIGNALS_WAITING),
-        # 0: no priority can be raised, whatever the service may do.
+        # 0: priorities can't be raised, whatever the privileges of the service.
         (resource.RLIMIT_NICE, 0),
         (resource.RLIMIT_RTPRIO, 0),
         (resource.RLIMIT_MSGQUEUE, 0),

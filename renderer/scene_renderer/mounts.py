@@ -1,11 +1,11 @@
-"""The files that a job sees: a root of its own, made of what it may read, and one file system in memory.
+"""The file system of a job: its own root with the readable paths, and one file system in memory.
 
-Everything else of the machine isn't there. Needs a mount namespace and its capabilities; the
-mounts of the namespace that it came from are gone afterwards, also for whoever shares it.
+It contains no other files of the machine. Needs a mount namespace with capabilities; its previous mounts are
+removed, also for other processes that share the namespace.
 
-All that a job writes is in the one file system, of which it sees three folders: its own, ``/tmp`` and
-``/dev/shm``. The kernel keeps it to its size and its number of files, counts what is removed and
-still in use, and frees all of it with the last process of the job.
+All files that a job writes are in the one file system in memory, mounted at three folders: its own, ``/tmp``
+and ``/dev/shm``. The kernel limits its size and number of files, counts removed files that are still in use,
+and frees it with the last process of the job.
 """
 
 import os
@@ -29,26 +29,26 @@ _MOVE_MOUNT_F_EMPTY_PATH = 4
 _RECURSIVE, _PRIVATE = 0x4000, 1 << 18
 _MNT_DETACH = 2
 
-# No /dev/zero: memory shared by mapping it is memory that nobody can count.
+# No /dev/zero: shared mappings of it are memory that can't be counted.
 DEVICES = ("/dev/null", "/dev/urandom")
-# Beside the job's own folder; in the same file system.
+# In addition to the job's own folder, in the same file system.
 MEMORY_FOLDERS = ("/tmp", "/dev/shm")
-# Any folder that is there will do; it is covered for a moment.
+# Temporary mount point; any existing folder works.
 _PLACE = "/tmp"
 
 
 @dataclass(frozen=True)
 class Space:
-    """How much a job's files may take, in bytes, and how many files and folders there may be."""
+    """Limits of the total size of a job's files, and of the number of its files and folders."""
 
     size_bytes: int
     files: int
 
 
 def enter(folder: str, readable: Sequence[str], space: Space, inputs: Sequence[str] = ()) -> None:
-    """Make an empty `folder` and the `readable` paths the only files there are. Raises OSError.
+    """Replace the root by one with an empty `folder` and the `readable` paths. Raises OSError.
 
-    `inputs`: names of files in the folder that was at its place; the job may read those that are there.
+    `inputs`: names of files in the original folder that the job may read; missing ones are ignored.
     """
     kernel.mount("none", "/", "none", _RECURSIVE | _PRIVATE)
     links = {path: os.readlink(path) for path in readable if _is_link_into(path, readable)}
@@ -70,21 +70,21 @@ def enter(folder: str, readable: Sequence[str], space: Space, inputs: Sequence[s
         os.makedirs(os.path.dirname(_PLACE + path), exist_ok=True)
         os.symlink(text, _PLACE + path)
     os.makedirs(f"{_PLACE}/proc", exist_ok=True)
-    # Of /proc only the processes: nothing of the kernel's settings is there to be written.
+    # /proc with processes only, without kernel settings.
     kernel.mount_proc(f"{_PLACE}/proc", "subset=pid")
     _become_root()
 
 
 @dataclass(frozen=True)
 class Used:
-    """What a job's files take of the memory, and what they are too many of, if anything."""
+    """The memory used by a job's files, and the limit that they have reached, if any."""
 
     size_bytes: int
     reason: Literal["disk", "files"] | None
 
 
 def used() -> Used:
-    """Return how full the job's file system is, for processes that share its mount namespace."""
+    """Return the usage of the job's file system. The caller must share its mount namespace."""
     status = os.statvfs(MEMORY_FOLDERS[0])
     reason: Literal["disk", "files"] | None = None
     if status.f_bfree == 0:
@@ -95,8 +95,8 @@ def used() -> Used:
 
 
 def _new_folders(paths: Sequence[str], space: Space, inputs: int) -> dict[str, int]:
-    """Return descriptors of empty folders in one new file system, by the paths that they are for."""
-    files = space.files + inputs + len(paths) + 1  # what is ours doesn't count
+    """Create a file system with empty folders. Return their descriptors by the paths to mount them at."""
+    files = space.files + inputs + len(paths) + 1  # our own entries don't count
     options = f"mode=0700,size={space.size_bytes},nr_inodes={files}"
     kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, options)
     folders = {}
@@ -107,7 +107,7 @@ def _new_folders(paths: Sequence[str], space: Space, inputs: int) -> dict[str, i
 
 
 def _is_link_into(path: str, readable: Sequence[str]) -> bool:
-    """Whether a path, like /bin, is a link to something below another one."""
+    """Whether a path, like /bin, is a symbolic link to a path below another readable one."""
     real = os.path.realpath(path)
     return os.path.islink(path) and any(f"{real}/".startswith(f"{other}/") for other in readable)
 

@@ -1,4 +1,4 @@
-"""The files that movies are written to, and the settings of what is in them."""
+"""MP4 output files and their encoder settings."""
 
 import os
 from fractions import Fraction
@@ -18,9 +18,9 @@ SOUND_RATE_HZ = 48_000
 
 
 def create(path: Path, fps: int) -> av.container.OutputContainer:
-    """Open an MP4 for so many frames per second. Its index will come first, so that it plays while it loads.
+    """Create an MP4 whose index comes first, for progressive playback.
 
-    It tells its length in milliseconds, or in frames where these are shorter: frames beyond it aren't shown.
+    Its duration is stored in milliseconds, or in frames if these are shorter: players cut frames beyond it.
     """
     options = {"movflags": "+faststart", "movie_timescale": str(max(_TICKS_PER_SECOND, fps))}
     return av.open(os.fspath(path), "w", format="mp4", options=options)
@@ -29,18 +29,18 @@ def create(path: Path, fps: int) -> av.container.OutputContainer:
 def add_video(
     container: av.container.OutputContainer, width_px: int, height_px: int, fps: int
 ) -> av.VideoStream:
-    """Add the picture: H.264 of so many frames per second."""
+    """Add the H.264 video track."""
     stream = container.add_stream("libx264", rate=fps, options=_OPTIONS)
     stream.width, stream.height, stream.pix_fmt = width_px, height_px, "yuv420p"
     context = stream.codec_context
     context.time_base = Fraction(1, fps)
-    # What swscale and the scene's frames are. Untagged, players take HD pictures for BT.709 and show other
-    # colours.
+    # The colour space of swscale and the scene's frames. Without this tag, players assume BT.709 for HD video
+    # and show wrong colours.
     context.colorspace = Colorspace.ITU601
     context.color_range = ColorRange.MPEG
     return stream
 
 
 def add_sound(container: av.container.OutputContainer) -> av.AudioStream:
-    """Add the sound: AAC in stereo."""
+    """Add the stereo AAC track."""
     return container.add_stream("aac", rate=SOUND_RATE_HZ, layout="stereo")

@@ -1,8 +1,8 @@
-"""The boxes of an MP4 (ISO/IEC 14496-12), looked at before a demuxer reads them.
+"""Checks the boxes of an MP4 (ISO/IEC 14496-12) before a demuxer reads them.
 
-Only what our own muxer writes is let through: no other kind of box, none twice, none that is larger than
-it can be, nothing between or behind them. So the demuxer, which is made for every file there is, sees
-two kinds of tracks and some twenty kinds of boxes, and never comes to choose another codec.
+Accepts only the output of our own muxer: no other box types, no duplicates, no oversized boxes, no data
+between or after them. This limits the general-purpose demuxer to two track types and some twenty box
+types, and it never selects another codec.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from .errors import SceneError
 
-# A box holds either others, after so many bytes of its own, or bytes that are as many as it may have. Tables
-# have entries per sample; the index as a whole is bounded.
+# A box contains either other boxes, after a number of bytes of its own, or at most a number of bytes. Tables
+# have an entry per sample; the size of the whole index is limited.
 _HEADER_BYTES, _LARGE_HEADER_BYTES = 8, 16
 _SAMPLE_INDEX_BYTES = 64
 _INDEX_BYTES = 16_384
@@ -21,7 +21,7 @@ _TABLE = _INDEX_BYTES + (1 << 30)
 
 @dataclass(frozen=True)
 class _Holder:
-    """A box with others in it: `own_bytes` of its own, then each of `boxes` as often as it says at most."""
+    """A box with `own_bytes` followed by other boxes. `boxes`: maximum count and content by name."""
 
     own_bytes: int
     boxes: "dict[str, tuple[int, _Holder | int]]"
@@ -46,16 +46,16 @@ _TRACK = _Holder(
         mdia=_Holder(0, _once(mdhd=36, hdlr=64, minf=_MEDIA)),
     ),
 )
-# `udta` names the version of the muxer; what it says isn't published.
+# `udta` contains the version of the muxer; it isn't published.
 _INDEX = _Holder(0, {"mvhd": (1, 112), "trak": (2, _TRACK), "udta": (1, 256)})
 _TOP = ("ftyp", "moov", "free", "mdat")
 _FILE_TYPE_BYTES = 64
 
 
 def check(file: BinaryIO, size_bytes: int, *, samples_max: int) -> None:
-    """Raise SceneError unless a file of so many bytes has the boxes that our own muxer writes.
+    """Raise SceneError unless a file has the boxes that our own muxer writes.
 
-    `samples_max`: how many samples, of picture and sound, the index may be for.
+    `samples_max`: the maximum number of samples, of video and audio, in the index.
     """
     index = None
     for (name, start, end), expected in zip(_top(file, size_bytes), _TOP, strict=True):
@@ -81,7 +81,7 @@ def _top(file: BinaryIO, size_bytes: int) -> Iterator[tuple[str, int, int]]:
         header = file.read(_LARGE_HEADER_BYTES)
         length, name = int.from_bytes(header[:4]), header[4:8].decode("latin-1")
         start = place + _HEADER_BYTES
-        if length == 1:  # a long one, for which only pictures and sound can be the reason
+        if length == 1:  # a 64-bit length, which only media data can need
             length, start = int.from_bytes(header[8:16]), place + _LARGE_HEADER_BYTES
         if len(header) < _HEADER_BYTES or place + length > size_bytes or place + length < start:
             raise SceneError("The video is incomplete: its file ends too early.")

@@ -1,7 +1,7 @@
-"""Who waits when the processor is short: first the scene, then the renderer, last whoever asks the service.
+"""CPU and out-of-memory priorities: the service comes first, then the renderer, then scenes.
 
-The zygote and the watch over a job go before the scene, which may fork as often as it is allowed to: they
-are what ends it.
+The zygote and the watch of a job have priority over its scene, which may start many processes, because they
+must be able to kill it.
 """
 
 import os
@@ -18,22 +18,22 @@ _RENDERER, _SCENE = 500, 1000  # of at most 1000, against the service's 0 or les
 class Session:
     """The session of a zygote, of lower priority where the kernel shares the processor among sessions.
 
-    What the session's processes start stays in it: jobs may not begin sessions of their own, and don't keep
-    the descriptor by which its priority is set.
+    All descendants stay in the session: jobs may not start new sessions, and don't keep the descriptor that
+    sets its priority.
     """
 
     def __init__(self) -> None:
-        """Begin it. To be called as the user who has started this process.
+        """Start the session. Call it before any change of the user id.
 
-        Files about a process that has become another user's are root's.
+        Afterwards the files of this process in /proc belong to root.
         """
         self._niceness: int | None = None
         self._descriptor: int | None = None
-        with suppress(PermissionError):  # it has been begun for this process
+        with suppress(PermissionError):  # this process already leads one
             os.setsid()
         if os.getsid(0) != os.getpid():
             return
-        with suppress(OSError):  # the kernel doesn't share the processor so
+        with suppress(OSError):  # no autogroup scheduling
             self._descriptor = os.open(_GROUP, os.O_WRONLY | os.O_CLOEXEC)
         self.lower(background=False)
 
@@ -46,7 +46,7 @@ class Session:
         for _ in range(_TRIES):
             try:
                 os.write(self._descriptor, str(niceness).encode())
-            except BlockingIOError:  # of all users together, the kernel listens to ten a second
+            except BlockingIOError:  # the kernel accepts ten changes a second from all users together
                 time.sleep(_PAUSE_S)
             except OSError:
                 return
@@ -55,7 +55,7 @@ class Session:
 
 
 def yield_to_the_renderer(*, background: bool) -> None:
-    """Lower the priority of this process, and of all that it starts, within its session. Can't be undone."""
+    """Lower the priority of this process and its future children within the session. Can't be undone."""
     os.nice(_niceness(background=background))
 
 
@@ -64,17 +64,17 @@ def _niceness(*, background: bool) -> int:
 
 
 def die_before_the_service() -> None:
-    """Have the kernel, short of memory, end this process, and all that it starts, rather than the service."""
-    _offer_to_be_ended(_RENDERER)
+    """Make this process and its future children preferred victims of the OOM killer over the service."""
+    _raise_oom_score(_RENDERER)
 
 
 def die_first() -> None:
-    """Have the kernel, short of memory, end this process, and all that it starts, before any other."""
-    _offer_to_be_ended(_SCENE)
+    """Make this process and its future children the first victims of the OOM killer."""
+    _raise_oom_score(_SCENE)
 
 
-def _offer_to_be_ended(score: int) -> None:
-    # What has started this may have been offered more urgently.
+def _raise_oom_score(score: int) -> None:
+    # The inherited score may already be higher.
     with suppress(OSError, ValueError), open(_OUT_OF_MEMORY, "r+") as file:
         if int(file.read()) < score:
             file.seek(0)

@@ -1,4 +1,4 @@
-"""The processes below this one: who they are, how much memory they hold, and their end."""
+"""The descendants of this process: their ids, memory usage and termination."""
 
 import os
 import re
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 _KIB = 1024
 _TRIES = 20
 _PAUSE_S = 0.001
-# Pages, in memory or swapped out; those that several processes share may count once for each.
+# Anonymous pages, resident or swapped out; shared pages count once for each process.
 _PAGES = re.compile(rb"^(?:RssAnon|VmSwap):\s+(\d+) kB", re.MULTILINE)
 _PROPORTIONAL = re.compile(rb"^(?:Pss_Anon|SwapPss):\s+(\d+) kB", re.MULTILINE)
-# The same, of files in memory.
+# The same for files in shared memory.
 _SHARED = re.compile(rb"^RssShmem:\s+(\d+) kB", re.MULTILINE)
 _SHARED_PROPORTIONAL = re.compile(rb"^Pss_Shmem:\s+(\d+) kB", re.MULTILINE)
-# Where the pages are, which takes more than the pages do when they are far apart.
+# Page tables, which can be larger than the pages if these are far apart.
 _PAGE_TABLES = re.compile(rb"^VmPTE:\s+(\d+) kB", re.MULTILINE)
 _WRITTEN = re.compile(rb"^(?:wchar|write_bytes): (\d+)$", re.MULTILINE)
-# To divide shared pages among their users, the kernel looks at each of them.
+# Proportional sizes are slow: the kernel examines each page.
 _DIVIDING_S = 5.0
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What a process holds: pages, some of which it may share with others, and page tables of its own."""
+    """The memory of a process: pages, some of which may be shared, and its own page tables."""
 
     pages_bytes: int
     page_tables_bytes: int
@@ -38,7 +38,7 @@ class Memory:
 
 
 class HiddenError(Exception):
-    """A process that lives and can't be looked at: none does by accident."""
+    """A living process can't be examined, which never happens by accident."""
 
 
 def children(pid: int) -> list[int]:
@@ -60,30 +60,30 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def in_namespace() -> list[int]:
-    """Return the ids of all processes that /proc shows, newest first, without the job's keeper.
+    """Return the ids of all processes in /proc except init, newest first.
 
-    The newest may be about to end: a scene can pass its memory on from process to process, each of which
-    lives for less than a millisecond, and have many old ones be looked at meanwhile.
+    A scene can pass its memory from one process to the next, each of which lives for less than a millisecond.
+    The newest come first, so that many old processes can't delay their examination.
     """
     pids = (int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1")
     return sorted(pids, reverse=True)
 
 
 def held_memory(pids: Iterable[int], *, shared: bool) -> dict[int, Memory]:
-    """Return the memory of each process that has any; pages that it shares with others count in full.
+    """Return the memory of each process that has any; shared pages count in full.
 
-    The keys are ids of threads that live: the first thread of a process, whose id is the process's, can
-    have ended, and /proc shows nothing of the process by it then. `shared`: with what it maps of files in
-    memory. Raises HiddenError.
+    The keys are ids of living threads: if the first thread of a process, whose id is the process's, has
+    ended, /proc shows no memory under it. `shared`: includes mapped files in shared memory. Raises
+    HiddenError.
     """
     return dict(holder for pid in pids if (holder := _holder(pid, shared)))
 
 
 def proportional_bytes(held: Mapping[int, Memory], *, shared: bool) -> int:
-    """Return the memory of some processes in bytes, each shared page divided among its users.
+    """Return the memory of processes in bytes, with each shared page divided among its users.
 
-    `held`: from `held_memory`, which is faster. Processes that hide their pages, or whose pages take too
-    long to be divided, count in full.
+    `held`: from `held_memory`, which is faster. Processes whose pages can't be read, or not within the time
+    limit, count in full.
     """
     total = 0
     deadline = time.monotonic() + _DIVIDING_S
@@ -99,17 +99,16 @@ def proportional_bytes(held: Mapping[int, Memory], *, shared: bool) -> int:
 
 
 def written_bytes(pid: int) -> int | None:
-    """Return how much a process and the children that it has waited for have written; None if it hides that.
+    """Return the bytes written by a process and its reaped children; None if that can't be read.
 
-    To files of disks as much as they have made dirty, also by mappings; else what they have passed to the
-    kernel, whichever is more.
+    The larger of the bytes made dirty on disks, including mappings, and the bytes passed to write calls.
     """
     text = _read(f"/proc/{pid}/io")
     return None if text is None else max(map(int, _WRITTEN.findall(text)), default=None)
 
 
 def _holder(pid: int, shared: bool) -> tuple[int, Memory] | None:
-    """Return a living thread of a process and the memory that they all hold; None when they hold none."""
+    """Return a living thread of a process and the memory of the process; None if it has none."""
     if (status := _read(f"/proc/{pid}/status")) is None:
         return None
     if _PAGES.search(status):
@@ -141,7 +140,7 @@ def _sum(pattern: re.Pattern[bytes], text: bytes) -> int:
 
 
 def _read(path: str) -> bytes | None:
-    """Return what a file says; None when what it is about has ended or hides."""
+    """Return the content of a file; None if the process has ended or can't be examined."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -150,10 +149,10 @@ def _read(path: str) -> bytes | None:
 
 
 def kill_children() -> None:
-    """Kill and reap every process below this one; orphans it adopts meanwhile included.
+    """Kill and reap all descendants of this process, including orphans that it adopts meanwhile.
 
-    All are stopped first: otherwise a process that forks without end takes each place that becomes free. And
-    again, until none is left: the kernel lets a stopped process go on when its group has lost its parents.
+    Stops all of them first: otherwise a fork bomb replaces each killed process. Repeats until none is left:
+    the kernel continues stopped processes when their process group becomes orphaned.
     """
     while _reap():
         stopped: set[int] = set()

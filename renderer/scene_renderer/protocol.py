@@ -1,6 +1,6 @@
-"""What service, zygote and job say to each other: JSON, one object per line.
+"""The messages between service, zygote and job: JSON, one object per line.
 
-Units stand in the names; names on the wire are those of the fields, in camel case.
+Names contain units; the names on the wire are the field names in camel case.
 """
 
 import base64
@@ -20,11 +20,11 @@ _PROGRESS_INTERVAL_S = 0.1
 
 @dataclass(frozen=True)
 class Fork:
-    """The service's request to fork a job: where its folder and socket are, and what it may use in all.
+    """The service's request to fork a job: its folder, its socket and its total limits.
 
-    `memory_bytes`: of all its processes; `disk_bytes`, `files`: of all its files; `file_size_bytes`: of each.
-    `inputs`: names of files in the folder that the job reads; `outputs`: of those that it is to leave there,
-    with the largest size that each may have. `background`: it gets less of the processor than others.
+    `memory_bytes`: limit for all its processes; `disk_bytes`, `files`: limits for all its files;
+    `file_size_bytes`: limit per file. `inputs`: names of the files in the folder that the job reads;
+    `outputs`: maximum size by name of the files that it writes there. `background`: low CPU priority.
     """
 
     job: str
@@ -41,9 +41,9 @@ class Fork:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one job may use. `address_space_bytes` and `file_size_bytes` are per process and file.
+    """The limits of a job. `address_space_bytes` and `file_size_bytes` are per process and file.
 
-    `disk_bytes` is what the author is told when the job's own file system is full.
+    `disk_bytes` is only used in the error message when the job's own file system is full.
     """
 
     address_space_bytes: int
@@ -59,7 +59,7 @@ class Limits:
 class RenderJob:
     """One scene to render: source, class, size in pixels, frames per second.
 
-    Without a class, the source's scenes are only to be listed.
+    Without a class, the job only lists the scenes of the source.
     """
 
     code: str
@@ -73,7 +73,7 @@ class RenderJob:
 
 @dataclass(frozen=True)
 class InspectJob:
-    """A video to decode and to make a thumbnail of; what it must be like, whoever made it."""
+    """A video to decode and to create a thumbnail of, with its required properties."""
 
     width_px: int
     height_px: int
@@ -82,7 +82,7 @@ class InspectJob:
 
 
 def parse_fork(message: dict[str, Any]) -> Fork:
-    """Read a fork request. Raises KeyError, TypeError or ValueError when it isn't one."""
+    """Parse a fork request. Raises KeyError, TypeError or ValueError if it is invalid."""
     return Fork(
         job=str(message["job"]),
         folder=str(message["folder"]),
@@ -98,7 +98,7 @@ def parse_fork(message: dict[str, Any]) -> Fork:
 
 
 def parse_job(line: bytes) -> RenderJob | InspectJob:
-    """Read a job. Raises KeyError, TypeError or ValueError when it isn't one."""
+    """Parse a job. Raises KeyError, TypeError or ValueError if it is invalid."""
     message = json.loads(line)
     limits = message["limits"]
     parsed = Limits(
@@ -136,7 +136,7 @@ class JobChannel:
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # A socket's path has at most 107 bytes, and a data folder may be deep: go by the folder.
+        # Socket paths are limited to 107 bytes, so connect relative to the folder.
         folder, name = os.path.split(path)
         os.chdir(folder)
         self._socket.connect(name)
@@ -148,7 +148,7 @@ class JobChannel:
         self._socket.close()
 
     def receive(self) -> RenderJob | InspectJob:
-        """Wait for the job. Raises ConnectionError when the service goes away or says too much."""
+        """Wait for the job. Raises ConnectionError if the service disconnects or the message is too long."""
         line = bytearray()
         while not line.endswith(b"\n"):
             chunk = self._socket.recv(65_536)
@@ -158,18 +158,18 @@ class JobChannel:
         return parse_job(bytes(line))
 
     def stage(self, stage: Literal["loading", "rendering", "finishing"]) -> None:
-        """Report what the job does now."""
+        """Report the current stage of the job."""
         self._send({"type": "stage", "stage": stage})
 
     def progress(self, frames: int, seconds: float) -> None:
-        """Report the length of the video so far; dropped when the last such report is fresh."""
+        """Report the current length of the video; dropped if the last report was recent."""
         now = time.monotonic()
         if now >= self._progress_due:
             self._progress_due = now + _PROGRESS_INTERVAL_S
             self._send({"type": "progress", "frames": frames, "seconds": seconds})
 
     def preview(self, jpeg: bytes) -> None:
-        """Report a picture of the current frame; dropped when it is too large."""
+        """Report a picture of the current frame; dropped if it is too large."""
         text = base64.b64encode(jpeg).decode("ascii")
         if len(text) <= PREVIEW_BYTES_MAX:
             self._send({"type": "preview", "jpeg": text})
@@ -179,7 +179,7 @@ class JobChannel:
         self._send({"type": "done", "frames": frames, "seconds": seconds, "captions": captions})
 
     def inspected(self, frames: int, seconds: float, width_px: int, height_px: int) -> None:
-        """Report what the decoded video holds."""
+        """Report the properties of the decoded video."""
         self._send(
             {
                 "type": "inspected",

@@ -1,11 +1,11 @@
-"""The video that is published: written by our own muxer, of nothing but checked packets.
+"""The published video, written by our own muxer from checked packets only.
 
-A scene holds the file that it leaves and may have put anything in it. So that only pictures and sound come
-out of it, every packet is copied into a new file whose header, index and codec settings are those that the
-renderer's own encoders have for this size and rate; a video with other settings is refused.
+A scene can write anything into its video file. To publish only pictures and sound, every packet is copied
+into a new file with the header, index and codec settings of the renderer's own encoders for this size and
+rate; a video with other settings is rejected.
 
-What is left to a scene, besides the pictures, is bytes within slices and AAC frames that a decoder passes
-over; these are bounded by what a picture or a frame can take.
+Besides the pictures, a scene only controls bytes in slices and AAC frames that decoders ignore; the maximum
+size of a picture or frame limits them.
 """
 
 import re
@@ -24,25 +24,25 @@ _SLICE, _KEY_SLICE, _INFORMATION = 1, 5, 6  # types of NAL units
 _UNIT_TYPE = 0x1F
 _LENGTH_BYTES = 4
 _START_CODE = b"\0\0\0\1"
-# x264 describes its settings in the first packet. That isn't published, since nothing shows that it is it.
+# x264 describes its settings in the first packet. It isn't published, since it can't be verified.
 _INFORMATION_BYTES_MAX = 2048
 # A macroblock, 16 by 16 pixels, has at most 3200 bits (ITU-T H.264, A.3.1).
 _MACROBLOCK_PX, _MACROBLOCK_BYTES_MAX = 16, 400
 _SLICE_HEADER_BYTES_MAX = 256
-# Of AAC: 6144 bits a channel (ISO/IEC 14496-3), and samples in a frame.
+# AAC: 6144 bits per channel (ISO/IEC 14496-3), and samples per frame.
 _SOUND_BYTES_MAX = 2 * 768
 _SOUND_SAMPLES = 1024
-# Before the first sample and behind the last.
+# Additional frames before the first sample and after the last.
 _SOUND_FRAMES_MORE = 4
-# How many pictures an H.264 decoder may hold back to sort them (ITU-T H.264, A.3.1).
+# Maximum number of pictures that an H.264 decoder reorders (ITU-T H.264, A.3.1).
 _PICTURES_HELD_MAX = 16
 _HIGH_PROFILE, _HIGH_PROFILE_SETTINGS = 100, b"\xfd\xf8\xf8\0"  # 4:2:0 and 8 bits, no more sets
 
 
 class Remuxer:
-    """Copies packets of `source` into an MP4 of our own.
+    """Copies packets of `source` into a new MP4.
 
-    Raises SceneError for what our encoders don't write.
+    Raises SceneError for anything that our encoders don't write.
     """
 
     def __init__(self, path: Path, source: av.container.InputContainer, job: InspectJob) -> None:
@@ -88,7 +88,7 @@ class Remuxer:
             raise SceneError("The video has a picture with more to it than the renderer's encoder writes.")
         self._check_picture_time(packet)
         self._pictures += 1
-        # With start codes, as encoders deliver it to the muxer.
+        # With start codes, as the muxer expects from encoders.
         fresh = _copy(_START_CODE + slices[0], packet)
         fresh.is_keyframe = slices[0][0] & _UNIT_TYPE == _KEY_SLICE
         fresh.stream = self._picture
@@ -119,7 +119,7 @@ class Remuxer:
             raise SceneError(f"The video doesn't show {self._job.fps} frames in each second.")
 
     def _check_sound_time(self, packet: "av.Packet[av.stream.Stream]") -> None:
-        """Check that a frame of sound follows the one before; the first is the encoder's delay."""
+        """Check that an audio frame follows the previous one; the first is the encoder's delay."""
         assert packet.pts is not None
         assert packet.duration is not None
         samples = packet.time_base * mp4.SOUND_RATE_HZ
@@ -128,18 +128,18 @@ class Remuxer:
             raise SceneError("The video's sound has gaps.")
 
     def finish(self) -> None:
-        """Check what can be checked only at the end: sound isn't longer than the picture."""
+        """Check that the sound isn't longer than the picture, which is known only at the end."""
         if self._sounds > sound_frames_max(self._pictures, self._job.fps):
             raise SceneError("The video's sound is longer than its picture.")
 
 
 def sound_frames_max(pictures: int, fps: int) -> int:
-    """Return how many frames of sound go with so many pictures."""
+    """Return the maximum number of audio frames for a number of pictures."""
     return pictures * mp4.SOUND_RATE_HZ // (fps * _SOUND_SAMPLES) + _SOUND_FRAMES_MORE
 
 
 def _copy(data: bytes, packet: "av.Packet[av.stream.Stream]") -> "av.Packet[av.stream.Stream]":
-    """Return a packet with other bytes and nothing else than the times of one."""
+    """Return a packet with new data and only the times of another."""
     fresh = av.Packet(data)
     fresh.time_base = packet.time_base
     fresh.pts, fresh.dts, fresh.duration = packet.pts, packet.dts, packet.duration
@@ -147,7 +147,7 @@ def _copy(data: bytes, packet: "av.Packet[av.stream.Stream]") -> "av.Packet[av.s
 
 
 def _slices(data: bytes, *, first: bool) -> Iterator[bytes]:
-    """Yield the slices of a packet, which has to consist of them; the first packet may say more of itself."""
+    """Yield the slices of a packet. It may contain nothing else, except encoder information in the first."""
     place = 0
     while place < len(data):
         length = int.from_bytes(data[place : place + _LENGTH_BYTES])
@@ -173,7 +173,7 @@ def _check_settings(stream: "av.VideoStream | av.AudioStream", expected: bytes |
 
 
 def _as_in_mp4(sets: bytes | None) -> bytes:
-    """Return an encoder's parameter sets, one of each kind, as an MP4 holds them (ISO/IEC 14496-15)."""
+    """Convert an encoder's parameter sets, one of each kind, to their MP4 format (ISO/IEC 14496-15)."""
     assert sets is not None
     sequence, picture = [part for part in re.split(rb"\x00\x00\x00?\x01", sets) if part]
     more = _HIGH_PROFILE_SETTINGS if sequence[1] == _HIGH_PROFILE else b""

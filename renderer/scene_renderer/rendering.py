@@ -1,4 +1,4 @@
-"""A render job: source in; ``video.mp4`` and, when there are any, ``captions.vtt`` out, or scenes' names."""
+"""A render job: renders source to ``video.mp4`` and possibly ``captions.vtt``, or lists its scenes."""
 
 import os
 import random
@@ -21,12 +21,12 @@ def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
     process = os.getpid()
     try:
         report = _render(job, folder, channel)
-    except BaseException as error:  # also SystemExit and the like: the scene's, not ours
+    except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
             channel.failed(text)
         return
-    if os.getpid() == process:  # else the scene has forked and both halves came home
+    if os.getpid() == process:  # else this is a child that the scene has forked
         channel.scenes(report) if isinstance(report, list) else channel.done(*report)
 
 
@@ -37,7 +37,7 @@ def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, flo
             "that a video may have."
         )
     channel.stage("loading")
-    # The zygote's random state is the same for each of its jobs.
+    # All forks inherit the same random state.
     random.seed()
     np.random.seed()
     settings.fix(job)
@@ -62,7 +62,7 @@ def _play(playing: Scene, movie: MovieEncoder, job: RenderJob) -> CaptureRendere
     playing.renderer = renderer
     Manager(playing)
     playing.render()
-    if movie.frames == 0:  # nothing was played, or all of it skipped: one second of the picture
+    if movie.frames == 0:  # nothing was played, or all was skipped: show the still image for one second
         renderer.static_image = None
         renderer.update_frame(playing)
         movie.write(renderer.get_frame(), repeat=job.fps)

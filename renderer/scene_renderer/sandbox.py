@@ -1,11 +1,11 @@
-"""The walls around a job's process, and which of them the kernel permits here.
+"""The sandbox layers around a job's process, and the detection of those that the kernel permits.
 
-- ``namespaces``: users, mounts, processes, network, IPC and host name of its own
-- ``landlock``: no file but those it may read, and its own folder
-- ``seccomp``: no system call but those that rendering needs
+- ``namespaces``: its own users, mounts, processes, network, IPC and host name
+- ``landlock``: access only to readable paths and its own folder
+- ``seccomp``: only the system calls that rendering needs
 
-Each holds without the others. They are up before the job's first line is read, and nothing takes
-them down. Limits (`limits.py`) and the empty environment (`job.py`) come on top.
+Each layer is effective without the others. They are set up before the job is read, and can't be removed.
+Limits (`limits.py`) and an empty environment (`job.py`) are applied in addition.
 """
 
 import os
@@ -18,9 +18,9 @@ LAYERS = ("namespaces", "landlock", "seccomp")
 _TRIAL_FOLDER = "/tmp"
 _TRIAL_SPACE = mounts.Space(size_bytes=1 << 20, files=16)
 _WORKS = "+"
-# What a process may read of itself. Not its mounts, its control group and its first environment, which name
-# paths of the machine; nor `task`, where these are again. What scenes start (TeX, dvisvgm) reads nothing of
-# /proc.
+# Files in /proc/self that a process may read. Not its mounts, control group and initial environment, which
+# contain paths of the machine, nor `task`, which repeats them. Programs that scenes start (TeX, dvisvgm)
+# don't read /proc.
 _OF_ITSELF = (
     "auxv",
     "cmdline",
@@ -36,13 +36,13 @@ _OF_ITSELF = (
     "status",
 )
 _OWN_PROC = tuple(f"/proc/self/{name}" for name in _OF_ITSELF)
-# Where jobs have no /proc to themselves.
+# Readable if jobs have no /proc of their own.
 _OF_THE_MACHINE = ("/proc/meminfo", "/proc/cpuinfo", "/proc/stat")
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """`layers` of walls, and the paths that a job may read."""
+    """The active `layers`, and the paths that a job may read."""
 
     layers: frozenset[str]
     readable: tuple[str, ...]
@@ -50,19 +50,19 @@ class Sandbox:
 
     @property
     def isolated(self) -> bool:
-        """Whether jobs have a process-id namespace, and with it a root, to themselves."""
+        """Whether jobs have their own process-id namespace and root."""
         return "namespaces" in self.layers
 
     def prepare(self) -> "Sandbox":
-        """Return the same with what all jobs can share made beforehand."""
+        """Return the same sandbox with data precomputed that all jobs share."""
         if self.isolated and "seccomp" in self.layers:
             return Sandbox(self.layers, self.readable, seccomp.make_filter(exposed=None))
         return self
 
     def enter(self, folder: str, space: mounts.Space, inputs: Sequence[str] = ()) -> None:
-        """Put up the walls around this process, the first of its namespaces. Raises OSError.
+        """Enter the sandbox, as the first process of its namespaces. Raises OSError.
 
-        `space`, `inputs`: as for `mounts.enter`, where the layers have a folder of their own for the job.
+        `space`, `inputs`: passed to `mounts.enter` if jobs are isolated.
         """
         if self.isolated:
             mounts.enter(folder, self.readable, space, inputs)
@@ -80,7 +80,7 @@ class Sandbox:
 
 
 def find(readable: Sequence[str], without: Sequence[str]) -> tuple[Sandbox, dict[str, str]]:
-    """Return the sandbox made of the layers that work here, and why the others don't."""
+    """Return the sandbox of all layers that work on this machine, and the problems of the others."""
     problems = {}
     layers = set[str]()
     for layer in LAYERS:
@@ -95,7 +95,7 @@ def find(readable: Sequence[str], without: Sequence[str]) -> tuple[Sandbox, dict
 
 
 def _try(sandbox: Sandbox) -> str | None:
-    """Return what goes wrong in a process that enters a sandbox; None when it works."""
+    """Return the problem of a process that enters the sandbox; None if it works."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -122,6 +122,6 @@ def _trial(sandbox: Sandbox, writer: int) -> None:
                 os.wait()
                 return  # the first process of the namespaces reports
         sandbox.enter(_TRIAL_FOLDER, _TRIAL_SPACE)
-    except (OSError, AttributeError) as error:  # the latter: a libseccomp without what is needed
+    except (OSError, AttributeError) as error:  # AttributeError: libseccomp lacks a function
         report = str(error)
     os.write(writer, report.encode())

@@ -1,4 +1,4 @@
-"""The scene's source as a module, and the class in it that is to be rendered."""
+"""Imports the scene's source as a module and finds the class to render."""
 
 import importlib.util
 import io
@@ -18,7 +18,7 @@ _MODULE = "scene"
 def load(code: str, class_name: str, folder: Path) -> type[Scene]:
     """Write the source to ``scene.py``, import it and return the class.
 
-    Raises SceneError when there is no such scene, and whatever the source raises.
+    Raises SceneError if there is no such scene, and any exception of the source.
     """
     return _find(_load(code, folder), class_name)
 
@@ -26,7 +26,7 @@ def load(code: str, class_name: str, folder: Path) -> type[Scene]:
 def names(code: str, folder: Path) -> list[str]:
     """Write the source to ``scene.py``, import it and return the scenes that it defines, as ``manim`` does.
 
-    Raises whatever the source raises.
+    Raises any exception of the source.
     """
     return sorted(_defined(_load(code, folder)))
 
@@ -38,7 +38,7 @@ def _load(code: str, folder: Path) -> ModuleType:
 
 
 def _encoded(code: str) -> bytes:
-    """Return the source in the encoding that its coding line names: Python will read it by that."""
+    """Encode the source as declared in its coding line, because Python decodes it accordingly."""
     for number, line in enumerate(code.split("\n"), start=1):
         if "\0" in line:
             raise SceneError(f"line {number}: the code contains a NUL character.")
@@ -50,7 +50,7 @@ def _encoded(code: str) -> bytes:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data if encoding == "utf-8-sig" else code.encode(encoding)
     except SyntaxError:
-        return data  # no such encoding: the import will say so
+        return data  # unknown encoding: the import reports it
     except UnicodeEncodeError:
         raise SceneError(f"The code has characters that the encoding it names, {encoding}, lacks.") from None
 
@@ -89,7 +89,7 @@ def _refuse(problem: str, module: ModuleType) -> type[Scene]:
 
 
 def _defined(module: ModuleType) -> dict[str, type[Scene]]:
-    """Return the module's own scenes by the names they were defined with, which is what ``manim`` goes by."""
+    """Return the module's own scenes by ``__name__``, like ``manim``."""
     return {
         value.__name__: value
         for value in vars(module).values()

@@ -1,11 +1,11 @@
-"""The system calls that a job may make: a list of those it may, made a filter by libseccomp.
+"""The system calls that a job may make: an allow list, compiled to a filter by libseccomp.
 
-Left out are those that rendering doesn't need and that hold kernel memory which nobody counts: epoll,
-inotify, and splice, tee and sendfile, by which a pipe keeps pages of files that are gone.
+Not allowed are those that rendering doesn't need and that use uncounted kernel memory: epoll, inotify, and
+splice, tee and sendfile, with which a pipe can keep pages of removed files.
 
-What isn't on the list doesn't exist (ENOSYS), so that a C library newer than the list falls back to
-what it used before; that goes for `clone3`, whose flags a filter can't see. What a scene might try
-in earnest or by mistake is refused instead (EPERM), so that its author reads why.
+Unlisted calls fail with ENOSYS, so that C libraries newer than the list fall back to older calls; this
+includes `clone3`, whose flags a filter can't examine. Calls that a scene might make on purpose or by mistake
+fail with EPERM, which tells its author the reason.
 """
 
 import ctypes
@@ -47,7 +47,7 @@ _IOCTL = {
     "FIOCLEX": 0x5451,
 }
 
-# Not those that send signals to whomever one names.
+# Without those that send signals to other processes.
 _FCNTL = {
     "DUPFD": 0,
     "GETFD": 1,
@@ -58,8 +58,7 @@ _FCNTL = {
     "DUPFD_CLOEXEC": 1030,
     "GETPIPE_SZ": 1032,
 }
-# Locks of parts of a file. Each would be kernel memory that no limit counts; SQLite and fontconfig ask for
-# them.
+# Record locks, which use uncounted kernel memory; SQLite and fontconfig request them.
 _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
@@ -70,13 +69,13 @@ _FILES = """
     read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
     symlink symlinkat umask unlink unlinkat write writev
 """
-_OPENING = {"open": 1, "openat": 2}  # and which argument says how
-# Writing that waits for the disk. No file of a job outlives a power cut, and the disk is the service's too.
-_SYNCHRONOUS, _SYNCHRONOUS_PARTS = 0x101000, (0x1000, 0x100000)  # of the flags for opening
+_OPENING = {"open": 1, "openat": 2}  # and the index of the flags argument
+# Synchronous writes. A job's files needn't survive a power failure, and the service uses the same disk.
+_SYNCHRONOUS, _SYNCHRONOUS_PARTS = 0x101000, (0x1000, 0x100000)  # flags of open
 _SYNCHRONOUS_WRITE = 6
 _SYNCHRONOUS_FLUSH = 4
 _FLUSHING = "fdatasync fsync sync sync_file_range syncfs"
-# Landlock has no right for them.
+# Landlock can't restrict them.
 _METADATA = "chmod fchmod fchmodat fchmodat2 futimesat utime utimensat utimes"
 _EVENTS = """
     eventfd eventfd2 poll ppoll pselect6 select signalfd signalfd4 timerfd_create timerfd_gettime
@@ -86,7 +85,7 @@ _MEMORY = """
     brk get_mempolicy madvise mbind membarrier mincore mlock mlock2 mprotect mremap munlock munmap
     pkey_alloc pkey_free pkey_mprotect set_mempolicy
 """
-# The kernel may share the processor among sessions: a job that could begin some would have a share for each.
+# With autogroup scheduling, each session gets a share of the CPU, so jobs may not start sessions.
 _SESSIONS = "setsid"
 _PROCESSES = """
     arch_prctl execve exit exit_group fork futex futex_requeue futex_wait futex_waitv futex_wake
@@ -104,7 +103,7 @@ _TIME_AND_SYSTEM = """
     capget clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep sysinfo time times
     uname
 """
-# The one socket there is has been connected before: the job's channel.
+# The only socket is the job's channel, which is already connected.
 _CHANNEL = "getpeername getsockname getsockopt recvfrom sendto shutdown"
 _ALLOWED = _FILES + _EVENTS + _MEMORY + _PROCESSES + _SIGNALS + _TIME_AND_SYSTEM + _CHANNEL
 _SIGNALS_TO_A_PROCESS = ("kill", "tgkill")
@@ -143,11 +142,11 @@ def _bits(argument: int, mask: int, value: int) -> _Comparison:
 
 
 def make_filter(*, exposed: int | None) -> bytes:
-    """Return the filter for this process's children, as the kernel takes it.
+    """Return the BPF filter for this process and its children.
 
-    `exposed`: the job's process, where processes and files of the same user are in reach, the service's
-    perhaps: only that one may be signalled, and nobody's files change but by writing them. None: the
-    job has namespaces to itself. Raises OSError where there is no fitting libseccomp.
+    `exposed`: the job's process id, if processes and files of the same user, possibly the service's, are
+    reachable: only that process may be signaled, and files can only be changed by writing to them. None: the
+    job has its own namespaces. Raises OSError without a suitable libseccomp.
     """
     library = _library()
     context = ctypes.c_void_p(library.seccomp_init(_FAIL_WITH | errno.ENOSYS))
@@ -155,11 +154,11 @@ def make_filter(*, exposed: int | None) -> bytes:
         raise OSError(errno.ENOMEM, "seccomp_init failed")
     try:
         _check("attribute", library.seccomp_attr_set(context, _ON_OTHER_ARCHITECTURES, _KILL_PROCESS))
-        library.seccomp_attr_set(context, _OPTIMIZE, _BINARY_TREE)  # since 2.5; only makes it faster
+        library.seccomp_attr_set(context, _OPTIMIZE, _BINARY_TREE)  # since 2.5; an optimization
         for action, name, conditions in _rules(exposed):
             number = library.seccomp_syscall_resolve_name(name.encode())
             if number < 0:
-                continue  # another architecture's, or newer than the library
+                continue  # of another architecture, or unknown to the library
             array = (_Comparison * len(conditions))(*conditions)
             _check(name, library.seccomp_rule_add_array(context, action, number, len(conditions), array))
         return _export(library, context)
@@ -173,28 +172,28 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
         yield _ALLOW, name, ()
     for name in _REFUSED.split():
         yield refuse, name, ()
-    # No siblings, whose end the job's keeper would have to wait for, and no threads with descriptors of
-    # their own: a process's files are counted by its one table of them.
+    # No siblings, which the outer process would have to reap, and no threads with their own descriptor table:
+    # the open files of a process are counted by its single table.
     strange = _NEW_NAMESPACES | _SHARED_PARENT
     yield _ALLOW, "clone", (_bits(0, strange | _THREAD, 0),)
     yield _ALLOW, "clone", (_bits(0, strange | _THREAD | _SHARED_FILES, _THREAD | _SHARED_FILES),)
     yield _ALLOW, "close_range", (_bits(2, _UNSHARE_FILES, 0),)
-    # Memory that is shared without a file, or in huge pages, would be held without being counted.
+    # Anonymous shared memory and huge pages wouldn't be counted.
     yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _HUGE, 0),)
     yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _SHARED | _HUGE, _ANONYMOUS),)
     for name, argument, values in (("prctl", 0, _PRCTL), ("ioctl", 1, _IOCTL), ("fcntl", 1, _FCNTL)):
         for value in values.values():
             yield _ALLOW, name, (_bits(argument, 0xFFFFFFFF, value),)
-    # Said to be done, because programs ask for them that can do without.
+    # Reported as successful, because programs that request them don't depend on them.
     for name in (*_FLUSHING.split(), *_SESSIONS.split()):
         yield _FAIL_WITH, name, ()
     yield _FAIL_WITH, "msync", (_bits(2, _SYNCHRONOUS_FLUSH, _SYNCHRONOUS_FLUSH),)
     yield _ALLOW, "msync", (_bits(2, _SYNCHRONOUS_FLUSH, 0),)
     yield _ALLOW, "pwritev2", (_bits(5, _SYNCHRONOUS_WRITE, 0),)
-    # The same: whose processes must exclude each other has flock and semaphores.
+    # The same; flock and semaphores are available for mutual exclusion.
     for value in _RECORD_LOCKS.values():
         yield _FAIL_WITH, "fcntl", (_bits(1, 0xFFFFFFFF, value),)
-    # Of the process itself only: others of the same user may be in reach.
+    # Only for the process itself: others of the same user may be reachable.
     yield _ALLOW, "prlimit64", (_equal(0, 0),)
     yield _ALLOW, "setpriority", (_equal(0, 0), _equal(1, 0))
     for name in _SIGNALS_TO_A_PROCESS:
@@ -210,14 +209,14 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
         for name in ("truncate", "fallocate", *_METADATA.split()):
             yield _ALLOW, name, ()
         return
-    # What is kept free for a file isn't written, and only what is written tells how large a removed one may
-    # be. The C library writes instead.
+    # Preallocated space isn't counted as written, but writes limit the assumed size of removed files. The C
+    # library falls back to writing.
     yield _FAIL_WITH | errno.EOPNOTSUPP, "fallocate", ()
-    # Said to be done, because whoever copies a file wants its mode and times copied, and can do without.
+    # Reported as successful: programs that copy files set mode and times, but don't depend on them.
     for name in _METADATA.split():
         yield _FAIL_WITH, name, ()
     yield refuse, "truncate", ()
-    # Before its third version Landlock didn't know truncating: not of files that may only be read either.
+    # Before ABI version 3, Landlock doesn't prevent truncation, even of read-only files.
     for name, flags in _OPENING.items():
         mask = _SYNCHRONOUS | _TRUNCATE
         yield _ALLOW, name, (_bits(flags, mask, 0),)
@@ -249,7 +248,7 @@ def _check(what: str, result: int) -> None:
 
 
 def _export(library: ctypes.CDLL, context: ctypes.c_void_p) -> bytes:
-    reader, writer = os.pipe()  # it holds far more than a filter has
+    reader, writer = os.pipe()  # its buffer is larger than any filter
     try:
         _check("export", library.seccomp_export_bpf(context, writer))
         return os.read(reader, 65_536)

@@ -1,7 +1,7 @@
-"""Manim's configuration, with the part of it that is the service's made fast.
+"""Manim's configuration, with the settings of the service made read-only.
 
-A scene may set anything in ``config`` when it is imported, and most of it counts. What it says
-about the form and place of the output doesn't: those settings keep the service's values.
+A scene may change ``config`` when it is imported. Changes to the format and location of the output are
+ignored: those settings keep the service's values.
 """
 
 from typing import Any
@@ -48,7 +48,7 @@ _SIZE = ("pixel_width", "pixel_height", "frame_rate", "frame_size", "quality")
 
 
 class SceneConfig(ManimConfig):
-    """Manim's configuration as a scene sees it: fixed settings ignore what is assigned to them."""
+    """Manim's configuration as a scene sees it: assignments to fixed settings are ignored."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _FIXED and name not in _SIZE:
@@ -58,7 +58,7 @@ class SceneConfig(ManimConfig):
         setattr(self, key, val)
 
     def update(self, obj: ManimConfig | dict[str, Any]) -> None:  # type: ignore[override] # as Manim's
-        """Take over settings, except for the fixed ones."""
+        """Update the settings, except for the fixed ones."""
         if isinstance(obj, ManimConfig):
             fixed = {name: value for name, value in self._d.items() if name in _FIXED or name in _SIZE}
             super().update(obj)
@@ -68,9 +68,9 @@ class SceneConfig(ManimConfig):
 
 
 def fix(job: RenderJob) -> None:
-    """Give the global configuration the job's and the service's settings, and keep them there."""
+    """Apply the settings of the job and the service to the global configuration, and protect them."""
     sizes = {"pixel_width": job.width_px, "pixel_height": job.height_px, "frame_rate": job.fps}
     for name, value in (_FIXED | sizes).items():
         setattr(config, name, value)
-    # Every module of Manim holds this very object, so it can't be replaced by another.
+    # All modules of Manim refer to this object, so it can't be replaced.
     config.__class__ = SceneConfig

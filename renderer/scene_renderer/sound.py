@@ -1,4 +1,4 @@
-"""The sound that a scene has added, as a second track of the movie."""
+"""Adds the sound of a scene as a second track of the movie."""
 
 import os
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def add(segment: Any, silent: Path, target: Path, *, frames: int, fps: int) -> N
         packets += audio.encode(None)
         packets.reverse()
         for packet in source.demux(source.streams.video[0]):
-            if packet.dts is None:  # what demux appends to flush a decoder
+            if packet.dts is None:  # appended by demux to flush a decoder
                 continue
             while packets and _seconds(packets[-1]) <= _seconds(packet):
                 container.mux(packets.pop())

@@ -1,7 +1,7 @@
-"""The studio's own material, which every scene may read: ``fonts``, ``python``, ``assets``.
+"""The studio folder with ``fonts``, ``python`` and ``assets``, which every scene may read.
 
-The zygote reads the fonts with all others, since fontconfig looks for them where it looks for those of
-a user. Of the rest it reads nothing: a module that is broken breaks only the scenes that import it.
+The zygote reads its fonts, because fontconfig finds them like those of a user. It reads nothing else: a
+broken module only affects scenes that import it.
 """
 
 import os
@@ -10,18 +10,18 @@ from pathlib import Path
 
 
 def folder() -> Path | None:
-    """Return where the studio's folder is; None when there is none."""
+    """Return the studio folder; None if there is none."""
     place = os.environ.get("XDG_DATA_HOME")
     return Path(place) if place else None
 
 
 def open_to_scenes() -> None:
-    """Let the scene import the studio's modules, and name its pictures and sounds."""
+    """Let the scene import the studio's modules and use its assets."""
     if (studio := folder()) is None:
         return
     if (modules := studio / "python").is_dir():
-        sys.path.append(str(modules))  # last: nothing that Manim or the renderer imports can be shadowed
+        sys.path.append(str(modules))  # last, so its modules can't shadow those of Manim or the renderer
     if (assets := studio / "assets").is_dir():
-        from manim import config  # not above: errors are described without Manim, too
+        from manim import config  # imported late: `errors` uses this module without Manim
 
         config.assets_dir = assets

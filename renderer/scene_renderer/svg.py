@@ -1,7 +1,7 @@
-"""SVG files read where nothing can be written.
+"""Reads SVG files without writing temporary ones.
 
-Manim puts its own defaults into an SVG document, writes it beside the file, reads that and removes it.
-Here it stays in memory; what is read is the same to the byte.
+Manim adds its defaults to an SVG document, writes it beside the file, reads that and removes it. Here the
+identical document stays in memory.
 """
 
 import io
@@ -13,7 +13,7 @@ from manim import RIGHT, SVGMobject
 
 
 def read_without_writing() -> None:
-    """Make Manim do so from now on, for its own classes and those of scenes."""
+    """Replace Manim's SVG loading for its own classes and those of scenes."""
     SVGMobject.generate_mobject = _generate_mobject  # type: ignore[method-assign, assignment]
 
 

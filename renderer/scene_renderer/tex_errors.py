@@ -1,4 +1,4 @@
-"""TeX's own words about an expression that it couldn't set, read from its log."""
+"""Reads TeX's error message for an expression from its log."""
 
 import re
 import traceback
@@ -13,7 +13,7 @@ _CHARACTERS_MAX = 300
 
 
 def describe(error: BaseException) -> str | None:
-    """Return TeX's message and the line of TeX it is about; None when the error isn't TeX's."""
+    """Return TeX's message and the affected line of TeX; None if the error isn't TeX's."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if not frame.f_code.co_filename.endswith("tex_file_writing.py"):
             continue
@@ -35,7 +35,7 @@ def _from_log(source: Path) -> str:
     if start is None:
         return "TeX failed without a message."
     text = f"TeX: {log[start].removeprefix('! ')}"
-    # TeX breaks its copy of the input where it stopped: the unknown command ends the first half.
+    # TeX prints the input line broken at the error: the unknown command ends the first part.
     if "Undefined control sequence" in text and (command := _LAST_COMMAND.search(log[start + 1])):
         text = f"{text.rstrip('.')} {command[1]}"
     place = next((int(match[1]) for line in log[start:] if (match := _LINE.match(line))), None)
@@ -44,7 +44,7 @@ def _from_log(source: Path) -> str:
 
 
 def _expression(tex: list[str], place: int | None) -> str:
-    """Return the line that TeX names, or all of the expression when the line isn't the author's."""
+    """Return the line that TeX names, or the whole expression if that line isn't the author's."""
     try:
         first, last = tex.index(r"\begin{document}") + 1, tex.index(r"\end{document}")
     except ValueError:

@@ -1,4 +1,4 @@
-"""JPEG pictures of frames, and the choice of the frame that shows a video best."""
+"""JPEG images of frames, and the selection of the best frame for a thumbnail."""
 
 import io
 
@@ -23,9 +23,9 @@ def to_jpeg(frame: av.VideoFrame, width_max_px: int) -> bytes:
 
 
 class BestFrame:
-    """Looks at a video's frames in turn and keeps the one with most to see.
+    """Examines the frames of a video and keeps the one with the highest contrast.
 
-    `stride`: how many frames to pass between two looks, once one has been found that isn't blank.
+    `stride`: examine only every `stride`-th frame after the first one that isn't blank.
     """
 
     def __init__(self, stride: int) -> None:
@@ -35,7 +35,7 @@ class BestFrame:
         self._offered = 0
 
     def offer(self, frame: av.VideoFrame) -> None:
-        """Look at the next frame."""
+        """Consider the next frame."""
         if self._score < _BLANK or self._offered % self._stride == 0:
             score = _contrast(frame)
             if score > self._score:
@@ -44,7 +44,7 @@ class BestFrame:
 
 
 def _contrast(frame: av.VideoFrame) -> float:
-    """Return how far a frame's colours are, on average, from the most common one; 0 when blank."""
+    """Return the mean distance of a frame's colours from their median; 0 if it is blank."""
     height = max(1, round(frame.height * _SCORE_WIDTH_PX / frame.width))
     small = frame.reformat(_SCORE_WIDTH_PX, height, "yuv444p", interpolation=Interpolation.AREA)
     planes = small.to_ndarray().reshape(3, -1).astype(np.int16)

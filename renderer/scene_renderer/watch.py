@@ -1,11 +1,11 @@
-"""The watch over a running job: what all its processes and files take together.
+"""Watches the total memory and disk usage of a running job.
 
-The kernel limits each process and each file (`limits.py`), and in namespaces a job's files together
-(`mounts.py`); with a control group, its memory as well. The rest is limited by nothing but this. It
-runs beside the job, where the scene can't reach it.
+The kernel limits each process and each file (`limits.py`), in namespaces also the total size of a job's files
+(`mounts.py`), and with a control group its total memory. Only this watch enforces the other limits. It runs
+outside of the sandbox, where the scene can't reach it.
 
-Nothing that a scene can make slow is done in the loop that counts memory: files outside of namespaces
-are counted by a thread of their own (`disk_watch.py`).
+The loop that counts memory does nothing that a scene could slow down: without namespaces, a separate thread
+counts files (`disk_watch.py`).
 """
 
 import json
@@ -24,9 +24,9 @@ _REPORT_BYTES_MAX = 4096
 
 @dataclass(frozen=True)
 class Findings:
-    """The most memory that a job has used, in bytes, and the limit that it has reached, if any.
+    """The peak memory of a job in bytes, and the limit that it has exceeded, if any.
 
-    The reason is ``no_room`` when the disk was full when the job's outputs were to be kept.
+    The reason is ``no_room`` if the disk was full when the job's outputs were exported.
     """
 
     reason: str | None = None
@@ -34,21 +34,21 @@ class Findings:
 
     @staticmethod
     def read(descriptor: int) -> "Findings":
-        """Read what `write` has left last; empty ones when the watch has ended before it could."""
+        """Read the last findings written by `write`; empty if there are none."""
         with suppress(BlockingIOError, ValueError, TypeError):
             if lines := os.read(descriptor, _REPORT_BYTES_MAX).splitlines():
                 return Findings(**json.loads(lines[-1]))
         return Findings()
 
     def write(self, descriptor: int) -> None:
-        """Leave them in a pipe, as the last word until others follow."""
+        """Write the findings to a pipe; later ones replace them."""
         os.write(descriptor, json.dumps(vars(self)).encode() + b"\n")
 
 
 def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
-    """Return when process `job` has ended or the job has gone beyond a limit.
+    """Return when process `job` has ended or the job has exceeded a limit.
 
-    `isolated`: the job has a process-id namespace and a file system to itself, and this process sees both.
+    `isolated`: the job has its own process-id namespace and file system, which this process can see.
     """
     ended = select.poll()
     ended.register(os.pidfd_open(job), select.POLLIN)
@@ -56,12 +56,12 @@ def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
 
 
 def _watch_isolated(ended: select.poll, fork: Fork) -> Findings:
-    """Count files as memory by what the file system says of itself, whether or not they are mapped."""
+    """Count files as memory, by the statistics of their file system, whether mapped or not."""
     memory = _MemoryWatch(fork.memory_bytes, shared=False)
     while True:
         is_over = bool(ended.poll(_INTERVAL_S * 1000))
         files = mounts.used()
-        # A scene that was refused room fails because of it, whatever else it says.
+        # A scene that ran out of space fails for that reason, whatever it reports.
         if is_over or files.reason:
             return Findings(files.reason, memory.peak_bytes)
         if memory.is_exceeded(process_tree.in_namespace(), files.size_bytes):
@@ -83,7 +83,7 @@ def _watch_exposed(ended: select.poll, fork: Fork) -> Findings:
 
 
 class _MemoryWatch:
-    """Adds up what processes hold. `shared`: also what they map of files in memory."""
+    """Adds up the memory of processes. `shared`: include mapped files in shared memory."""
 
     def __init__(self, limit_bytes: int, *, shared: bool) -> None:
         self._limit_bytes = limit_bytes

@@ -1,13 +1,13 @@
-"""A process that has imported what jobs need and forks one child for each of them.
+"""A process that has imported all modules that jobs need, and forks a child for each job.
 
-Scenes are rendered by forks of one that has imported Manim. What they leave is looked at by forks of
-another, the inspector: it has less in it, and its own places in memory, of which a scene knows nothing.
+Forks of a zygote that has imported Manim render scenes. Forks of another, the inspector, examine their
+output: it has imported less, and has a different memory layout, which a scene can't know.
 
-It reads commands on stdin and reports on stdout (`protocol.py`). It never reads a scene, opens a
-job's folder or connects to a job's socket: what it held in memory, the next job would inherit.
+It reads commands on stdin and reports on stdout (`protocol.py`). It never reads a scene, opens a job's folder
+or connects to a job's socket, because the next job would inherit that data.
 
-States: idle → running (a fork command) → idle (every process of the job is dead: ``ended``).
-A job ends by itself, by a kill command, by using too much, or by the end of stdin.
+States: idle → running (a fork command) → idle (all processes of the job are dead: ``ended``).
+A job ends by itself, by a kill command, by exceeding a limit, or when stdin ends.
 """
 
 import gc
@@ -42,26 +42,26 @@ def run(
     session: Session,
     grouped: bool,
 ) -> None:
-    """Prepare, say ``ready`` and serve until stdin ends.
+    """Prepare, report ``ready`` and serve until stdin ends.
 
-    `prepare`: imports what jobs need; `readable`: paths that jobs may read; `without`: layers of the sandbox
-    to leave out; `session`: what all this runs in; `grouped`: jobs have a control group.
+    `prepare`: imports the modules that jobs need; `readable`: paths that jobs may read; `without`: sandbox
+    layers to omit; `session`: the session of this process; `grouped`: jobs have a control group.
     """
     kernel.forbid_new_privileges()
     kernel.die_with_parent()
     kernel.adopt_orphans()
-    # Each layer is tried in a fork: before the imports, which make forks slow.
+    # Each layer is tried in a fork; before the imports, which make forks slow.
     entrance = cgroup.entrance() if grouped else None
     found, problems = sandbox.find(readable, without)
     if not found.isolated:
-        kernel.outlive_parent()  # long enough to kill, when stdin ends, what no namespace ends with it
+        kernel.outlive_parent()  # to be able to kill jobs when stdin ends: no namespace does it
     if entrance is not None and (problem := cgroup.problem(entrance)):
         problems["cgroup"], entrance = problem, None
     os.environ.setdefault("HOME", "/nonexistent")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     prepare()
     _await_single_thread()
-    # A job is of the same user: it must not be able to read or trace the zygote.
+    # Jobs run as the same user and must not be able to read or trace the zygote.
     kernel.set_readable(False)
     zygote = _Zygote(found, session, entrance)
     gc.collect()
@@ -81,7 +81,7 @@ def run(
 
 
 def prepare_renders(*, portrait: bool) -> None:
-    """Import Manim, for pictures that are wider than high or the other way round."""
+    """Import Manim for landscape or portrait frames."""
     # Manim reads manim.cfg in the current folder when it is imported.
     os.chdir(Path(__file__).parent / "portrait" if portrait else "/")
     from . import warm_up
@@ -91,19 +91,19 @@ def prepare_renders(*, portrait: bool) -> None:
 
 
 def prepare_inspections() -> None:
-    """Import what decodes videos."""
-    from . import inspection  # noqa: F401 (the import is the purpose)
+    """Import the modules that decode videos."""
+    from . import inspection  # noqa: F401 (imported for its side effect)
 
 
 def _await_single_thread() -> None:
-    """Exit when threads stay: a fork copies none of them, but the locks that they hold.
+    """Wait until this is the only thread, or exit: a fork copies locks, but not the threads that hold them.
 
-    Pango reads the fonts in a thread that ends by itself; nothing tells when.
+    Pango reads the fonts in a thread that ends without notification.
     """
     deadline = time.monotonic() + _THREADS_END_S
     while len(threads := os.listdir("/proc/self/task")) > 1:
         if time.monotonic() > deadline:
-            sys.exit(f"scene_renderer: {len(threads)} threads run after the imports; only one can be forked")
+            sys.exit(f"scene_renderer: {len(threads)} threads after the imports; fork needs exactly one")
         time.sleep(0.005)
 
 
@@ -115,7 +115,7 @@ def _send(message: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _Running:
-    """The job that runs now: its process, and the pipe by which its watch reports."""
+    """The running job: its process, and the pipe of its watch."""
 
     fork: Fork
     pid: int
@@ -138,7 +138,7 @@ class _Zygote:
         self._selector.register(self._woken, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Take commands until stdin ends, then kill what runs."""
+        """Execute commands until stdin ends, then kill the running job."""
         try:
             while True:
                 ready = {key.fd for key, _ in self._selector.select()}
@@ -149,12 +149,12 @@ class _Zygote:
                 if 0 in ready and not self._read_commands():
                     return
         except BrokenPipeError:
-            return  # the service has gone
+            return  # the service has ended
         finally:
             process_tree.kill_children()
 
     def _read_commands(self) -> bool:
-        """Obey what has come; False when stdin has ended."""
+        """Execute received commands; False if stdin has ended."""
         chunk = os.read(0, 65_536)
         if not chunk:
             return False
@@ -202,7 +202,7 @@ class _Zygote:
             os.kill(self._running.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
-        """Reap what has ended; when the job's first process has, kill what it left behind."""
+        """Reap ended children. When the job's outer process has ended, kill the remaining processes."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -232,5 +232,5 @@ class _Zygote:
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # one of the real-time signals, of which only the first and last have names
+    except ValueError:  # a real-time signal: only the first and last have names
         return f"signal {number}"

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { openFirstAccount } from '../../appliance/first-account.ts';
+import { createFirstAccount } from '../../appliance/first-account.ts';
 import { openLog } from '../../appliance/support/log.ts';
 
 const run = promisify(execFile);
@@ -68,7 +68,7 @@ async function openService(folder: string) {
   );
   const { hapi, installation } = await appliance.start();
   const endpoint = `${hapi.info.uri}/api/v2/render`;
-  const headers = { authorization: `Bearer ${await openFirstAccount(installation)}` };
+  const headers = { authorization: `Bearer ${await createFirstAccount(installation)}` };
 
   async function render(code: string, className: string, quality: Quality): Promise<void> {
     const body = JSON.stringify({ code, className, quality });

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keepMemorySmall } from '../../appliance/memory.ts';
+import { limitYoungGeneration } from '../../appliance/memory.ts';
 import {
   ApiKeys,
   backUp,
@@ -40,7 +40,7 @@ const QUIET_MS = 2_000;
 const MEBIBYTE = 2 ** 20;
 
 const [place = '', jobs = ''] = process.argv.slice(2);
-keepMemorySmall(); // As `scenepress serve` does.
+limitYoungGeneration(); // As `scenepress serve` does.
 const begun = performance.now();
 const folder = new DataFolder(join(place, 'data'));
 const service = new RenderService({

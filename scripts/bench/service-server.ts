@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { keepMemorySmall } from '../../appliance/memory.ts';
+import { limitYoungGeneration } from '../../appliance/memory.ts';
 import type { RenderService } from '../../lib/index.ts';
 import { startHapi } from './ceiling.ts';
 import { type LoadReport, measured } from './load.ts';
@@ -28,7 +28,7 @@ let port: number;
 let startMs: number;
 let appliance: Appliance | undefined;
 if (kind === 'appliance') {
-  keepMemorySmall(); // As `scenepress serve` does.
+  limitYoungGeneration(); // As `scenepress serve` does.
   const { hapi, service } = await startAppliance(place);
   startMs = performance.now() - begun;
   port = Number(hapi.info.port);

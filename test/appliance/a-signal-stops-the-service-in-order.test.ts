@@ -82,7 +82,7 @@ t.test('a signal that comes twice within a second is one; another one later ends
   server.kill('SIGINT'); // As npm sends it on.
   await server.says(/"msg":"stopping"/);
   server.kill('SIGTERM');
-  await server.says(/Stopping: 1 render may finish for up to 3600 s\. Press Ctrl-C again to end now\./);
+  await server.says(/Stopping: 1 render may finish within 3600 s\. Press Ctrl-C again to stop immediately\./);
   t.equal((await send(server.port, '/health/live', {})).status, 200, 'it goes on to drain');
   await delay(LATER_MS);
   server.kill('SIGTERM');

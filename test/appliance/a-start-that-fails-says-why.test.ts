@@ -30,7 +30,7 @@ t.test('a port in use', async (t) => {
   const { port } = occupant.address() as { port: number };
   const dataDir = await temporaryFolder(t);
   const args = ['--data-dir', dataDir, '--port', String(port)];
-  await refused(t, args, 1, /Port \d+ of 127\.0\.0\.1 can't be listened on: another program does\. .*--port/);
+  await refused(t, args, 1, /Cannot listen on port \d+ of 127\.0\.0\.1: another program uses it\. .*--port/);
   const later = await serve(t, ['--data-dir', dataDir]);
   t.match(later.stdout(), 'svc_live_', 'the first key is still to come');
 });

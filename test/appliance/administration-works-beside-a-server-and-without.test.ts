@@ -140,7 +140,7 @@ t.test('only the operations of administration can be asked for', async (t) => {
   ]) {
     t.notMatch(await ask(path), /"answer"/, path);
   }
-  t.match(await ask('/queue/vanish'), /The server that has this data folder is of another version/);
+  t.match(await ask('/queue/vanish'), /The server that owns this data folder has another version/);
 });
 
 t.test('what a killed server left behind is in no one’s way', async (t) => {
@@ -174,7 +174,7 @@ t.test('a data folder that is not there is most likely another: only a new accou
   const dataDir = join(await temporaryFolder(t), 'not-there');
   const { code, stderr } = await scenepress(['account', 'list', '--data-dir', dataDir]);
   t.equal(code, 1);
-  t.match(stderr, /There is no data folder .*not-there\. Name the right one/);
+  t.match(stderr, /There is no data folder .*not-there\. Set the correct one/);
   await t.rejects(stat(dataDir), { code: 'ENOENT' });
   await administrate(dataDir, 'account', 'create', 'ada@example.org');
   t.equal((await administrate(dataDir, 'account', 'list'))['length'], 1);

@@ -32,7 +32,7 @@ t.test('recover says what is lost, and does it only when told to', async (t) => 
   t.ok(readFileSync(path).equals(bytes));
   t.match(await run('recover', '--yes'), {
     code: 1,
-    stdout: /The files as they were are in .*The books are not in order.*the balance is 7655321/s,
+    stdout: /The original files are in .*The books are not in order.*the balance is 7655321/s,
   });
   t.match(await run('credits', 'statement', '--account', 'bob@example.org'), { code: 0 });
   const elsewhere = await scenepress(['recover', '--data-dir', join(dataDir, 'nowhere')]);
@@ -50,7 +50,7 @@ t.test('a job is forgotten through the server, and what GET shows is still a job
   const jobId = String(json['jobId']);
   t.match(await run('job', 'forget', jobId), { code: 1, stderr: /not over\. Cancel it first/ });
   await run('job', 'cancel', jobId);
-  t.match(await run('job', 'forget', jobId), { code: 0, stdout: /is forgotten; what it cost stays/ });
+  t.match(await run('job', 'forget', jobId), { code: 0, stdout: /is forgotten; its cost stays/ });
   const job = (await send(server.port, `/api/v2/render/${jobId}`, { headers })).json;
   const fields = ['jobId', 'endpoint', 'status', 'creditsCost', 'durationMs', 'result', 'error', 'metadata'];
   t.same(Object.keys(job).sort(), [...fields, 'createdAt', 'completedAt'].sort());

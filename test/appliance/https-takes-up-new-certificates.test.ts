@@ -92,7 +92,7 @@ t.test('a certificate that can’t be used leaves the old one in use, and the lo
   const server = await serve(t, args);
   const { certificate } = await ask(server.port, '/');
   const refusals: [reason: RegExp, cert: string, key: string][] = [
-    [/"reason":"the certificate is no PEM/, 'nonsense', authority.issue(['127.0.0.1']).key],
+    [/"reason":"the certificate is not a PEM/, 'nonsense', authority.issue(['127.0.0.1']).key],
     [
       /"reason":"the key belongs to another certificate"/,
       authority.issue(['a']).cert,
@@ -130,7 +130,7 @@ t.test('files that change are noticed without a signal, behind links too', async
     certFile: path('live.cert'),
     keyFile: path('live.key'),
     logger: pino({ level: 'silent' }),
-    lookMs: 10,
+    pollMs: 10,
   });
   t.teardown(() => certificate.stop());
   await certificate.start();
@@ -153,7 +153,7 @@ t.test('the end of a certificate is announced, and an expired one isn’t taken 
   const clock = new FakeClock(new Date().toISOString());
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(line) });
-  const certificate = new Certificate({ certFile: cert, keyFile: key, logger, clock, lookMs: 3_600_000 });
+  const certificate = new Certificate({ certFile: cert, keyFile: key, logger, clock, pollMs: 3_600_000 });
   t.teardown(() => certificate.stop());
   await certificate.start();
   clock.advance(75 * DAY_MS);
@@ -183,7 +183,7 @@ t.test('a service with a certificate that can’t be used doesn’t start', asyn
   t.equal(broken.code, 1);
   t.match(
     broken.stderr,
-    /^scenepress: The TLS certificate \(tlsCert, tlsKey\) can't be used: .*no PEM certificate/,
+    /^scenepress: The TLS certificate \(tlsCert, tlsKey\) can't be used: .*not a PEM certificate/,
   );
   const half = await scenepress(['serve', '--data-dir', dataDir, '--tls-cert', cert], { env });
   t.equal(half.code, 2);

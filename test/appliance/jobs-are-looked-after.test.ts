@@ -71,7 +71,7 @@ t.test('beside a server jobs are watched, listed, shown, cancelled and rendered 
   t.equal((await run('job', 'watch', again.jobId)).code, 0);
   const refused = await run('job', 'cancel', good.jobId);
   t.equal(refused.code, 1);
-  t.match(refused.stderr, /is over: it completed/);
+  t.match(refused.stderr, /has already ended: it completed/);
 });
 
 t.test('a pause survives the server, which says so at its next start', async (t) => {
@@ -84,9 +84,9 @@ t.test('a pause survives the server, which says so at its next start', async (t)
   t.match(await json('queue', 'show'), { pausedAt: /Z$/, queued: 1, workers: 0, ready: false });
   const alone = await run('job', 'watch', jobId);
   t.equal(alone.code, 1);
-  t.match(alone.stderr, /no server runs/);
+  t.match(alone.stderr, /no server is running/);
   const again = await serve(t, ['--data-dir', dataDir], RENDERS_AT_ONCE);
-  t.match(again.stdout(), /The queue is paused since .*scenepress queue resume/);
+  t.match(again.stdout(), /The queue has been paused since .*scenepress queue resume/);
   await json('queue', 'resume');
   t.match(await json('job', 'watch', jobId), { status: 'completed' });
 });

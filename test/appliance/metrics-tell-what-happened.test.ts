@@ -109,7 +109,7 @@ t.test('a server prints its metrics for the command line, which needs no token',
   t.match(stdout, /^scenepress_ready 1$/m);
   const without = await scenepress(['metrics', 'show', '--data-dir', await temporaryFolder(t)]);
   t.equal(without.code, 1);
-  t.match(without.stderr, /of a server that runs.*scenepress serve/);
+  t.match(without.stderr, /need a running server.*scenepress serve/);
 });
 
 t.test('the dashboard asks for nothing that isn’t there', async (t) => {

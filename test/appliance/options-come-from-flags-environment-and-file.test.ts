@@ -91,9 +91,9 @@ t.test('a file that is no configuration is refused', async (t) => {
   await writeFile(config, '{');
   t.throws(load, { message: /it is not JSON/ });
   await writeFile(config, '[]');
-  t.throws(load, { message: /must hold a JSON object/ });
+  t.throws(load, { message: /must contain a JSON object/ });
   await writeFile(config, '{"prot":80}');
-  t.throws(load, { message: /"prot" in .* is no option\. There are: host, port/ });
+  t.throws(load, { message: /"prot" in .* is not an option\. Options are: host, port/ });
   await writeFile(config, '{"port":"x"}');
   t.throws(load, { message: /"port" in .* must be a whole number/ });
 });

@@ -131,7 +131,7 @@ t.test('deliveries can be looked at and sent again from the command line', async
   t.match(shown, /^Status {4}delivered$/m);
   t.match(shown, /^Attempt .* 200$/m);
   t.match(shown, /thank ·\[31myou/, 'an answer does not steer the terminal');
-  t.match(await run('delivery', 'send-again', deliveryId), /^Delivery \S+ is made/);
+  t.match(await run('delivery', 'send-again', deliveryId), /^Created delivery \S+\. /);
   const [, again] = await receiver.got(2);
   t.equal(again?.headers['svc-redelivery'], deliveryId);
   t.strictSame(again?.body, receiver.received[0]?.body);
@@ -185,7 +185,7 @@ t.test('and without a server', async (t) => {
   });
   t.match(await run('delivery', 'list', '--limit', 'x'), {
     code: 2,
-    stderr: /It takes a whole number\./,
+    stderr: /It must be a whole number\./,
   });
   t.match(await run('key', 'rotate-secret', 'key_x'), { code: 1, stderr: /no key key_x/ });
   t.match(await run('key', 'set-webhook', 'key_x', 'http://x'), { code: 1, stderr: /https:/ });
@@ -196,11 +196,14 @@ t.test('what is wrong with the options stops the start', async (t) => {
   const run = (...args: string[]) => scenepress(['serve', '--port', '0', '--data-dir', dataDir, ...args]);
   t.match(await run('--webhooks-allow-networks', '10.0.0.0/8,nonsense'), {
     code: 2,
-    stderr: /--webhooks-allow-networks must be networks \(CIDR\) with commas between them/,
+    stderr: /--webhooks-allow-networks must be comma-separated networks \(CIDR\)/,
   });
   t.match(await run('--webhooks-ca', '/nowhere.pem'), {
     code: 1,
-    stderr: /authorities for webhooks can't be read/,
+    stderr: /CA certificates for webhooks can't be read/,
   });
-  t.match(await run('--webhooks-ca', import.meta.filename), { code: 1, stderr: /holds no PEM certificate/ });
+  t.match(await run('--webhooks-ca', import.meta.filename), {
+    code: 1,
+    stderr: /contains no PEM certificate/,
+  });
 });

@@ -41,11 +41,15 @@ t.test('the mode that a service sets for its renders is right; what shows more i
   }
   for (const mode of [0o755, 0o750, 0o733]) {
     await chmod(dataDir, mode);
-    t.match(await warnings(), [{ message: `others may look into ${dataDir}`, remedy: /chmod go-rw / }]);
+    t.match(await warnings(), [
+      { message: `other users can read or write ${dataDir}`, remedy: /chmod go-rw / },
+    ]);
   }
   await chmod(dataDir, 0o700);
   await chmod(join(dataDir, 'keys.json'), 0o644);
-  t.match(await warnings(), [{ message: /others may look into .*keys\.json/, remedy: /chmod 600 / }]);
+  t.match(await warnings(), [
+    { message: /other users can read or write .*keys\.json/, remedy: /chmod 600 / },
+  ]);
 });
 
 t.test('what was cut off is to be completed, and documents with a flaw to be corrected', async (t) => {
@@ -59,7 +63,7 @@ t.test('what was cut off is to be completed, and documents with a flaw to be cor
   const findings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
   t.match(await findings(), [
     { status: 'warning', message: /not deleted completely/, remedy: `account delete ${accountId} --yes` },
-    { status: 'warning', message: /master key is not replaced everywhere/, remedy: /master-key rotate/ },
+    { status: 'warning', message: /rotation of the master key is incomplete/, remedy: /master-key rotate/ },
   ]);
   const accounts = await readFile(join(dataDir, 'accounts.json'), 'utf8');
   await writeFile(join(dataDir, 'accounts.json'), accounts.replace('ada@', ''));

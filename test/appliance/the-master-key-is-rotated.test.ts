@@ -59,7 +59,7 @@ t.test('one from outside is replaced by another from outside', async (t) => {
   await writeFile(file, `${NEW}\n`);
   const { code, stdout } = await scenepress(withFile, { env });
   t.equal(code, 0);
-  t.match(stdout, /^Backups made before.*\n.*of 1 key are encrypted.*\nStart the service with it/);
+  t.match(stdout, /^Existing backups.*\n.*of 1 key are encrypted.*\nStart the service with the new key/);
   t.equal(await secretIn(dataDir, minted, NEW), minted.webhookSecret);
   await t.rejects(secretIn(dataDir, minted, OLD), { code: 'master_key' });
 });
@@ -70,12 +70,12 @@ t.test('the key before is kept for older backups, which a restore takes with it 
   const place = await temporaryFolder(t);
   const [backup, restored] = [join(place, 'backup'), join(place, 'restored')];
   const made = await scenepress(['backup', backup, '--data-dir', dataDir]);
-  t.match(made, { code: 0, stdout: /Not in it: the master key/ });
+  t.match(made, { code: 0, stdout: /does not include the master key/ });
   const before = await readFile(join(dataDir, 'master.key'), 'utf8');
 
   const rotated = await scenepress(['master-key', 'rotate', '--data-dir', dataDir]);
-  t.match(rotated.stdout, /^Backups made before now open only with the present master key.*\nThe webhook/);
-  const [, former = ''] = /(master\.key\.until-\S+);/.exec(rotated.stdout) ?? [];
+  t.match(rotated.stdout, /^Existing backups still need the current master key.*\nThe webhook/);
+  const [, former = ''] = /(master\.key\.until-\S+) in the same folder/.exec(rotated.stdout) ?? [];
   t.same(
     (await readdir(dataDir)).filter((name) => name.startsWith('master.key.until-')),
     [former],
@@ -106,11 +106,11 @@ t.test('a restore without the master key says what is missing, and checks a conf
   t.match(await restoreTo('without'), {
     code: 0,
     stdout:
-      /Missing: its master key. The webhook secrets of 1 API key \(svc_live_\w{7}\) are encrypted.*chmod 600/,
+      /Its master key is missing\. The webhook secrets of 1 API key \(svc_live_\w{7}\) are encrypted.*chmod 600/,
   });
   t.match(await restoreTo('wrong', NEW), { code: 1, stderr: /Nothing was restored/ });
   const right = await restoreTo('right', masterKey);
-  t.match(right, { code: 0, stdout: /The configured master key opens all webhook secrets/ });
+  t.match(right, { code: 0, stdout: /The configured master key decrypts all its webhook secrets/ });
   t.notMatch(right.stdout, masterKey);
   t.equal(await secretIn(join(place, 'right'), minted, masterKey), minted.webhookSecret);
 });

@@ -255,7 +255,7 @@ t.test('a damaged program is refused, and leaves no root', { skip }, async (t) =
   damaged.writeUInt8(damaged.readUInt8(middle) ^ 1, middle);
   writeFileSync(archive.file, damaged);
   await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), {
-    message: `The program ${archive.file} is damaged: its renderer is not what was built. Copy it here again.`,
+    message: `The program ${archive.file} is damaged: its renderer doesn't match the build. Copy the program here again.`,
   });
   t.notOk(existsSync(join(folder, `root-${archive.name}`)));
 });
@@ -264,7 +264,8 @@ t.test('too little room is seen before, and said', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = { ...packSmallRoot(packed, {}), unpackedBytes: 1e15 };
   const expected = {
-    message: /needs 1000000068 MB of free space\. Make room, or name another folder with --renderer-dir/,
+    message:
+      /needs 1000000068 MB of free space\. Free some space, or choose another folder with --renderer-dir/,
   };
   await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), expected);
 });

@@ -238,7 +238,7 @@ async function checkVideo(t: Test, serving: Serving, jobId: string, folder: stri
 async function checkDoctor(t: Test, machine: Machine, { user }: MachineKind): Promise<void> {
   const { status, stdout } = await machine.run([PROGRAM, 'doctor', '--data-dir', DATA, '--port', '0']);
   t.equal(status, 0, `the doctor finds nothing wrong\n${stdout}`);
-  t.match(stdout, /unpacked in \S+ for the doctor, which removes it again/);
+  t.match(stdout, /unpacked temporarily in \S+/);
   t.notMatch(stdout, /setup|npx/);
   const cache = user === 'root' ? '/var/cache/scenepress' : '/srv/scenepress/.cache/scenepress';
   t.equal((await machine.run(['ls', cache])).stdout, 'unpacking.lock\n');

@@ -60,7 +60,9 @@ for (const [name, { command, exitCode }] of Object.entries(STARTS)) {
     const below = processesBelow(terminal.pid);
     const jobId = await draw(afterOneFrame('time.sleep(3)'));
     terminal.pressCtrlC();
-    await terminal.shows(/Stopping: 1 render may finish for up to 30 s\. Press Ctrl-C again to end now\./);
+    await terminal.shows(
+      /Stopping: 1 render may finish within 30 s\. Press Ctrl-C again to stop immediately\./,
+    );
     t.equal(await terminal.ended, exitCode);
     t.match(await readFile(logFile, 'utf8'), '"msg":"stopped"');
     await ended(below);
@@ -88,7 +90,7 @@ t.test('while it starts, Ctrl-C ends the start', async (t) => {
   terminal.pressCtrlC();
   t.equal(await terminal.ended, 0);
   await ended(below);
-  t.match(await readFile(logFile, 'utf8'), /"signal":"SIGINT".*"msg":"stopped while it started"/);
+  t.match(await readFile(logFile, 'utf8'), /"signal":"SIGINT".*"msg":"stopped during start"/);
   t.notMatch(await readFile(logFile, 'utf8'), /"level":(4|5)0/, 'nothing failed');
 });
 

@@ -35,12 +35,12 @@ t.test('before the first start, everything is tried and nothing is made', async 
   for (const check of RENDERS) t.match(of[check], { status: 'ok', message: /^rendered in \d/ });
   t.match(of, {
     Renderer: { message: /^Manim \d/ },
-    Sandbox: { status: /ok|warning/, message: /self-attack did not get through/ },
+    Sandbox: { status: /ok|warning/, message: /blocked the self-attack/ },
     Limits: {
       status: 'ok',
-      message: /2048 MiB of memory; memory is (limited by the kernel|counted five times)/,
+      message: /2048 MiB of memory; memory is (limited by the kernel|checked five times)/,
     },
-    Data: { message: /holds no data yet/ },
+    Data: { message: /contains no data yet/ },
     Clock: { status: 'ok' },
   });
   for (const check of ['Cores', 'Memory', 'Disk']) t.ok(of[check], check);
@@ -57,7 +57,7 @@ t.test('beside a server, it asks the server; two doctors at once don’t mind ea
       Service: { status: 'ok', message: /ready/ },
       Books: { status: 'ok' },
       Data: { status: 'ok', message: /can be read/ },
-      Port: { status: 'ok', message: /held by the service that runs on this data folder/ },
+      Port: { status: 'ok', message: /used by the service of this data folder/ },
     });
   }
   const other = await doctor(['--data-dir', join(dataDir, 'other'), '--port', String(server.port)]);
@@ -93,7 +93,7 @@ t.test('what is wrong is named, with what to do, and ends with exit code 1', asy
   t.match({ code, ok }, { code: 1, ok: false });
   t.match(of, {
     Data: { status: 'failed', message: /damaged/, remedy: /restore/ },
-    Port: { status: 'failed', message: /held by another program/, remedy: /--port/ },
+    Port: { status: 'failed', message: /used by another program/, remedy: /--port/ },
     Certificate: { status: 'failed', message: /belongs to another certificate/, remedy: /--tls-cert/ },
     Renderer: { status: 'failed', message: /no Python environment/, remedy: /--python/ },
     Cores: { status: 'warning', remedy: /--workers/ },
@@ -106,6 +106,6 @@ t.test('what is wrong is named, with what to do, and ends with exit code 1', asy
   t.equal(shown.code, 1);
   t.match(
     shown.stdout,
-    /^FAILED {4}Port {8}127\.0\.0\.1:\d+ is held by another program\n {22}→ Stop that one/m,
+    /^FAILED {4}Port {8}127\.0\.0\.1:\d+ is used by another program\n {22}→ Stop that program/m,
   );
 });

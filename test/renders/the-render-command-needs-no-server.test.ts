@@ -164,7 +164,7 @@ t.test('a temporary folder that cannot be made is named, with what to do', async
   await writeFile(TMPDIR, '');
   const { code, stderr } = await scenepress(['render', '-'], { stdin: 'class A: pass', env: { TMPDIR } });
   t.equal(code, 1);
-  t.match(stderr, /^scenepress: No temporary folder can be made in \S+file \(E\w+\)\..*TMPDIR\.\n$/);
+  t.match(stderr, /^scenepress: Cannot create a temporary folder in \S+file \(E\w+\)\..*TMPDIR\.\n$/);
 });
 
 /** Command lines of running processes that name a folder. */

@@ -2,22 +2,22 @@ import { Boom } from '@hapi/boom';
 import type { Request, ServerAuthSchemeObject } from '@hapi/hapi';
 import { discardBody } from './request-body.ts';
 
-/** Who makes a request: what a live key stands for. */
+/** The authenticated client of a request. */
 export interface Caller {
   /** The owner of jobs and credits: `userId` on the wire. */
   owner: string;
-  /** Null for a caller without a stored key: its jobs are signed by none. */
+  /** Null for a caller without a stored key: webhooks of its jobs aren't signed. */
   keyId: string | null;
   /** Safe to show and to log. */
   keyPrefix: string;
-  /** Where outcomes go when a request doesn't say; null: nowhere. */
+  /** Webhook URL for requests that name none; null: none. */
   webhookUrl: string | null;
 }
 
 /** The caller behind a token; null for a token that is malformed, unknown or revoked. */
 export type Authenticate = (token: string) => Promise<Caller | null> | Caller | null;
 
-// A scheme's name has no case (RFC 9110 §11.1); the token is the rest, without spaces in it.
+// Scheme names are case-insensitive (RFC 9110 §11.1); the token contains no spaces.
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 const EXPECTS_CONTINUE = /^100-continue$/i;
@@ -30,7 +30,7 @@ export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject
       const caller = token === undefined ? null : await authenticate(token);
       if (!caller) {
         const { req } = request.raw;
-        // A client that waits for 100 (Continue) sends no body before it is answered.
+        // A client that waits for 100 (Continue) hasn't sent its body.
         if (!EXPECTS_CONTINUE.test(req.headers.expect ?? '')) await discardBody(req);
         throw unauthorized();
       }
@@ -39,7 +39,7 @@ export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject
   };
 }
 
-/** Who makes this request; undefined where no live key came with it. */
+/** The caller of a request; undefined without a live key. */
 export function callerOf(request: Request): Caller | undefined {
   return (request.auth.credentials?.app as { caller?: Caller } | undefined)?.caller;
 }

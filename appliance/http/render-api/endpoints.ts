@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { renderRequestSchema } from '../../../lib/index.ts';
 
-/** What is said of an endpoint, to hapi and to the OpenAPI document alike. */
+/** Description of an endpoint for hapi and the OpenAPI document. */
 export interface Endpoint {
   method: 'GET' | 'POST';
   path: string;
@@ -9,11 +9,11 @@ export interface Endpoint {
   summary: string;
   params?: Record<string, string>;
   body?: Joi.Schema;
-  /** By status: the schema of the answer, and what its whole-number headers say. */
+  /** By status: the schema of the response, and descriptions of its integer headers. */
   responses: Record<number, { description: string; schema: Joi.Schema; headers?: Record<string, string> }>;
 }
 
-/** Gives a schema the name that it has in the OpenAPI document, and so in clients that are made from it. */
+/** Names a schema in the OpenAPI document, and so in clients generated from it. */
 function named<T extends Joi.Schema>(name: string, schema: T): T {
   return schema.meta({ name }) as T;
 }

@@ -1,11 +1,11 @@
 /**
- * The text of one member of a JSON object, exactly as it stands there: the last one of that name, since JSON.parse
- * lets the last of several win; undefined when there is none.
+ * The exact source text of a member of a JSON object; undefined if it is missing. Of duplicate members it returns the
+ * last, like JSON.parse.
  *
- * Parsing a value and writing it again would change it: `1.0` becomes `1`, `1e400` becomes `null`. And it goes by
- * counting brackets, not by recursion, because a value may be nested thousands of levels deep.
+ * Parsing and serializing a value would change it: `1.0` becomes `1`, `1e400` becomes `null`. Counts brackets instead
+ * of recursing, because a value may be nested thousands of levels deep.
  *
- * @param json the text of an object that JSON.parse has accepted
+ * @param json an object that JSON.parse accepts
  */
 export function rawMember(json: string, name: string): string | undefined {
   let found: string | undefined;
@@ -27,17 +27,17 @@ function skipSpace(json: string, at: number): number {
   return next;
 }
 
-/** The place after the closing quote. */
+/** The index after the closing quote. */
 function endOfString(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); ; quote = json.indexOf('"', quote + 1)) {
     let before = quote - 1;
     while (json[before] === '\\') before--;
-    // An odd number of backslashes makes the quote a part of the string.
+    // The quote is escaped if it follows an odd number of backslashes.
     if ((quote - before) % 2 === 1) return quote + 1;
   }
 }
 
-/** The place after a value. */
+/** The index after a value. */
 function endOfValue(json: string, start: number): number {
   let depth = 0;
   let at = start;

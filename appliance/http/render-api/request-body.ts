@@ -10,8 +10,8 @@ import { rawMember } from './json-members.ts';
 export const MAX_BODY_BYTES = 204_800;
 
 /**
- * Of a body that isn't wanted, this much is still read before the answer: most clients send all before they look,
- * and a connection closed under their hands would cost them the answer.
+ * Maximum size of an unwanted body that is read before the response: most clients send the whole body before they
+ * read, and would lose the response if the connection were closed earlier.
  */
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
@@ -22,11 +22,11 @@ const DECODERS: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** A checked render request without its metadata, and that as the JSON text that was received. */
+/** A valid render request without its metadata, and the metadata as received JSON text. */
 export interface ReceivedRequest {
   request: ValidRenderRequest;
   metadataJson: string | null;
-  /** Equal for equal bodies only. */
+  /** Hash of the body. */
   fingerprint: () => string;
 }
 
@@ -48,14 +48,14 @@ export async function receiveRenderRequest(message: IncomingMessage): Promise<Re
   const json = decodeUtf8(await readBody(message));
   const body = parseObject(json);
   const metadataJson = Object.hasOwn(body, 'metadata') ? ownText(rawMember(json, 'metadata')) : null;
-  // Metadata is any value, thousands of levels deep perhaps, and no business of who checks fields.
+  // Metadata may be nested thousands of levels deep, so the field checks must not see it.
   if (metadataJson !== null) body['metadata'] = undefined;
   return { request: parseRenderRequest(body), metadataJson, fingerprint: () => hash('sha256', json) };
 }
 
 /** Reads the body to its end, decompressed; 413 when it is too large. */
 async function readBody(message: IncomingMessage): Promise<Buffer> {
-  // The client left while its key was checked: no event would ever tell.
+  // The client disconnected while its key was checked: no more events will follow.
   if (message.destroyed && !message.readableEnded) throw bodyRequired();
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decoder = DECODERS[encoding]?.();
@@ -76,7 +76,7 @@ async function readBody(message: IncomingMessage): Promise<Buffer> {
   } catch (error) {
     source.removeAllListeners('data');
     if (decoder) {
-      // Not `pipeline`: it would close the connection along with the decoder, before the answer.
+      // Not `pipeline`, which would destroy the connection with the decoder, before the response.
       message.unpipe(decoder);
       decoder.destroy();
     }
@@ -85,7 +85,7 @@ async function readBody(message: IncomingMessage): Promise<Buffer> {
   }
 }
 
-/** Reads what is left of a body, within bounds, and forgets it. */
+/** Reads and discards the rest of a body, up to a limit. */
 export async function discardBody(message: IncomingMessage): Promise<void> {
   if (message.readableEnded || message.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** A copy: V8 keeps a part of a text as a place in the whole, which would stay in memory for as long as the job. */
+/** A copy: a V8 substring keeps the whole body in memory for the lifetime of the job. */
 function ownText(part: string | undefined): string | null {
   return part === undefined ? null : Buffer.from(part).toString();
 }
