@@ -31,7 +31,7 @@ import { Upkeep } from './upkeep.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
-/** What a service consists of. */
+/** The components of a service. */
 export interface ServiceParts {
   dataFolder: DataFolder | undefined;
   storage: Storage;
@@ -56,7 +56,7 @@ export interface ServiceParts {
   ends: JobEnds;
 }
 
-/** Makes the parts and gives each the others that it needs. Starts none. */
+/** Creates the components and wires them together. Starts none. */
 export function makeParts(options: RenderServiceOptions): ServiceParts {
   const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
