@@ -6,7 +6,7 @@ import type { JobRecord } from './job.ts';
 import { recentEnds } from './recent-ends.ts';
 import { STANDING_MS, Standing } from './standing.ts';
 
-/** What owners' jobs that ended say about their next ones: how much more of them may fail, and whose go first. */
+/** Derives the failure budgets and the precedence of owners from their ended jobs. */
 export class Owners {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -27,20 +27,20 @@ export class Owners {
     for await (const job of recentEnds(this.#storage, this.#clock.now() - STANDING_MS)) this.note(job);
   }
 
-  /** Counts a job that is over. */
+  /** Counts a terminal job. */
   note(job: JobRecord): void {
     this.#budgets.note(job);
     this.#standing.note(job);
   }
 
-  /** Error: `too_many_failures` when no further job of this owner is accepted for now. */
+  /** Error: `too_many_failures` while the owner exceeds a budget. */
   assertWithinBudget(owner: string): void {
     this.#budgets.assertWithin(owner);
   }
 
   precedenceOf(owner: string): Precedence {
     return {
-      // Accepted jobs are rendered, but after those of owners who pay.
+      // Accepted jobs are still rendered, but after those of other owners.
       yields: this.#budgets.isSpent(owner),
       inGoodStanding: this.#standing.isGood(owner),
     };

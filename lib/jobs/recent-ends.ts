@@ -4,7 +4,9 @@ import { isTerminal, type JobRecord } from './job.ts';
 const PAGE = 1_000;
 const MOST_JOBS = 10_000;
 
-/** Yields the newest jobs that are over and were made after a moment (epoch milliseconds): 10,000 at most. */
+/**
+ * Yields terminal jobs created at or after `sinceMs` (epoch milliseconds), newest first; reads at most 10,000 jobs.
+ */
 export async function* recentEnds(storage: Storage, sinceMs: number): AsyncGenerator<JobRecord> {
   let before: string | undefined;
   for (let seen = 0; seen < MOST_JOBS; seen += PAGE) {
