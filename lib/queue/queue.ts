@@ -91,7 +91,7 @@ export interface QueuedOwner extends Precedence {
  *
  * - The cost of admitting and claiming does not depend on the number of jobs and owners.
  * - Tokens of a job only grow. All writes of a worker to its claimed jobs are fenced: it checks {@link holds} in
- * the same transaction.
+ *   the same transaction.
  */
 export interface Queue {
   /** Error: `queue_full` when no more jobs of that owner may wait. */

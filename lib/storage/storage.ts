@@ -55,11 +55,11 @@ export interface ResealedStep {
  * The store of jobs. Implement it to keep jobs in another database.
  *
  * - A transaction is atomic, isolated from other transactions, and durable when its promise resolves: a power loss
- * afterwards must not lose it.
+ *   afterwards must not lose it.
  * - A transaction whose work throws is rolled back and rejects with that error.
  * - When a commit fails, later reads must not see any of it; reject with a `storage_failed` error.
  * - Methods that take `tx` must be called inside the transaction it belongs to. Reads without `tx` see what is
- * committed, reads with it also what the transaction itself wrote.
+ *   committed, reads with it also what the transaction itself wrote.
  */
 export interface Storage {
   /** The webhook deliveries. They commit together with the jobs. */
