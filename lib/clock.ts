@@ -1,17 +1,17 @@
-/** The source of time, and of timers. Passed in, so that tests own it. */
+/** The source of time and timers. Injected, so tests can control it. */
 export interface Clock {
   /** Milliseconds since the epoch, UTC. */
   now(): number;
-  /** Milliseconds by a monotonic clock, from an arbitrary point on. Nobody sets it. */
+  /** Milliseconds of a monotonic clock with an arbitrary origin; unaffected by changes of the system time. */
   uptimeMs(): number;
-  /** Calls `work` once, after `ms` milliseconds. Until then it keeps the process running. */
+  /** Calls `work` once, after `ms` milliseconds. Keeps the process alive until then. */
   after(ms: number, work: () => void): Timer;
-  /** Calls `work` every `ms` milliseconds. Keeps no process running. */
+  /** Calls `work` every `ms` milliseconds. Does not keep the process alive. */
   every(ms: number, work: () => void): Timer;
 }
 
 export interface Timer {
-  /** Does nothing when it has fired. */
+  /** No effect after the timer has fired. */
   cancel(): void;
 }
 
@@ -28,7 +28,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves with true after `ms` milliseconds; with false, at once, when `signal` is aborted. */
+/** Resolves with true after `ms` milliseconds, or immediately with false when `signal` is aborted. */
 export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -51,8 +51,8 @@ let lastDay: number | undefined;
 let dayText = '';
 
 /**
- * ISO 8601 in UTC with milliseconds and `Z`, as the HTTP contract writes times (contract §2.3). The calendar is asked
- * once a day: it takes several times as long as the rest, and an answer has up to three times in it.
+ * ISO 8601 in UTC with milliseconds and `Z`, as the HTTP contract writes times (contract §2.3). The date part is
+ * cached per day: computing it takes several times as long as the rest, and a response holds up to three times.
  */
 export function isoTime(epochMs: number): string {
   const day = Math.floor(epochMs / DAY_MS);
@@ -68,7 +68,7 @@ export function isoTime(epochMs: number): string {
   return `${dayText}${clock}.${Math.floor(fraction / 100)}${TWO_DIGITS[fraction % 100]}Z`;
 }
 
-/** The month (UTC) that a moment belongs to, as `2026-11`: the period of a free grant. */
+/** The UTC month of a time, as `2026-11`: the period of a free grant. */
 export function monthOf(epochMs: number): string {
   const date = new Date(epochMs);
   return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, '0')}`;

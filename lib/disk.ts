@@ -1,49 +1,49 @@
 import { constants, readSync, writeSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 
-/** A file that is written at places of the writer's choice. */
+/** A file with positional writes. */
 export interface DiskFile {
-  /** Writes all bytes, or rejects; then any part of them may have been written. */
+  /** Writes all bytes. When it rejects, any part of them may have been written. */
   write(bytes: Buffer, position: number): Promise<void>;
   /**
-   * The same, at once: for a record of the journal, which goes into the system's cache in less time than another thread
-   * would cost. What takes time is `sync`.
+   * Synchronous `write`, for small records: a copy into the page cache takes less time than a switch to another
+   * thread. The slow part is `sync`.
    */
   writeNow(bytes: Buffer, position: number): void;
   truncate(sizeBytes: number): Promise<void>;
-  /** Resolves when everything written is on the medium. */
+  /** Resolves when all writes are on the storage device. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A file that is read at places of the reader's choice, also after its name is gone. */
+/** A file with positional reads; stays readable after its name is removed. */
 export interface FileReader {
   readonly sizeBytes: number;
-  /** Fills `into` with what stands from a place on. Answers with the part that was filled: less where the file ends. */
+  /** Fills `into` from `position` on. Returns the filled part, which is shorter at the end of the file. */
   read(position: number, into: Buffer): Promise<Buffer>;
   /**
-   * The same, at once: for the few kilobytes of a look-up. These are nearly always in the system's cache, and another
-   * thread would cost thirty times what reading them does.
+   * Synchronous `read`, for lookups of a few kilobytes: these are nearly always in the page cache, and a switch
+   * to another thread would take thirty times as long as the read.
    */
   readNow(position: number, into: Buffer): Buffer;
   close(): Promise<void>;
 }
 
 /**
- * What the embedded database asks of a file system. Passed in, so that tests can take the power away: until `sync` a
- * write, and until `syncFolder` a new, renamed or removed name, may be lost.
+ * The file system operations of the stores. Injected, so tests can simulate a power loss: a write may be lost until
+ * `sync`, and a new, renamed or removed name until `syncFolder`.
  */
 export interface Disk {
-  /** Opens a file for writing; `create` makes it, or empties it. */
+  /** Opens a file for writing; `create` creates or truncates it. */
   open(path: string, how: 'create' | 'existing'): Promise<DiskFile>;
   /** The whole content; undefined when there is no such file. */
   read(path: string): Promise<Buffer | undefined>;
-  /** Opens a file that no one changes; undefined when there is no such file. */
+  /** Opens an immutable file for reading; undefined when there is no such file. */
   openToRead(path: string): Promise<FileReader | undefined>;
   rename(from: string, to: string): Promise<void>;
-  /** Removing what isn't there is no error. */
+  /** Removing a missing file is not an error. */
   remove(path: string): Promise<void>;
-  /** A text that differs after each change of a file's content; undefined when there is no such file. */
+  /** A string that changes with the file's content; undefined when there is no such file. */
   stampOf(path: string): Promise<string | undefined>;
   /** Names in a folder. */
   list(folder: string): Promise<string[]>;
@@ -51,7 +51,7 @@ export interface Disk {
   syncFolder(folder: string): Promise<void>;
 }
 
-/** The machine's own. Files and folders are the owner's alone. */
+/** The file system of the machine. Files and folders are accessible to their owner only. */
 export const realDisk: Disk = {
   async open(path, how) {
     const flags = constants.O_RDWR | (how === 'create' ? constants.O_CREAT | constants.O_TRUNC : 0);
@@ -60,7 +60,7 @@ export const realDisk: Disk = {
       write: (bytes, position) => writeAll(handle, bytes, position),
       writeNow: (bytes, position) => writeAllNow(handle, bytes, position),
       truncate: (sizeBytes) => handle.truncate(sizeBytes),
-      // The file's size is flushed along; times of access and change aren’t, which is enough.
+      // Flushes the data and the file's size; the timestamps need not be durable.
       sync: () => handle.datasync(),
       close: () => handle.close(),
     };
@@ -143,8 +143,8 @@ function writeAllNow({ fd }: FileHandle, bytes: Buffer, position: number): void 
 }
 
 /**
- * Writes a file so that after a crash there is either the old content or the new, never a mixture: beside, flushed,
- * renamed, and the folder flushed too.
+ * Replaces a file atomically and durably: writes a temporary file beside it, flushes it, renames it and flushes the
+ * folder. After a crash the file has either the old or the new content. Returns the size in bytes.
  */
 export async function replaceFile(
   disk: Disk,
@@ -157,7 +157,7 @@ export async function replaceFile(
   return sizeBytes;
 }
 
-/** The first half of {@link replaceFile}: when it rejects, all is as it was. */
+/** The first half of {@link replaceFile}: when it rejects, nothing has changed. */
 export async function writeBeside(
   disk: Disk,
   folder: string,
@@ -166,13 +166,13 @@ export async function writeBeside(
 ): Promise<number> {
   const path = `${folder}/${name}`;
   return write(disk, path, pieces).catch(async (error: unknown) => {
-    // What was begun would only take room, on a disk that is full perhaps.
+    // Frees the space of the incomplete file; the disk may be full.
     await disk.remove(`${path}.new`).catch(() => {});
     throw error;
   });
 }
 
-/** The second half: when it rejects, it is unknown whether a start will find the old content or the new. */
+/** The second half: when it rejects, the next start may find the old or the new content. */
 export async function putInPlace(disk: Disk, folder: string, name: string): Promise<void> {
   await disk.rename(`${folder}/${name}.new`, `${folder}/${name}`);
   await disk.syncFolder(folder);
@@ -197,7 +197,7 @@ async function write(
   return sizeBytes;
 }
 
-/** True when something failed because the disk, or the user's share of it, is full. */
+/** True when an error was caused by a full disk or an exceeded quota. */
 export function isNoRoom(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;

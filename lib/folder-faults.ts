@@ -1,7 +1,7 @@
 import { isNoRoom } from './disk.ts';
 import { ScenepressError } from './errors.ts';
 
-/** What went wrong with a data folder, in words, where the system's own say too little; else the error itself. */
+/** Explains system errors of a data folder and how to fix them; returns other errors unchanged. */
 export function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof ScenepressError) return error;
   const { code = '', path = folder } = error as NodeJS.ErrnoException;
@@ -27,7 +27,7 @@ function reasonOf(error: Error, code: string, path: string): string | undefined 
       return `its disk is read-only (${code}). Mount it writable.`;
     case 'ENOTDIR':
     case 'EEXIST':
-      return `${path} is no folder (${code}).`;
+      return `${path} is not a folder (${code}).`;
     case 'EISDIR':
       return `${path} is a folder where a file should be (${code}). Put the file back in its place.`;
     case 'EIO':
@@ -35,6 +35,6 @@ function reasonOf(error: Error, code: string, path: string): string | undefined 
     default:
       return (error as NodeJS.ErrnoException).syscall === undefined
         ? undefined
-        : `${error.message}. Look at the disk.`;
+        : `${error.message}. Check the disk.`;
   }
 }

@@ -6,8 +6,8 @@ import type { Renderer } from './render/pool/renderer.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 
 /**
- * The conditions under which renders begin: the disk has room, the renderer works, the queue is not paused. Emits `open`
- * when one of them is met again; {@link isOpen} tells whether all of them are.
+ * The conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
+ * when one of them is met again; {@link isOpen} is true when all are met.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
   readonly #room: SpareRoom | undefined;
@@ -17,7 +17,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   #pausedAtMs: number | null = null;
 
   constructor(parts: {
-    /** Undefined: nobody watches the disk. */
+    /** Undefined: free disk space is not watched. */
     room: SpareRoom | undefined;
     renderer: Renderer;
     settings: SettingsStore;
@@ -30,7 +30,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#clock = parts.clock;
   }
 
-  /** Reads whether the queue is paused, and listens to the other conditions. */
+  /** Loads the paused state of the queue and subscribes to the other conditions. */
   async start(): Promise<void> {
     this.stop();
     this.#pausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
@@ -43,7 +43,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#renderer.off('ready', this.#emitOpen);
   }
 
-  /** Renders may begin. A broken renderer would only use up the attempts of jobs. */
+  /** Whether renders may start. A broken renderer would only use up the attempts of jobs. */
   get isOpen(): boolean {
     return this.#pausedAtMs === null && !this.isDiskFull && this.#renderer.mayRender;
   }
@@ -52,12 +52,12 @@ export class Gate extends EventEmitter<{ open: [] }> {
     return this.#room?.isShort ?? false;
   }
 
-  /** Since when the queue is paused, in epoch milliseconds; null when it is not. */
+  /** When the queue was paused, in epoch milliseconds; null when it is not paused. */
   get pausedAtMs(): number | null {
     return this.#pausedAtMs;
   }
 
-  /** Error: `storage_full` while no jobs are accepted. */
+  /** Error: `storage_full` while the disk is full. */
   assertDiskHasRoom(): void {
     if (!this.isDiskFull) return;
     throw new ScenepressError(
@@ -66,7 +66,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     );
   }
 
-  /** Pauses the queue, through restarts too. */
+  /** Pauses the queue; the pause survives restarts. */
   async pause(): Promise<void> {
     if (this.#pausedAtMs === null) await this.#setPaused(this.#clock.now());
   }

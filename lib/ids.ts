@@ -2,13 +2,13 @@ import type { Clock } from './clock.ts';
 import { randomBytes } from './random.ts';
 
 /**
- * Makes ids that are URL-safe, sort by the time of their making (also within one millisecond) and end in 128
- * random bits: 16 hexadecimal digits of time, 32 of chance.
+ * Generates URL-safe ids that sort by creation time (also within one millisecond): 16 hexadecimal digits of time and
+ * sequence number, then 32 (128 bits) random.
  */
 export class SortableIds {
   readonly #clock: Clock;
   #lastMs = 0;
-  /** Of the ids of that millisecond, the number of the last one. */
+  /** The sequence number of the last id in that millisecond. */
   #lastNumber = 0;
 
   constructor(clock: Clock) {
@@ -30,7 +30,7 @@ export class SortableIds {
   }
 }
 
-/** When an id of {@link SortableIds} was made, in epoch milliseconds. */
+/** The creation time of an id of {@link SortableIds}, in epoch milliseconds. */
 export function timeOfId(id: string): number {
   return Number(BigInt(`0x${id.slice(0, 16)}`) >> 16n);
 }
@@ -48,7 +48,7 @@ const LARGEST_NUMBER = 2 ** 16 - 1;
 const RANDOM_BYTES = 16;
 const ID_BYTES = MS_BYTES + NUMBER_BYTES + RANDOM_BYTES;
 
-/** Made of bytes in one go: as a sum of texts it would be put together anew wherever it is compared. */
+/** Encoded in one call: V8 would keep a concatenation as a rope and flatten it when it is compared. */
 function idOf(ms: number, number: number): string {
   const id = randomBytes(ID_BYTES);
   id.writeUIntBE(ms, 0, MS_BYTES);
@@ -56,7 +56,7 @@ function idOf(ms: number, number: number): string {
   return id.toString('hex');
 }
 
-/** An id with a readable prefix, as `acct_5f0c…`: 96 random bits. */
+/** An id with a readable prefix, such as `acct_5f0c…`: 96 random bits. */
 export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString('hex')}`;
 }

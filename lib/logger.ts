@@ -1,4 +1,4 @@
-/** Where the library writes what an operator may want to know; pino's methods fit. */
+/** The log of the library; compatible with pino. */
 export interface Logger {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;

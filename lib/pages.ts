@@ -1,8 +1,8 @@
-/** A part of a list. */
+/** A page of a list. */
 export interface Page {
-  /** At most this many; default {@link DEFAULT_PAGE}. */
+  /** Maximum number of rows; default {@link DEFAULT_PAGE}. */
   limit?: number;
-  /** Only what follows this one: the id of the last of the page before. */
+  /** Only rows after this one: the id of the last row of the previous page. */
   after?: string;
 }
 
@@ -10,7 +10,7 @@ export const DEFAULT_PAGE = 50;
 
 const LARGE_PAGE = 1000;
 
-/** Everything that a list has, read page by page. */
+/** All rows of a list, read page by page. */
 export async function* allPages<Row>(
   list: (page: Page) => Promise<Row[]>,
   idOf: (row: Row) => string,

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Drawn from the system for many calls at once: a few bytes at a time take 5 µs each. */
+/** Filled in bulk: a system call for a few bytes takes 5 µs. */
 const pool: Buffer = Buffer.alloc(8192);
 let poolAt: number = pool.length;
 
-/** Random bytes that nothing else gets, for keys, nonces and ids. At most 1,024. */
+/** Cryptographically secure random bytes, for keys, nonces and ids. At most 1,024. */
 export function randomBytes(sizeBytes: number): Buffer {
   if (poolAt + sizeBytes > pool.length) {
     randomFillSync(pool);

@@ -21,106 +21,110 @@ import type { Storage } from './storage/storage.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
-/** What a process of a service does. */
+/** The roles of a service process. */
 export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
 /**
- * | role | what |
+ * | role | task |
  * |---|---|
- * | `api` | takes jobs on, cancels them and tells of them |
+ * | `api` | accepts, cancels and lists jobs |
  * | `worker` | renders |
  * | `sender` | sends outcomes to webhooks |
- * | `upkeep` | puts jobs of dead workers back, audits the books, removes what is old |
+ * | `upkeep` | requeues jobs of dead workers, audits the ledger, removes old artifacts and requests |
  */
 export type Role = (typeof ROLES)[number];
 
-/** What a {@link RenderService} is made of. Only `folder`, or `dataFolder`, or the four parts of one, must be given. */
+/**
+ * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all four of `storage`, `settings`,
+ * `assets` and `workFolder`.
+ */
 export interface RenderServiceOptions {
-  /** Keeps everything in this folder of the machine, made when it isn't there. */
+  /** A local folder for all data; created when missing. */
   folder?: string;
-  /** The same, when you need the folder's other stores too (keys, accounts, books). */
+  /** Instead of `folder`, when you also need its other stores (keys, accounts, ledger). */
   dataFolder?: DataFolder;
-  /** Where jobs live; default: the folder. */
+  /** The store of jobs; default: the data folder. */
   storage?: Storage;
-  /** Where settings live that last through restarts; default: the folder. */
+  /** The store of persistent settings; default: the data folder. */
   settings?: SettingsStore;
-  /** Where artifacts live; default: the folder. */
+  /** The store of artifacts; default: the data folder. */
   assets?: AssetStore;
-  /** For files of renders in progress, emptied at start; default: `work` in the folder. */
+  /** Temporary files of running renders; emptied at start. Default: `work` in the data folder. */
   workFolder?: string;
   /**
-   * A folder of yours that every scene may read and none may change, at `/studio`: `fonts/` for `Text(font=…)`, `python/`
-   * for `import`, `assets/` for pictures and sounds by name. Files put there count from the next render on. When the
-   * service is root, they must be readable for everyone. Default: those of the data folder, made when they aren't
-   * there, where the service sees to that itself.
+   * A folder that scenes can read but not write, mounted at `/studio`: `fonts/` for `Text(font=…)`, `python/` for
+   * `import`, `assets/` for images and sounds by name. Changes take effect with the next render. When the service
+   * runs as root, the files must be world-readable. Default: the folders of the data folder, which are created and
+   * made readable by the service.
    */
   studioFolder?: string;
-  /** Who pays; default: no one ({@link UnmeteredLedger}). */
+  /** Default: renders are free ({@link UnmeteredLedger}). */
   ledger?: Ledger;
   pricing?: Partial<PricingOptions>;
   /**
-   * Whether jobs of an owner are taken on: asked in the transaction that does, so that an account which is disabled or
-   * deleted meanwhile gets no more. Refused with `owner_refused`. Default: those of everyone.
+   * Whether jobs of an owner are accepted. Called in the transaction that adds the job, so a disabled or deleted
+   * account cannot add one concurrently. On false, `enqueue` rejects with `owner_refused`. Default: accepts all
+   * owners.
    */
   admitsOwner?: (owner: string) => Promise<boolean> | boolean;
   limits?: Partial<RenderLimits>;
   renderer?: RendererOptions;
   /**
-   * What this process does of what a service does; default: all. Several processes need a storage that is shared. Events,
-   * `wait` and `progress` tell of what this process does.
+   * The roles of this process; default: all. Several processes need a shared storage. Events, `wait` and `progress`
+   * cover only the work of this process.
    */
   roles?: readonly Role[];
-  /** How this process tells others, and itself, what changed; default: only itself. */
+  /** Notifies the processes of the service of changes, this one included; default: only this process. */
   signals?: Signals;
-  /** Renders at the same time; default: one for each CPU. */
+  /** Concurrent renders; default: one per CPU. */
   workers?: number;
   queue?: Partial<QueueOptions>;
-  /** What may fail, or be canceled, of one owner within an hour; beyond that no jobs of theirs are taken on. */
+  /** Limits on failed and canceled renders per owner and hour; beyond them, the owner's jobs are rejected. */
   budgets?: Partial<BudgetOptions>;
-  /** How long artifacts are kept; default: for good. */
+  /** How long artifacts are kept; default: forever. */
   retention?: Partial<RetentionOptions>;
-  /** What links to artifacts in webhooks begin with, without a slash at the end. Needed where there are webhooks. */
+  /** The base URL of artifact links in webhooks, without a trailing slash. Required for webhooks. */
   assetUrl?: string | (() => string);
   webhooks?: WebhookOptions;
   /**
-   * When no video has come out for so long, a small scene is rendered to see whether one still would:
-   * {@link ServiceStatus.ready} depends on it. Default 10 minutes; 0: only after a renderer process died.
+   * Milliseconds without a finished video before a small probe scene is rendered; {@link ServiceStatus.ready} depends
+   * on its result. Default 10 minutes; 0: probe only after a renderer process died.
    */
   signOfLifeAfterMs?: number;
-  /** Emits a small picture of a running render at most this often; default 0: never. */
+  /** Minimum interval of `preview` events of a running render; default 0: no previews. */
   previewIntervalMs?: number;
   clock?: Clock;
   logger?: Logger;
 }
 
-/** A render to be made for an owner. */
+/** A render request of an owner. */
 export interface EnqueueRequest extends RenderRequest {
-  /** Whose job it is: an account of yours, opaque to the service. */
+  /** The owner of the job: an account id of yours, opaque to the service. */
   owner: string;
-  /** The API key it came with. Its secret signs what is sent to `webhookUrl` ({@link WebhookOptions.secretOf}). */
+  /** The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). */
   keyId?: string | null;
-  /** Where the outcome is sent, without keys: a URL with the secret that signs it. Wins over `webhookUrl`. */
+  /** A webhook with its own signing secret, for use without API keys. Overrides `webhookUrl`. */
   webhook?: { url: string; secret: string };
-  /** The metadata as JSON text, kept exactly so; wins over `metadata`. */
+  /** The metadata as JSON text, stored verbatim. Overrides `metadata`. */
   metadataJson?: string | null;
   /**
-   * Makes it safe to send the same request again, for a day: the owner's own name for it. `fingerprint` tells whether
-   * it is the same; default: a hash of the request.
+   * An idempotency key, unique per owner: repeating the request within a day returns the first job. `fingerprint`
+   * identifies the request content; default: a hash of the request.
    */
   idempotency?: { key: string; fingerprint?: string };
 }
 
-/** Limits a look-up to one owner's jobs; another's are as if they weren't there. */
+/** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */
 export interface JobScope {
   owner?: string;
 }
 
-/** What a {@link RenderService} tells. */
+/** Events of {@link RenderService}. */
 export interface RenderServiceEvents {
-  /** A job was made or changed its status. */
+  /** A job was created or changed its status. */
   job: [job: Job];
-  /** A running job got further. */
+  /** A running job made progress. */
   progress: [jobId: string, progress: RenderProgress];
-  /** An attempt at a webhook ended: its delivery as it now is. */
+  /** A webhook attempt ended; the updated delivery. */
   delivery: [delivery: Delivery];
   /** A small JPEG of the frame being drawn. */
   preview: [jobId: string, jpeg: Buffer];

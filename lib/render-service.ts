@@ -26,7 +26,7 @@ import type { JobQuery } from './storage/storage.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
- * Renders scenes: takes requests, gives them to workers, keeps the books, hands out artifacts.
+ * Renders scenes: accepts requests, dispatches them to workers, keeps the ledger and serves artifacts.
  *
  * ```ts
  * const service = new RenderService({ folder: './renders' });
@@ -37,11 +37,11 @@ import type { Deliveries } from './webhooks/deliveries.ts';
  */
 export class RenderService extends EventEmitter<RenderServiceEvents> {
   readonly #parts: ServiceParts;
-  /** What was sent to webhooks, and how it went. */
+  /** Webhook deliveries and their results. */
   readonly deliveries: Deliveries;
 
   #state: ServiceState = 'stopped';
-  /** Ends the start that is under way; resolves when it has rejected. */
+  /** Aborts a start in progress; resolves when it has rejected. */
   #cancelStart: (() => Promise<void>) | undefined;
 
   /** `parts`: made of these options otherwise, for simulations. */
@@ -57,8 +57,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Opens the stores, takes up what an earlier life left and starts the workers. Resolves when one is warm.
-   * Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; then nothing is left running.
+   * Opens the stores, recovers jobs of an earlier process and starts the workers. Resolves when one worker is warm.
+   * Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; on error nothing is left running.
    */
   async start(): Promise<void> {
     if (this.#state === 'running') return;
@@ -74,14 +74,14 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     try {
       await this.#openStores();
       await dataFolder?.room.start({ sizeBytes: spareBytesFor(workers), logger });
-      // Made here, so that what is wrong with its options stops the start.
+      // Before the workers, because it rejects invalid options.
       webhooks.open();
       const letThrough = async () => dataFolder?.letThrough();
       const isWorker = this.#does('worker');
       if (isWorker) await renderer.start({ letThrough, signal });
       const { queuePausedAt } = this.status();
       if (queuePausedAt !== null)
-        logger.warn({ queuePausedAt }, 'The queue is paused: no render begins until it is resumed.');
+        logger.warn({ queuePausedAt }, 'The queue is paused: no render starts until it is resumed.');
       await this.#recover();
       await owners.restore();
       await dispatcher.start(isWorker ? renderer : undefined);
@@ -98,8 +98,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Opens the stores without workers: jobs can be looked at, taken on, cancelled and rendered again, and the queue be
-   * paused. What waits is rendered, and what is due to webhooks sent, after {@link start}.
+   * Opens the stores without workers: jobs can be read, enqueued, canceled and rendered again, and the queue can be
+   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}.
    */
   async open(): Promise<void> {
     if (this.#accepting) return;
@@ -114,9 +114,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Takes no more jobs; running renders may go on for `graceMs` (default 0), then they are ended and attempted again
-   * after the next start. Queued jobs stay queued. Requests to webhooks get what is left of that time, and those that
-   * are then cut off are recorded. Until {@link stop}, jobs and artifacts can still be looked at.
+   * Rejects new jobs. Running renders may continue for `graceMs` (default 0); those still running are then stopped
+   * and retried after the next start. Queued jobs stay queued. Webhook requests get the rest of the grace period;
+   * interrupted ones are recorded. Jobs and artifacts can be read until {@link stop}.
    */
   async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     if (this.#accepting) this.#state = 'stopping';
@@ -131,7 +131,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Drains, then closes everything. Resolves when no process is left. A start that is under way rejects with
+   * Drains, then closes everything. Resolves when no child process is left. A start in progress rejects with
    * `not_running`.
    */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
@@ -142,9 +142,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Takes a render on. When it resolves, the job and its reserve survive a power cut.
-   * Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`, `insufficient_credits`,
-   * `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
+   * Enqueues a render. When it resolves, the job and its reserve are durable. Errors: `invalid_request`, `conflict`
+   * (idempotency), `too_many_failures`, `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`,
+   * `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest): Promise<Job> {
     const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
@@ -170,8 +170,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Takes on a new job that asks for the same as an earlier one, with its owner, key, metadata and webhook.
-   * Errors: as of {@link enqueue}; `not_found` also when the source of that job isn't kept any more.
+   * Enqueues a copy of an earlier job: same request, owner, key, metadata and webhook. Errors: those of {@link
+   * enqueue}; `not_found` also when the source of the earlier job has been removed.
    */
   async renderAgain(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     this.#assertAccepting();
@@ -193,15 +193,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Seals with the current master key the secrets that are sealed with the one before: those that came with jobs, and those
-   * of `keys`. Step by step, while the service goes on; cut off, it can be repeated. This is what
-   * {@link replaceMasterKey} calls `reseal`. How many there were of each.
+   * Re-encrypts secrets that are sealed with the previous master key: those of jobs, and those of `keys`. Works in
+   * steps while the service runs; can be repeated after an interruption. Pass it to {@link replaceMasterKey} as
+   * `reseal`. Returns the number of secrets re-encrypted.
    */
   async resealSecrets({ keys: apiKeys }: { keys?: ApiKeys } = {}): Promise<{ jobs: number; keys: number }> {
     return this.#parts.webhooks.secrets.resealAll(this.#parts.storage, apiKeys);
   }
 
-  /** The job; `not_found` when there is none, or none of that owner. */
+  /** Error: `not_found` when the job does not exist or has another owner. */
   async get(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     return jobOf(await this.#record(jobId, owner));
   }
@@ -211,7 +211,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return (await this.#parts.storage.listJobs(query)).map(jobOf);
   }
 
-  /** Ends a job that isn't over: it fails with "Canceled". A terminal job stays as it is. */
+  /** Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. */
   async cancel(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);
@@ -221,9 +221,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Removes what a job's owner wrote and what came of it, from the medium too: code, metadata, error, artifacts, what
-   * was sent to its webhook. What it cost, when and whom stays. Repeat it when it fails. Errors: `not_found`;
-   * `conflict` while the job isn't over.
+   * Erases a job's content, from the disk too: code, metadata, error, artifacts and webhook bodies. Its cost, times
+   * and owner are kept. Can be repeated after an error. Errors: `not_found`; `conflict` while the job is not
+   * terminal.
    */
   async forget(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     const job = await this.#record(jobId, owner);
@@ -239,8 +239,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * The same for all jobs of an owner, those that are being taken on too; those that are not over are cancelled. Answers
-   * with their number.
+   * Erases all jobs of an owner, including those being enqueued; unfinished jobs are canceled first. Returns the
+   * number of jobs.
    */
   async forgetAll(owner: string): Promise<number> {
     await this.#parts.intake.settled();
@@ -250,16 +250,16 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Resolves with the job when it is terminal. `signal` gives up waiting. Errors: `not_running` when the service stops
-   * before; the job isn't lost by that.
+   * Resolves with the job when it is terminal. `signal` aborts the wait. Error: `not_running` when the service stops
+   * first; the job is kept.
    */
   async wait(jobId: string, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
     return this.#parts.ends.wait(jobId, () => this.get(jobId), signal);
   }
 
   /**
-   * The names of the scenes that a source defines, as `manim` would offer them: its code is run, in the sandbox.
-   * Errors: `invalid_request` with the error of the code, `renderer_unavailable`.
+   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. Errors:
+   * `invalid_request` with the code's error, `renderer_unavailable`.
    */
   async scenesOf(code: string): Promise<string[]> {
     this.#assertAccepting();
@@ -269,12 +269,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);
   }
 
-  /** How far a running job is; undefined when it isn't being rendered. */
+  /** The progress of a running job; undefined when this process is not rendering it. */
   progress(jobId: string): RenderProgress | undefined {
     return this.#parts.dispatcher.progress(jobId);
   }
 
-  /** An artifact's bytes. `not_found`: the job has no such artifact; `artifact_gone`: not any more. */
+  /**
+   * Reads an artifact. Errors: `not_found` when the job has no such artifact, `artifact_gone` when it has been
+   * removed.
+   */
   async openArtifact(jobId: string, name: ArtifactName, range?: ByteRange): Promise<OpenedAsset> {
     const artifact = (await this.#record(jobId)).artifacts.find((artifact) => artifact.name === name);
     if (!artifact) throw new ScenepressError('not_found', `The job has no ${name}.`);
@@ -284,19 +287,22 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return opened;
   }
 
-  /** Begins no more renders, through restarts too, until {@link resumeQueue}. Those that run go on; jobs are taken on. */
+  /**
+   * Starts no more renders until {@link resumeQueue}, also after restarts. Running renders continue; jobs are still
+   * accepted.
+   */
   async pauseQueue(): Promise<void> {
     this.#assertAccepting();
     await this.#parts.gate.pause();
   }
 
-  /** Begins renders again. */
+  /** Starts renders again. */
   async resumeQueue(): Promise<void> {
     this.#assertAccepting();
     await this.#parts.gate.resume();
   }
 
-  /** What an owner can spend now. */
+  /** The credits that an owner can spend now. */
   balance(owner: string): Promise<Balance> {
     return this.#parts.ledger.balance(owner);
   }
@@ -326,7 +332,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     };
   }
 
-  /** Takes jobs further that an earlier process left between two steps. */
+  /** Completes the transitions that an earlier process left unfinished. */
   async #recover(): Promise<void> {
     const { book, cancellations, discards } = this.#parts;
     const { orphans, stuck } = await withSpareRoom(() => book.recover());
@@ -355,7 +361,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     try {
       this.emit('job', jobOf(record));
     } catch (error) {
-      // A listener's error must not keep the service from what follows a change of a job.
+      // An error of a listener must not skip the steps below.
       process.nextTick(() => {
         throw error;
       });

@@ -9,9 +9,10 @@ const TAG_BYTES = 16;
 export const KEY_BYTES = 32;
 
 /**
- * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. `place`: where it belongs; in another place it can't be opened.
+ * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. `place`: authenticated data that binds the result to its
+ * location; {@link open} fails with another one.
  *
- * The key is passed to Node as a key object: with plain bytes the same takes four times as long.
+ * The key is passed as a KeyObject: with plain bytes, encryption takes four times as long.
  */
 export function seal(text: string, key: Uint8Array, place = ''): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -21,7 +22,7 @@ export function seal(text: string, key: Uint8Array, place = ''): Buffer {
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** The reverse. Throws when the text isn't as it was sealed, with this key and for this place. */
+/** Decrypts. Throws when the data was altered, or was sealed with another key or for another place. */
 export function open(sealed: Uint8Array, key: Uint8Array, place = ''): string {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, createSecretKey(key), nonce, { authTagLength: TAG_BYTES });

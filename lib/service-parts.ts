@@ -32,7 +32,7 @@ import { Deliveries } from './webhooks/deliveries.ts';
 import type { Sends } from './webhooks/outbound.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
-/** What a service consists of. */
+/** The components of a service. */
 export interface ServiceParts {
   dataFolder: DataFolder | undefined;
   storage: Storage;
@@ -57,14 +57,14 @@ export interface ServiceParts {
   ends: JobEnds;
 }
 
-/** Parts that work outside of the process. */
+/** Components that act outside of the process. */
 export interface OutsideParts {
   renderer: Renderer;
   /** Sends webhooks. */
   outbound: Sends & { start(): void; stop(): Promise<void> };
 }
 
-/** Makes the parts and gives each the others that it needs. Starts none. `outside`: replaced, for simulations. */
+/** Creates the components and wires them together. Starts none. `outside`: replaces components, for simulations. */
 export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
   const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
   const storage = options.storage ?? dataFolder?.storage;

@@ -1,46 +1,48 @@
 import type { RendererVersions } from './render/pool/render-pool.ts';
 import type { SandboxStatus } from './render/sandbox/sandbox.ts';
 
-/** Where a service is in its life. */
+/** The lifecycle state of a service. */
 export type ServiceState = 'stopped' | 'open' | 'starting' | 'running' | 'stopping';
 
-/** Why renders can't be made now. */
+/** A reason why the service cannot render now. */
 export interface ServiceProblem {
   part: 'service' | 'sandbox' | 'renderer' | 'disk' | 'resources';
-  /** What is wrong and what to do, in words that may be shown to anyone: the log has the cause. */
+  /** The problem and its remedy, safe to show to anyone; the cause is in the log. */
   message: string;
 }
 
 export interface ServiceStatus {
-  /** Renders can be made now: there are no problems. */
+  /** True when there are no problems. */
   ready: boolean;
   problems: ServiceProblem[];
   workers: number;
   idleWorkers: number;
-  /** Workers that have a warm renderer process. */
+  /** Workers with a warm renderer process. */
   warmWorkers: number;
-  /** How often a renderer process died or could not be started since the service started. */
+  /** How many renderer processes died or failed to start since the service started. */
   rendererDeaths: number;
   queued: number;
-  /** When the job that has waited longest was made (ISO 8601, UTC); null when none waits. */
+  /** Creation time of the oldest queued job (ISO 8601, UTC); null when no job is queued. */
   oldestQueuedAt: string | null;
   running: number;
-  /** Since when no more renders are begun, ISO 8601; null when they are. A service whose queue is paused is ready. */
+  /**
+   * When the queue was paused (ISO 8601, UTC); null when it is not paused. A service with a paused queue is ready.
+   */
   queuePausedAt: string | null;
-  /** The disk has room only for ending what has begun: no jobs are taken on, none is begun, until there is more. */
+  /** The disk is full: no jobs are accepted or started until space is freed; work in progress can finish. */
   diskFull: boolean;
-  /** How many things the last audit of the books found; null before the first, and where there are no books. */
+  /** Problems found by the last ledger audit; null before the first audit and without a ledger. */
   bookProblems: number | null;
   renderer: RendererVersions | null;
-  /** What keeps scene code in; null until a worker is warm. */
+  /** The isolation of scene code; null until a worker is warm. */
   sandbox: SandboxStatus | null;
 }
 
 const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
   stopped: 'The service is not started.',
-  open: 'The service is open without workers: jobs wait until it is started.',
+  open: 'The service is open without workers: jobs stay queued until it is started.',
   starting: 'The service is starting: a renderer is being warmed up, which takes some seconds.',
-  stopping: 'The service is stopping and takes no more jobs.',
+  stopping: 'The service is stopping and accepts no more jobs.',
 };
 const SANDBOX_REFUSED =
   'The sandbox no longer holds, so nothing is rendered. The log says what got through; `scenepress doctor` looks again.';
@@ -58,17 +60,17 @@ const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
   'memory, the store of artifacts). Accepted jobs wait, and are tried again and again. The log says what is missing.';
 
-/** What keeps a service from rendering. */
+/** Lists the reasons why a service cannot render. */
 export function problemsOf(service: {
   state: ServiceState;
-  /** A sandbox that held before doesn't any more. */
+  /** The sandbox failed its check after it had passed before. */
   refused: boolean;
-  /** A scene that must render doesn't. */
+  /** The probe scene does not render. */
   broken: boolean;
-  /** The folder for renders in progress can't be used. */
+  /** The work folder cannot be used. */
   placeless: boolean;
   diskFull: boolean;
-  /** The last attempt could not be made for lack of a resource. */
+  /** The last attempt failed for lack of a system resource. */
   isShortage: boolean;
 }): ServiceProblem[] {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];

@@ -1,6 +1,6 @@
-/** Errors of the system that say that the machine, or the service's share of it, is short of something. */
+/** System errors for an exhausted resource. */
 const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS']);
-/** Errors that go away by themselves, of stores that are reached over a network. */
+/** Temporary network errors of remote stores. */
 const OUTAGES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -12,12 +12,12 @@ const OUTAGES = new Set([
   'EAI_AGAIN',
 ]);
 
-/** True when something failed for lack of descriptors, memory, processes or buffers. */
+/** True when the error was caused by a lack of file descriptors, memory, processes or buffers. */
 export function isShortage(error: unknown): boolean {
   return hasCode(error, SHORTAGES);
 }
 
-/** True when something failed that may succeed later without anybody's doing: a shortage, or a network that is down. */
+/** True for a temporary error, which a retry may fix: a resource shortage or a network outage. */
 export function isTransient(error: unknown): boolean {
   return isShortage(error) || hasCode(error, OUTAGES);
 }

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
 const STEADY_AFTER_MS = 50 * 60_000;
-/** What a clock that is only kept in step may be moved by between two looks. */
+/** The largest adjustment between two checks that counts as clock synchronization. */
 const STEP_MS = 60_000;
 
 /**
- * Tells whether what is old by the clock may be removed. A clock that was set may be wrong for a while, by years; it is
- * trusted when it has gone as fast as the machine's uptime for 50 minutes.
+ * Whether the system clock can be trusted for removing old data. After the clock was set it may be wrong by years; it
+ * is trusted once it has advanced in step with the uptime for 50 minutes.
  */
 export class SteadyClock {
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class SteadyClock {
     this.#clock = clock;
   }
 
-  /** To be called at the start of a service, and before each removal. */
+  /** Call it when the service starts, and before each removal. */
   look(): boolean {
     const [nowMs, uptimeMs] = [this.#clock.now(), this.#clock.uptimeMs()];
     const last = this.#last;

@@ -10,7 +10,7 @@ import type { Logger } from './logger.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** At a quiet hour, UTC. */
+/** UTC. */
 const NIGHTLY = '30 3 * * *';
 const HOURLY = '17 * * * *';
 
@@ -21,7 +21,7 @@ export interface UpkeepOptions {
   book: JobBook;
   retention: RetentionOptions;
   events: JobEvents;
-  /** Of this process: it sees to its claims itself. */
+  /** The dispatcher of this process, which manages its own claims. */
   dispatcher: { readonly worker: string };
   clock: Clock;
   logger: Logger;
@@ -30,8 +30,8 @@ export interface UpkeepOptions {
 const SWEEP_MS = LEASE_MS / 3;
 
 /**
- * What a service does beside rendering, after its start and then by the clock: audits the books, removes what is old, looks
- * for damage, puts back what dead workers of other processes left. Once at a time, of all processes.
+ * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
+ * checks the storage, requeues jobs of dead workers. Each task runs in one process at a time.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -47,7 +47,7 @@ export class Upkeep {
     this.#steady = new SteadyClock(options.clock);
   }
 
-  /** How many things the last audit found; null before the first, and where there are no books. */
+  /** Problems found by the last audit; null before the first audit and without a ledger. */
   get bookProblems(): number | null {
     return this.#bookProblems;
   }
@@ -66,7 +66,7 @@ export class Upkeep {
     this.#steady.look();
   }
 
-  /** Begins nothing more. What is under way then finds the stores closed, which is no fault. */
+  /** Starts no more tasks. Errors of tasks in progress, caused by the closing stores, are not logged. */
   async stop(): Promise<void> {
     const tasks = this.#tasks ?? [];
     this.#tasks = undefined;
@@ -74,13 +74,13 @@ export class Upkeep {
     for (const task of tasks) await task.destroy();
   }
 
-  /** By the clock, once a day. */
+  /** Runs once a day. */
   async nightly(): Promise<void> {
     await this.#alone('audit', () => this.#audit());
     await this.#alone('check', () => this.#check());
   }
 
-  /** An index that lost an entry hides a job, and nothing that reads it would notice. */
+  /** Finds damage that queries do not notice, such as a missing index entry, which hides a job. */
   async #check(): Promise<void> {
     try {
       const problems = await this.#options.storage.check?.();
@@ -97,17 +97,17 @@ export class Upkeep {
   async #alone(task: string, work: () => Promise<void>): Promise<void> {
     await this.#options.storage
       .alone(task, work)
-      .catch((error: unknown) => this.#report(error, `The task ${task} could not be begun.`));
+      .catch((error: unknown) => this.#report(error, `The task ${task} could not be started.`));
   }
 
   async #sweep(): Promise<void> {
     const { book, dispatcher, events } = this.#options;
     try {
       const again = await book.claims.putBackLapsed({ except: dispatcher.worker });
-      if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Jobs of dead workers wait again.');
+      if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Requeued jobs of dead workers.');
       for (const job of again) events.emit('change', job);
     } catch (error) {
-      this.#report(error, 'Jobs of dead workers could not be put back.');
+      this.#report(error, 'Requeueing jobs of dead workers failed.');
     }
   }
 
@@ -123,19 +123,19 @@ export class Upkeep {
     }
   }
 
-  /** Removes artifacts that are too old or too many, and requests that can't be repeated any more. */
+  /** Removes artifacts beyond the retention limits, and idempotency keys that have expired. */
   async #tidy(): Promise<void> {
     if (!this.#steady.look()) return;
     const { book, retention } = this.#options;
     await book
       .forgetOldRequests()
-      .catch((error: unknown) => this.#report(error, 'Old requests could not be forgotten.'));
+      .catch((error: unknown) => this.#report(error, 'Removing expired idempotency keys failed.'));
     if (Object.values(retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return;
     try {
       const jobs = await retain(this.#options, retention);
-      if (jobs > 0) this.#logger.info({ jobs }, 'Artifacts of old jobs were removed.');
+      if (jobs > 0) this.#logger.info({ jobs }, 'Removed artifacts of old jobs.');
     } catch (error) {
-      this.#report(error, 'Artifacts could not be removed.');
+      this.#report(error, 'Removing old artifacts failed.');
     }
   }
 

@@ -6,7 +6,7 @@ import { allPages, type Page } from '../pages.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 
-/** Makes and finds the owners of keys, jobs and credits. */
+/** Manages accounts, the owners of keys, jobs and credits. */
 export class Accounts {
   readonly #store: AccountStore;
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class Accounts {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** A new account; `conflict` when the address has one already. */
+  /** Creates an account. Error: `conflict` when the address is in use. */
   async create(email: string): Promise<Account> {
     if (!isEmail(email)) {
       throw new ScenepressError('invalid_request', `"${email.slice(0, 80)}" is not an e-mail address.`);
@@ -27,8 +27,8 @@ export class Accounts {
   }
 
   /**
-   * The account with that address or user id; `not_found` when there is none. `deleted`: one that is being deleted, too,
-   * or, by its id, was.
+   * Finds an account by address or user id. `deleted`: includes accounts that are being deleted and, by id, deleted
+   * ones. Error: `not_found`.
    */
   async find(reference: string, { deleted = false }: { deleted?: boolean } = {}): Promise<Account> {
     const isAddress = reference.includes('@');
@@ -39,14 +39,14 @@ export class Accounts {
     throw noAccount(isAddress ? `with the address ${reference}` : reference.slice(0, 80));
   }
 
-  /** From now on its keys are rejected. Its jobs go on; doing so again changes nothing. */
+  /** Disables an account: its keys are rejected immediately; its jobs continue. Idempotent. */
   disable(accountId: string): Promise<Account> {
     return this.#store.changeAccount(accountId, (account) =>
       account.disabledAtMs === undefined ? { ...account, disabledAtMs: this.#clock.now() } : account,
     );
   }
 
-  /** Its keys are accepted again. */
+  /** Enables an account: its keys are accepted again. */
   enable(accountId: string): Promise<Account> {
     return this.#store.changeAccount(accountId, (account) => {
       const { disabledAtMs, ...enabled } = account;
@@ -56,8 +56,8 @@ export class Accounts {
   }
 
   /**
-   * Begins to delete it: it is disabled for good, and found only by who asks for deleted ones. Its address stays until
-   * {@link completeDeletion}, so that what was cut off in between can be repeated by it.
+   * Starts the deletion of an account: disables it permanently and hides it from {@link find}. The address is kept
+   * until {@link completeDeletion}, so an interrupted deletion can be repeated by address.
    */
   beginDeletion(accountId: string): Promise<Account> {
     return this.#store.changeAccount(accountId, (account) => {
@@ -67,26 +67,26 @@ export class Accounts {
     });
   }
 
-  /** Removes its address, for good. Its id stays, for the books. */
+  /** Erases the address of an account. The id is kept for the ledger. */
   async completeDeletion(accountId: string): Promise<void> {
     await this.#store.changeAccount(accountId, (account) => {
-      assert(account.deletedAtMs !== undefined, 'its deletion was begun');
+      assert(account.deletedAtMs !== undefined, 'beginDeletion() is called first');
       return account.email === '' ? account : { ...account, email: '' };
     });
   }
 
-  /** Looked up on every request, so that it holds at once. */
+  /** Called on every request, so changes take effect immediately. */
   async isEnabled(accountId: string): Promise<boolean> {
     const account = await this.#store.getAccount(accountId);
     return account !== undefined && account.disabledAtMs === undefined;
   }
 
-  /** Oldest first, without deleted ones; those that are being deleted are among them. */
+  /** Lists accounts, oldest first: without deleted ones, but including those being deleted. */
   list(page?: Page): Promise<Account[]> {
     return this.#store.listAccounts(page);
   }
 
-  /** The same, all of them. */
+  /** Iterates over all of these accounts. */
   all(): AsyncGenerator<Account> {
     return allPages(
       (page) => this.#store.listAccounts(page),

@@ -1,4 +1,4 @@
-// One @ with something on both sides: an address is a name here, nothing is sent to it.
+// One @ with text on both sides; the address is only an identifier, no mail is sent.
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const LONGEST_EMAIL = 254;
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A part of an asset, both ends included, as HTTP ranges are. */
+/** A byte range with inclusive ends, as in HTTP. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -8,30 +8,30 @@ export interface ByteRange {
 
 /** An asset being read. */
 export interface OpenedAsset {
-  /** The bytes asked for. Whoever opened it reads it to its end or destroys it. */
+  /** The requested bytes. The caller must read the stream to its end or destroy it. */
   stream: Readable;
   /** Size of the whole asset, whatever the range. */
   sizeBytes: number;
-  /** Where the asset is a file of this machine: its path. */
+  /** The path, when the asset is a local file. */
   path?: string;
 }
 
 /**
- * Where artifacts live. Asset keys look like `<jobId>-<token>/video.mp4`, with the token of the claim under which they
- * were rendered: letters, digits, `-`, `_`, `.` and `/`. An asset is written once and never changed.
+ * The store of artifacts. Asset keys have the form `<jobId>-<token>/video.mp4`, with the token of the render's claim,
+ * and consist of letters, digits, `-`, `_`, `.` and `/`. Assets are immutable.
  */
 export interface AssetStore {
   start?(): Promise<void>;
   stop?(): Promise<void>;
   /**
-   * Copies a file of this machine into the store, durable when the promise resolves. The file is opened without
-   * following links. Putting the same key again replaces it. An error whose `code`, or that of
-   * its `cause`, says that the machine is short of something (`EMFILE`, `ENOMEM`, …) or a network is down
-   * (`ECONNREFUSED`, `ETIMEDOUT`, …) makes the job wait; after any other one it is rendered once more.
+   * Copies a local file into the store; durable when the promise resolves. Must not follow links when opening the
+   * file. Replaces an asset with the same key. After an error whose `code`, or that of its `cause`, reports a
+   * resource shortage (`EMFILE`, `ENOMEM`, …) or a network outage (`ECONNREFUSED`, `ETIMEDOUT`, …), the job waits;
+   * after any other error it is rendered once more.
    */
   put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }>;
   /** Undefined when there is no such asset. */
   open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined>;
-  /** Deleting what isn't there is no error. */
+  /** Deleting a missing asset is not an error. */
   delete(assetKey: string): Promise<void>;
 }

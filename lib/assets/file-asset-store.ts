@@ -28,7 +28,7 @@ export class FileAssetStore implements AssetStore {
     try {
       sizeBytes = await replaceFile(realDisk, folder, basename(target), source.createReadStream());
     } finally {
-      await source.close(); // Its stream does so only once it has been read from.
+      await source.close(); // A stream only closes it after it was read from.
     }
     await realDisk.syncFolder(this.#folder); // For the name of the job's folder.
     return { sizeBytes };
@@ -57,7 +57,7 @@ export class FileAssetStore implements AssetStore {
     if (left !== undefined) await realDisk.syncFolder(left);
   }
 
-  /** Where an asset is, or would be. */
+  /** The path of an asset. */
   path(assetKey: string): string {
     assert(KEY.test(assetKey), 'an asset key');
     return join(this.#folder, assetKey);

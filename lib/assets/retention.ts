@@ -3,11 +3,11 @@ import type { JobRecord } from '../jobs/job.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AssetStore } from './asset-store.ts';
 
-/** How long artifacts are kept; jobs are kept for good. */
+/** How long artifacts are kept. Jobs are kept forever. */
 export interface RetentionOptions {
-  /** Days since the job's end. Default: without end. */
+  /** Days since the job's end. Default: unlimited. */
   maxAgeDays: number;
-  /** Bytes of all artifacts together; the oldest go first. Default: without limit. */
+  /** Total bytes of all artifacts; the oldest are removed first. Default: unlimited. */
   maxTotalBytes: number;
 }
 
@@ -18,12 +18,12 @@ export const KEEP_ALL: RetentionOptions = {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MOST_NAMED = 5;
-/** A store that refuses more is asked again another time. */
+/** Failures after which a run is aborted. */
 const MOST_REFUSALS = 100;
 
 /**
- * Removes artifacts that are too old or too many. Returns how many jobs lost theirs. Those that can't be removed don't
- * keep it from removing others; it then rejects at its end.
+ * Removes artifacts beyond the limits. Returns the number of affected jobs. When some cannot be removed, it continues
+ * with the others and rejects at the end.
  */
 export async function retain(
   { storage, assets, clock }: { storage: Storage; assets: AssetStore; clock: Clock },
@@ -34,7 +34,7 @@ export async function retain(
   const kept = new Map<string, unknown>();
   const remove = async ({ jobId, artifacts }: JobRecord): Promise<boolean> => {
     try {
-      // The assets first: noted but not removed, they would stay for ever.
+      // Assets first: after the job is marked, nothing would remove them.
       for (const { assetKey } of artifacts) await assets.delete(assetKey);
     } catch (error) {
       if (kept.size === MOST_REFUSALS) throw error;
@@ -50,7 +50,7 @@ export async function retain(
     if (!isOld || !(await remove(job))) totalBytes += sizeOf(job);
   }
   if (totalBytes > maxTotalBytes) {
-    // A second time, because a list of all jobs has no place in memory.
+    // Iterates again, because a list of all jobs may not fit in memory.
     for await (const job of storage.jobsWithArtifacts()) {
       if (totalBytes <= maxTotalBytes) break;
       if (!kept.has(job.jobId) && (await remove(job))) totalBytes -= sizeOf(job);

@@ -13,12 +13,12 @@ import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
-/** Jobs that are read at once: more would hold the service for longer. */
+/** Jobs per query; larger pages would block the service for longer. */
 const PAGE = 100;
-/** What a lock leaves behind; no part of the data. */
+/** Files of the lock; not part of the data. */
 const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
-/** What is in a backup, written last: without it, a backup is incomplete. */
+/** The manifest of a backup. Written last: without it, a backup is incomplete. */
 interface Manifest {
   format: 1;
   /** ISO 8601, UTC. */
@@ -33,31 +33,31 @@ type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: Secret
 export interface BackupReport {
   folder: string;
   jobs: number;
-  /** Deliveries that a service will send when it starts on this. */
+  /** Deliveries that a service will send when it starts on this data. */
   dueDeliveries: number;
   files: number;
   sizeBytes: number;
-  /** Webhook secrets that can't be read without the master key. */
+  /** Webhook secrets that cannot be decrypted without the master key. */
   sealedSecrets: SealedSecrets;
 }
 
-/** Where the master key of a restored folder is; `none`: nothing is sealed, and the first start makes a new one. */
+/** The location of a restored folder's master key; `none`: nothing is sealed, and the first start creates a key. */
 export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
 
 export interface RestoreOptions {
-  /** What is due to webhooks is noted as failed instead of being sent after the next start. */
+  /** Marks due webhook deliveries as failed instead of sending them after the next start. */
   dropDeliveries?: boolean;
-  /** The master key (hexadecimal), for a backup without it; it must open every sealed secret. */
+  /** The master key (hexadecimal), for a backup without it; must decrypt all sealed secrets. */
   masterKey?: string | undefined;
-  /** Writes that key into the folder, as `master.key`; otherwise it has to be given at each start, too. */
+  /** Stores that key in the folder as `master.key`; otherwise it must be given at each start. */
   storeMasterKey?: boolean;
 }
 
 /**
- * Copies a data folder into a new folder while the service goes on: jobs and books as of one moment, with the sources and
- * artifacts of those jobs, accounts and keys, and the studio's own material. It is read back and checked before it gets
- * its name: a file that can't be read fails it (`storage_failed`). The master key stays behind unless asked for. A replacement of the master key waits until it is done, and the
- * other way round; one that was cut off has to be completed first (`conflict`).
+ * Copies a data folder to a new folder while the service runs: a consistent snapshot of jobs and ledger, with the
+ * jobs' sources and artifacts, accounts, keys and the studio folders. The copy is verified before it is renamed into
+ * place; an unreadable file fails it (`storage_failed`). The master key is only included on request. Backups and
+ * replacements of the master key exclude each other; an interrupted replacement must be completed first (`conflict`).
  */
 export function backUp(
   source: DataFolder,
@@ -79,7 +79,7 @@ async function copyAll(source: DataFolder, target: string, withMasterKey: boolea
   try {
     return await copyInto(part, source, target, withMasterKey);
   } catch (error) {
-    // On a disk that is full it would take the room that is missing.
+    // Frees the space; the disk may be full.
     await rm(part, { recursive: true, force: true }).catch(() => {});
     throw error;
   }
@@ -111,11 +111,11 @@ async function copyInto(
 }
 
 /**
- * Makes a data folder of a backup, after checking every file of it. Overwrites nothing. What was due to webhooks when the
- * backup was made is sent after the next start, though it may have been sent since: receivers know it by its `jobId`. With
- * `dropDeliveries` it is noted as failed instead, and can be sent again one by one. Errors: `not_found`,
- * `storage_damaged`, `conflict`, `storage_failed` when the folder can't be put there; `master_key` when a wrong one is given.
- * Then nothing is restored.
+ * Restores a data folder from a backup, after verifying all its files. Overwrites nothing. Deliveries that were due
+ * at the time of the backup are sent after the next start, possibly for the second time; receivers identify them by
+ * `jobId`. With `dropDeliveries` they are marked as failed instead and can be redelivered individually. Errors:
+ * `not_found`, `storage_damaged`, `conflict`, `storage_failed` when the folder cannot be created, `master_key` when
+ * the given key is wrong. On error nothing is restored.
  */
 export async function restore(
   backup: string,
@@ -141,13 +141,13 @@ export async function restore(
   const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey });
   const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
   await syncTree(part);
-  // An empty folder may stand there.
+  // Replaces an empty folder, if any.
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
   return { ...report(target, manifest, contents), masterKey: where };
 }
 
-/** Sees, before anything is copied, that a folder can be made beside the target and take its place. */
+/** Checks before copying that a folder can be created beside the target and renamed to it. */
 async function tryPlace(part: string, target: string): Promise<void> {
   try {
     await rm(part, { recursive: true, force: true });
@@ -166,7 +166,7 @@ async function tryPlace(part: string, target: string): Promise<void> {
   }
 }
 
-/** The key that was given, when it is that of the backup; tried before anything is copied. */
+/** Checks before copying that the given key is that of the backup. */
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
   const check = await realDisk.read(join(backup, MASTER_KEY_CHECK_FILE));
@@ -174,7 +174,7 @@ async function rightKey(given: string, backup: string): Promise<MasterKey> {
   return masterKey;
 }
 
-/** Puts the master key, or nothing of it, into a restored folder; answers where the key is. */
+/** Stores the master key in a restored folder if requested; returns the key's location. */
 async function placeMasterKey(
   folder: string,
   secrets: SecretsCheck,
@@ -194,12 +194,12 @@ async function placeMasterKey(
   if (given) return 'given';
   if (existsSync(join(folder, MASTER_KEY_FILE))) return 'in the folder';
   if (secrets.count > 0) return 'missing';
-  // A start would ask for a key that opens nothing.
+  // Nothing is sealed: the check file would make the next start require the old key.
   await rm(join(folder, MASTER_KEY_CHECK_FILE), { force: true });
   return 'none';
 }
 
-/** Opens a copied database as a service would and reads all of it; with `source`, fetches its artifacts first. */
+/** Opens a copied database and reads all of it; with `source`, copies the artifacts first. */
 async function checkAndCopyAssets(
   path: string,
   {
@@ -221,7 +221,7 @@ async function checkAndCopyAssets(
           await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
         }
         const found = await statusOf(copy.assets.path(assetKey));
-        // Removed by retention meanwhile: its link answers that it is gone, here as there.
+        // A missing artifact was removed by retention meanwhile, which is no damage.
         if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
       }
     }
@@ -250,7 +250,7 @@ function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** How many deliveries wait for an attempt; with `drop`, they are noted as failed, and none is left. */
+/** The number of unfinished deliveries; with `drop`, marks them as failed. */
 async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
   let count = 0;
   for (let after: string | undefined; ; ) {
@@ -273,7 +273,7 @@ async function readManifest(backup: string): Promise<Manifest> {
   } catch (cause) {
     throw new ScenepressError(
       'not_found',
-      `${backup} is no complete backup: it has no readable ${MANIFEST}. Nothing was restored.`,
+      `${backup} is not a complete backup: it has no readable ${MANIFEST}. Nothing was restored.`,
       { cause },
     );
   }
@@ -303,7 +303,7 @@ async function filesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Read piece by piece: among the studio's own there may be files of many gigabytes. */
+/** Streams the file: studio folders may hold files of many gigabytes. */
 async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes: number }> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -314,7 +314,7 @@ async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes:
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-/** Copies files, folders and links as they are; a folder that isn't there is none. */
+/** Copies a tree of files, folders and links; no effect when `from` does not exist. */
 async function copyTree(from: string, to: string): Promise<void> {
   if (!(await statusOf(from))) return;
   const filter = async (path: string) => {
@@ -324,7 +324,7 @@ async function copyTree(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true, verbatimSymlinks: true, filter });
 }
 
-/** Resolves when all files of a tree, and their names, are on the medium. */
+/** Flushes all files and folders of a tree. */
 async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -340,7 +340,7 @@ async function syncFile(path: string): Promise<void> {
   await file.close();
 }
 
-/** Undefined when there is no such file. What can't be looked at must not pass for one that isn't there. */
+/** Undefined when there is no such file; other errors are thrown. */
 async function statusOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -359,12 +359,12 @@ function report(
   return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
 }
 
-/** An error of the system names the file. */
+/** Converts system errors that name a file. */
 function explained(error: NodeJS.ErrnoException): Error {
   if (isScenepressError(error) || error.path === undefined) return error;
   return new ScenepressError(
     'storage_failed',
-    `The backup was not made: ${error.path} can't be read or written (${error.code}). See to that, and repeat it.`,
+    `The backup was not made: ${error.path} can't be read or written (${error.code}). Fix this, then repeat it.`,
     { cause: error },
   );
 }
@@ -380,6 +380,6 @@ function twoMasterKeys(path: string): ScenepressError {
 function damaged(path: string, what: string): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
-    `The copy in ${path} is damaged: ${what}. It was left for you to look at.`,
+    `The copy in ${path} is damaged: ${what}. It was kept for inspection.`,
   );
 }

@@ -20,54 +20,54 @@ import { checkFolder } from './folder-check.ts';
 import { FolderLock } from './folder-lock.ts';
 import { SpareRoom, type SpareRoomOptions } from './spare-room.ts';
 
-/** Jobs with their sources, deliveries, books. */
+/** Jobs with their sources, deliveries, ledger. */
 export const DATABASE = 'database.sqlite';
-/** While it is there, the database is being replaced by what could be saved of it. */
+/** Exists while a recovery replaces the database. */
 export const RECOVERING = 'recovering';
 const ARTIFACTS = 'artifacts';
 
 export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom' | 'onFlush'> {
   spareRoom?: SpareRoomOptions;
-  /** What all but the database is written with. Default: the machine's own. */
+  /** The file system for everything but the database. Default: that of the machine. */
   disk?: Disk;
 }
 
-/** How large the data is, in bytes. */
+/** The size of the data, in bytes. */
 export interface DataStatistics {
   databaseBytes: number;
-  /** Commits that are not in the database's main file yet. */
+  /** The size of the write-ahead log. */
   logBytes: number;
   /** Accounts, keys and settings. */
   documentBytes: number;
 }
 
 /**
- * Everything in one folder of this machine: the embedded default.
+ * Stores all data in one local folder; the default.
  *
  * ```
- * database.sqlite jobs with their sources, deliveries and books; -wal, -shm: SQLite's own, part of it
- * accounts.json keys.json settings.json   documents, for people too
- * artifacts/      what renders left
- * fonts/ python/ assets/   the studio's own material, for every scene to read
- * work/           renders in progress; `work.old-…`: what killed services left of theirs, about to be removed
- * spare-room      kept for ending what has begun when the disk runs full
- * master.key      seals webhook secrets; `master.key.next` while it is being replaced, `master.key.until-…`: former ones
- * damaged-…/      what a recovery replaced
- * lock            held by the process that owns the folder; lock.holder: which that is
+ * database.sqlite jobs with their sources, deliveries and ledger; -wal and -shm belong to it
+ * accounts.json keys.json settings.json   documents, which can be edited manually
+ * artifacts/      videos, thumbnails and captions
+ * fonts/ python/ assets/   the studio folders, readable by all scenes
+ * work/           running renders; `work.old-…`: left by killed services, being removed
+ * spare-room      reserved space for finishing work when the disk is full
+ * master.key      encrypts webhook secrets; `master.key.next`: during a replacement; `master.key.until-…`: former keys
+ * damaged-…/      files replaced by a recovery
+ * lock            held by the process that owns the folder; lock.holder identifies it
  * ```
  */
 export class DataFolder {
-  /** Absolute: it stays the same folder when the program goes elsewhere. */
+  /** Absolute, so it does not depend on the current directory. */
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #lock: FolderLock;
   readonly #disk: Disk;
   readonly #documents: Documents;
   readonly masterKeyFiles: MasterKeyFiles;
-  /** The last of what must not happen at the same time. */
+  /** The tail of the queue of exclusive tasks. */
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = false;
-  /** Whether the disk has room for more than ending what has begun. */
+  /** Watches the free disk space. */
   readonly room: SpareRoom;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
@@ -75,7 +75,7 @@ export class DataFolder {
   readonly keyStore: KeyStore;
   readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
-  /** Told of every group of commits that reached the disk. */
+  /** Called for every flushed group commit. */
   onFlush: (flush: Flush) => void = () => {};
 
   constructor(folder: string, { spareRoom, disk = realDisk, ...options }: DataFolderOptions = {}) {
@@ -99,14 +99,14 @@ export class DataFolder {
     this.assets = new FileAssetStore(join(this.path, ARTIFACTS));
   }
 
-  /** Where renders in progress keep their files. */
+  /** The folder for files of running renders. */
   get workFolder(): string {
     return join(this.path, 'work');
   }
 
   /**
-   * Opens the folder, made when it isn't there. Errors: `storage_locked` when another process has it, `storage_damaged`,
-   * `storage_failed` when it can't be read or written, `conflict` when it is a folder of something else.
+   * Opens the folder; creates it when missing. Errors: `storage_locked` when another process has it,
+   * `storage_damaged`, `storage_failed` when it cannot be read or written, `conflict` when it contains other data.
    */
   async start(): Promise<void> {
     if (this.#isOpen) return;
@@ -139,12 +139,12 @@ export class DataFolder {
     };
   }
 
-  /** What secrets are sealed with: the same object until {@link stop}. Errors: `master_key`. */
+  /** The master keys; the same object until {@link stop}. Error: `master_key`. */
   masterKeys(options: MasterKeyOptions = {}): Promise<MasterKeys> {
     return this.masterKeyFiles.load(options);
   }
 
-  /** Runs what must not happen at the same time: a backup must not get secrets of one master key with another. */
+  /** Runs exclusive tasks one at a time: a backup must not overlap with a replacement of the master key. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work, work);
     this.#last = done.catch(() => {});
@@ -152,15 +152,15 @@ export class DataFolder {
   }
 
   /**
-   * Writes jobs, books and documents into another folder, while the service goes on: jobs and books as of one moment, and
-   * the documents after them, so accounts and keys that jobs refer to are there.
+   * Copies database and documents to another folder while the service runs. The database is copied as a snapshot, and
+   * the documents after it, so they contain all accounts and keys that jobs refer to.
    */
   async copyDatabase(folder: string): Promise<void> {
     await this.#database.copyTo(join(folder, DATABASE));
     await this.#documents.copyTo(folder);
   }
 
-  /** A job whose source should be there and isn't. */
+  /** The id of a job whose source is missing, if any. */
   async jobWithoutSource(): Promise<string | undefined> {
     const [row] = await this.#database.aside<{ job_id: string }>(
       `SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL
@@ -182,7 +182,7 @@ export class DataFolder {
     this.#lock.release();
   }
 
-  /** Lets other users through to what they can open, as renders without bubblewrap need; they can't list the folder. */
+  /** Lets other users traverse the folder but not list it, which renders without bubblewrap need. */
   async letThrough(): Promise<void> {
     await chmod(this.path, 0o711);
   }

@@ -1,17 +1,20 @@
 import type { Disk } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 
-/** What may lie in a folder before it becomes a data folder: what its owner puts there, and what a first start left. */
+/**
+ * Files allowed in a folder before it becomes a data folder: those of its owner, and those of an incomplete first
+ * start.
+ */
 const BEFORE_THE_DATA =
   /^(\..*|lost\+found|lock|lock-journal|lock\.holder|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
 const DATABASE = 'database.sqlite';
-/** What a first start makes after the database. */
+/** Files that a first start creates after the database. */
 const DATA = /^(database\.sqlite-wal|(accounts|keys|settings)\.json(\.new)?)$/;
 const MOST_NAMED = 5;
 
 /**
- * Refuses to make a data folder of a folder that is somebody's already, and of one whose database is gone: both would
- * look like a new one.
+ * Rejects a folder with foreign files, and a data folder whose database is missing: both could be mistaken for a new
+ * one.
  */
 export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   const names = await namesIn(disk, folder);
@@ -30,7 +33,7 @@ export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   const others = foreign.length > MOST_NAMED ? ` and ${foreign.length - MOST_NAMED} more` : '';
   throw new ScenepressError(
     'conflict',
-    `${folder} is no data folder and isn't empty (${foreign.slice(0, MOST_NAMED).join(', ')}${others}). ` +
+    `${folder} is not a data folder and isn't empty (${foreign.slice(0, MOST_NAMED).join(', ')}${others}). ` +
       'Nothing was changed. Name an empty folder, or one that is still to be made.',
   );
 }

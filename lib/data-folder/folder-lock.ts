@@ -11,19 +11,19 @@ import { ScenepressError } from '../errors.ts';
 const SQLITE_BUSY = 5;
 const OWNERS_ALONE = 0o600;
 
-/** Who holds a folder. */
+/** The process that holds a folder. */
 interface Holder {
   pid: number;
-  /** Of the socket that it listens on. */
+  /** The token in the name of its socket. */
   token: string;
 }
 
 /**
- * Keeps a second process out of a data folder, twice: the kernel releases both when the process ends, however it ends.
+ * An exclusive lock on a data folder. Uses two mechanisms; the kernel releases both when the process ends.
  *
- * - An exclusive SQLite transaction on a file of the folder, because Node has no `flock`. It holds between containers,
- *   but is lost when the process itself opens and closes that file, as a copy of the folder does.
- * - A socket without a place in the file system, whose name only those know who may read the folder.
+ * - An exclusive SQLite transaction on a file of the folder, because Node has no `flock`. Works across containers,
+ *   but is lost when the process itself opens and closes that file, as copying the folder does.
+ * - An abstract socket, whose name is known only to those who can read the folder.
  */
 export class FolderLock {
   readonly #folder: string;
@@ -35,16 +35,17 @@ export class FolderLock {
   }
 
   /**
-   * Errors: `storage_locked`, naming the process id, when another process holds the folder; `storage_failed` when its
-   * file can't be locked.
+   * Errors: `storage_locked`, with the process id, when another process holds the folder; `storage_failed` when the
+   * file cannot be locked.
    */
   async acquire(): Promise<void> {
     let database: DatabaseSync | undefined;
     try {
       database = new DatabaseSync(this.#lockFile, { timeout: 0 });
-      // With a journal of its own on the disk, it would need room there.
+      // A journal on disk would need free space.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-      // Anyone who may read it may lock it. Not opened for this: closing it again would give up the lock.
+      // Anyone who can read the file can lock it. Changed by path: opening and closing the file would release the
+      // lock.
       chmodSync(this.#lockFile, OWNERS_ALONE);
       const holder = await this.#holder();
       if (holder && (await listens(holder.token))) throw this.#taken(holder);
@@ -79,7 +80,7 @@ export class FolderLock {
     try {
       await writeFile(this.#holderFile, `${JSON.stringify(holder)}\n`, { mode: OWNERS_ALONE });
     } catch (error) {
-      if (!isNoRoom(error)) throw error; // The file alone keeps others out, too.
+      if (!isNoRoom(error)) throw error; // The file lock alone is sufficient.
     }
   }
 
@@ -87,7 +88,7 @@ export class FolderLock {
     try {
       return JSON.parse(await readFile(this.#holderFile, 'utf8')) as Holder;
     } catch {
-      return undefined; // None, or one that had no room to write it.
+      return undefined; // No holder, or one that could not write the file on a full disk.
     }
   }
 
@@ -118,7 +119,7 @@ export class FolderLock {
   }
 }
 
-/** In the abstract namespace of sockets: it needs no file, and goes with its process. */
+/** An abstract socket needs no file and disappears with its process. */
 function nameOf(token: string): string {
   return `\0scenepress-${token}`;
 }

@@ -5,13 +5,13 @@ import { type Disk, isNoRoom, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 
 /**
- * More than ending one running job writes (its record and its webhook's body, each with 200 KiB of metadata), and the
- * same again for what else is under way.
+ * More than the end of a running job writes: its record and its webhook's body, each with 200 KiB of metadata. The
+ * rest is for other work in progress.
  */
 const BYTES_PER_JOB = 1024 * 1024;
 const BYTES_FOR_THE_REST = 2 * 1024 * 1024;
 
-/** How much ends what may be running. */
+/** The space needed to finish all running jobs. */
 export function spareBytesFor(workers: number): number {
   return workers * BYTES_PER_JOB + BYTES_FOR_THE_REST;
 }
@@ -22,19 +22,19 @@ const LOOK_AGAIN_MS = 5_000;
 
 export interface SpareRoomOptions {
   disk?: Disk;
-  /** Bytes that are free for this user on the disk of a folder. */
+  /** Returns the bytes available to this user on the file system of a folder. */
   freeBytes?: (folder: string) => Promise<number>;
   lookAgainMs?: number;
 }
 
 /**
- * Room on the disk that is kept for ending what has begun: a file of random bytes (zeros take no room on some disks),
- * given up when the disk runs full, and made again when there is room again. In between nothing new may begin. Emits
- * `available` when that is over.
+ * Disk space reserved for finishing work in progress: a file of random bytes (zeros take no space on some file
+ * systems) that is deleted when the disk is full, and created again when there is space. In between, no new work may
+ * start. Emits `available` when the shortage ends.
  *
  * ```
  *            ranOut()                          free ≥ twice the spare room + what was missing
- *  enough ─────────────▶ short (file given up) ─────────────▶ enough (file made again)
+ * enough ─────────────▶ short (file deleted) ──────────────▶ enough (file created)
  * ```
  */
 export class SpareRoom extends EventEmitter<{ available: [] }> {
@@ -57,12 +57,12 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     this.#lookAgainMs = options.lookAgainMs ?? LOOK_AGAIN_MS;
   }
 
-  /** Nothing new may begin: what room there is belongs to what has begun. */
+  /** True while no new work may start: the remaining space is for work in progress. */
   get isShort(): boolean {
     return this.#short;
   }
 
-  /** Reserves `sizeBytes` of the disk, or starts out short of them. */
+  /** Reserves `sizeBytes` of disk space; starts in the short state when that fails. */
   async start({ sizeBytes, logger }: { sizeBytes: number; logger: Logger }): Promise<void> {
     this.#sizeBytes = sizeBytes;
     this.#logger = logger;
@@ -82,18 +82,20 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     this.#sizeBytes = 0;
   }
 
-  /** Something did not fit: gives the spare room up. `missingBytes`: what more has to be free before it is over. */
+  /**
+   * Releases the reserved space because a write failed. `missingBytes`: additional space needed to end the shortage.
+   */
   ranOut({ missingBytes = 0 }: { missingBytes?: number } = {}): Promise<void> {
     this.#missingBytes = Math.max(this.#missingBytes, missingBytes);
     this.#becomeShort();
-    // A file of artifacts that didn't fit is gone already: what it took is there for the rest.
+    // An artifact that did not fit has already been deleted, which freed enough space.
     return missingBytes > 0 ? this.#working : this.#then(() => this.#giveUp());
   }
 
-  /** One step at a time. */
+  /** Runs steps sequentially. */
   #then(step: () => Promise<void>): Promise<void> {
     this.#working = this.#working.then(step).catch((error: unknown) => {
-      this.#logger.warn({ err: error, folder: this.#folder }, 'Spare room on the disk could not be managed.');
+      this.#logger.warn({ err: error, folder: this.#folder }, 'Managing the reserved disk space failed.');
     });
     return this.#working;
   }
@@ -103,13 +105,13 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     this.#short = true;
     this.#logger.error(
       { folder: this.#folder },
-      'The disk is full: no jobs are taken on and none is begun until there is room. Free some space on it.',
+      'The disk is full: no jobs are accepted or started until there is space. Free some disk space.',
     );
     this.#timer = setInterval(() => void this.#then(() => this.#look()), this.#lookAgainMs).unref();
   }
 
   async #giveUp(): Promise<void> {
-    this.#becomeShort(); // It may have been made again meanwhile.
+    this.#becomeShort(); // The file may have been created again meanwhile.
     await this.#disk.remove(this.#path);
     await this.#disk.syncFolder(this.#folder);
   }
@@ -123,7 +125,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     this.#missingBytes = 0;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#logger.info({ folder: this.#folder, freeBytes }, 'There is room on the disk again.');
+    this.#logger.info({ folder: this.#folder, freeBytes }, 'There is free disk space again.');
     this.emit('available');
   }
 
@@ -153,7 +155,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   }
 }
 
-/** Bytes that are free for this user on the disk that a folder is on. */
+/** The bytes available to this user on the file system of a folder. */
 export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

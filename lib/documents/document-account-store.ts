@@ -33,7 +33,7 @@ export const ACCOUNTS_FORMAT: ListFormat<Account> = listFormat('accounts', {
   unique: UNIQUE,
 });
 
-/** Accounts in `accounts.json`, all of them in memory. */
+/** Accounts in `accounts.json`, held in memory. */
 export class DocumentAccountStore implements AccountStore {
   readonly document: Document<Account[], Draft<Account>>;
   readonly #table = new Table<Account>({

@@ -2,22 +2,22 @@ import type { Adapter } from 'lowdb';
 import { type Disk, replaceFile, writeBeside } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 
-/** How a document stands in its file. */
+/** The file format of a document. */
 export interface DocumentFormat<Data> {
-  /** What it is before anything was written. */
+  /** The initial content. */
   empty: Data;
-  /** Throws a {@link Flaw} where the text isn't such a document. */
+  /** Throws a {@link Flaw} when the text is not valid. */
   parse(text: string): Data;
-  /** Something that prints it again and again, and may remember what it printed last. */
+  /** Creates a printer, which may cache its last output. */
   printer(): (data: Data) => Buffer[];
 }
 
-/** What is wrong with a text, as the end of a sentence that begins with the file. */
+/** A format error; the message completes a sentence that starts with the file name. */
 export class Flaw extends Error {}
 
 /**
- * lowdb's adapter for one file: written beside, flushed, renamed, and the folder flushed, so that there is the old text or
- * the new after a crash. A file that somebody else has changed is not overwritten.
+ * lowdb's adapter for one file. Writes are atomic and durable (see `replaceFile`). A file that was changed externally
+ * is not overwritten.
  */
 export class DocumentFile<Data> implements Adapter<Data> {
   readonly path: string;
@@ -27,7 +27,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
   readonly #format: DocumentFormat<Data>;
   readonly #print: (data: Data) => Buffer[];
   #stamp: string | undefined;
-  /** The last write was renamed, but whether that is on the medium is unknown. */
+  /** The last write was renamed, but may not be durable. */
   #isUncertain = false;
 
   constructor(options: { disk: Disk; folder: string; name: string; format: DocumentFormat<Data> }) {
@@ -39,7 +39,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     this.path = `${options.folder}/${options.name}`;
   }
 
-  /** Whether it was there, or was written since. */
+  /** Whether the file exists. */
   get isThere(): boolean {
     return this.#stamp !== undefined;
   }
@@ -48,7 +48,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     return this.#format.empty;
   }
 
-  /** Null when there is no such file. Errors: `storage_damaged`. */
+  /** Null when the file does not exist. Error: `storage_damaged`. */
   async read(): Promise<Data | null> {
     await this.#disk.remove(this.#besidePath);
     this.#stamp = await this.#disk.stampOf(this.path);
@@ -56,7 +56,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     const bytes = await this.#disk.read(this.path);
     if (!bytes) return null;
     const data = this.#parse(bytes);
-    // What was written by hand, or by a process that was killed, may not be on the medium yet.
+    // A manual edit, or a write of a killed process, may not be durable yet.
     const file = await this.#disk.open(this.path, 'existing');
     try {
       await file.sync();
@@ -67,7 +67,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     return data;
   }
 
-  /** When it rejects, the file is as it was; where that can't be known, all later writes are refused. */
+  /** When it rejects, the file is unchanged. When that is uncertain, all later writes are rejected. */
   async write(data: Data): Promise<void> {
     if (this.#isUncertain) throw this.#uncertain();
     await writeBeside(this.#disk, this.#folder, this.#name, this.#print(data));
@@ -133,6 +133,6 @@ function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new Flaw('it is no text in UTF-8');
+    throw new Flaw('it is not valid UTF-8');
   }
 }

@@ -35,10 +35,10 @@ export const KEYS_FORMAT: ListFormat<KeyRecord> = listFormat('keys', {
   unique: UNIQUE,
 });
 
-/** Secrets that are sealed again before others have their turn. */
+/** Secrets re-encrypted before yielding to the event loop. */
 const RESEALED_AT_ONCE = 200;
 
-/** API keys in `keys.json`, all of them in memory. */
+/** API keys in `keys.json`, held in memory. */
 export class DocumentKeyStore implements KeyStore {
   readonly document: Document<KeyRecord[], Draft<KeyRecord>>;
   readonly #table = new Table<KeyRecord>({
@@ -86,9 +86,9 @@ export class DocumentKeyStore implements KeyStore {
     return this.#table.list(page, accountId);
   }
 
-  /** Encrypts beforehand, a few at a time, then writes all at once; a secret that changed meanwhile stays as it is then. */
+  /** Encrypts in batches first, then writes all at once; secrets that changed meanwhile are left unchanged. */
   async resealSecrets(reseal: (sealed: string) => string): Promise<number> {
-    await this.document.change(() => {}); // What is being written is seen after that.
+    await this.document.change(() => {}); // Waits for writes in progress, so they are covered.
     const replaced = new Map<string, { before: string; after: string }>();
     let looked = 0;
     for await (const { keyId, webhookSecretSealed: before } of this.#everyKey()) {

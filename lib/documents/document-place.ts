@@ -1,9 +1,9 @@
 import type { Disk } from '../disk.ts';
 
-/** Where a document is. */
+/** The location of a document. */
 export interface DocumentPlace {
   disk: Disk;
   folder: string;
-  /** A write found the disk full. What it does, the next write finds done. */
+  /** Called when a write found the disk full; the next write waits for it. */
   onNoRoom: () => Promise<void>;
 }

@@ -3,22 +3,22 @@ import { isNoRoom } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import type { DocumentFile } from './document-file.ts';
 
-/** What a document holds, in memory, as it is on the disk. */
+/** The durable content of a document, in memory. */
 export interface DocumentContent<Data, Draft> {
   /** Replaces everything. */
   load(data: Data): void;
-  /** A place for changes. */
+  /** Starts a set of changes. */
   draft(): Draft;
-  /** Everything with the changes, for the file; undefined when there are none. */
+  /** The whole content with the changes, for the file; undefined when nothing changed. */
   merged(draft: Draft): Data | undefined;
-  /** Takes the changes over. */
+  /** Applies the changes. */
   commit(draft: Draft): void;
 }
 
 export interface DocumentOptions<Data, Draft> {
   file: DocumentFile<Data>;
   content: DocumentContent<Data, Draft>;
-  /** A write found the disk full. What it does, the next write finds done. */
+  /** Called when a write found the disk full; the next write waits for it. */
   onNoRoom: () => Promise<void>;
 }
 
@@ -29,17 +29,17 @@ interface Change<Draft> {
 }
 
 /**
- * A document: lowdb, read whole at the start and written whole with each change.
+ * A lowdb document: read at the start, and completely rewritten with each change.
  *
- * Changes run one after the other; those that gather during a write share the next one. Readers see a change when it is
- * on the disk, so a write that fails leaves memory as it was.
+ * Changes run sequentially; those that arrive during a write share the next one. Readers see durable changes only, so
+ * a failed write leaves memory unchanged.
  */
 export class Document<Data, Draft> {
   readonly #file: DocumentFile<Data>;
   readonly #content: DocumentContent<Data, Draft>;
   readonly #onNoRoom: () => Promise<void>;
   readonly #low: Low<Data>;
-  /** What is on the disk; lowdb has what is being written. */
+  /** The durable data; lowdb holds the data being written. */
   #durable: Data;
   #open = false;
   #waiting: Change<Draft>[] = [];
@@ -57,7 +57,7 @@ export class Document<Data, Draft> {
     return this.#file.path;
   }
 
-  /** Reads the file; false when there is none. Errors: `storage_damaged`. */
+  /** Reads the file; false when it does not exist. Error: `storage_damaged`. */
   async start(): Promise<boolean> {
     if (this.#open) return true;
     this.#low.data = this.#file.empty;
@@ -67,7 +67,7 @@ export class Document<Data, Draft> {
     return this.#open;
   }
 
-  /** Makes the file that was not there. */
+  /** Creates the missing file. */
   async create(data: Data = this.#file.empty): Promise<void> {
     this.#low.data = data;
     await this.#low.write().catch(async (error: unknown) => {
@@ -77,13 +77,16 @@ export class Document<Data, Draft> {
     this.#open = true;
   }
 
-  /** Resolves when what was asked for is written. */
+  /** Resolves when all pending changes are written. */
   async stop(): Promise<void> {
     this.#open = false;
     await this.#writing;
   }
 
-  /** Has `work` change a draft, and writes that. What it throws undoes nothing but itself: let it throw first. */
+  /**
+   * Runs `work` on a draft and writes the draft. When `work` throws, its changes so far are not undone: it must throw
+   * before changing anything.
+   */
   change<T>(work: (draft: Draft) => T): Promise<T> {
     if (!this.#open) return Promise.reject(new ScenepressError('not_running', 'The data folder is closed.'));
     return new Promise<T>((resolve, reject) => {
@@ -96,7 +99,7 @@ export class Document<Data, Draft> {
     });
   }
 
-  /** Writes what is on the disk at the call into another folder. */
+  /** Writes the durable content to another folder. */
   async copyTo(folder: string): Promise<void> {
     await this.#file.writeCopy(folder, this.#durable);
   }
@@ -107,7 +110,7 @@ export class Document<Data, Draft> {
   }
 
   async #writeAll(): Promise<void> {
-    await Promise.resolve(); // Changes of one turn share a write.
+    await Promise.resolve(); // Changes made in the same turn share a write.
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];

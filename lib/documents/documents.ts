@@ -7,10 +7,10 @@ import { DocumentKeyStore, KEYS_FILE } from './document-key-store.ts';
 import type { DocumentPlace } from './document-place.ts';
 import { DocumentSettings, SETTINGS_FILE } from './document-settings.ts';
 
-/** In the order in which they are made: with the last one, a folder has them all. */
+/** In order of creation: when the last one exists, all do. */
 export const DOCUMENT_FILES: readonly string[] = [ACCOUNTS_FILE, KEYS_FILE, SETTINGS_FILE];
 
-/** What the documents of a folder begin with. */
+/** The initial contents of a folder's documents. */
 export interface FirstContents {
   accounts: Account[];
   keys: KeyRecord[];
@@ -18,8 +18,8 @@ export interface FirstContents {
 }
 
 /**
- * The documents of a data folder: what people may read and change by hand, while nothing runs on it. Whole in memory, so
- * nothing belongs here that grows with the jobs or changes with each request.
+ * The documents of a data folder, which can be edited manually while no service runs. Held in memory, so data that
+ * grows with jobs or changes with each request does not belong here.
  */
 export class Documents {
   readonly accounts: DocumentAccountStore;
@@ -32,7 +32,7 @@ export class Documents {
     this.settings = new DocumentSettings(place);
   }
 
-  /** Reads them, or makes them with `first` where none are there. Errors: `storage_damaged`. */
+  /** Reads the documents, or creates them with `first` when none exist. Error: `storage_damaged`. */
   async start(first: Partial<FirstContents> = {}): Promise<void> {
     const [accounts, keys, settings] = this.#all;
     const thereAre = { accounts: await accounts.start(), keys: await keys.start() };
@@ -50,7 +50,7 @@ export class Documents {
     for (const document of this.#all) await document.stop();
   }
 
-  /** Writes them into another folder, as they are at the call. */
+  /** Writes the current documents to another folder. */
   async copyTo(folder: string): Promise<void> {
     await Promise.all(this.#all.map((document) => document.copyTo(folder)));
   }

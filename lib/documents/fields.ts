@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { isoTime } from '../clock.ts';
 import { Flaw } from './document-file.ts';
 
-/** A value of a record, and how a person sees it in a file. */
+/** A field of a record and its representation in a file. */
 export interface Field<Value> {
-  /** What it has to be, as in `must be …`. */
+  /** The expected value, for the message `must be …`. */
   rule: string;
   accepts(value: unknown): boolean;
-  /** From a value that is accepted. */
+  /** Converts an accepted value. */
   read(value: unknown): Value;
   write(value: Value): unknown;
 }
@@ -20,7 +20,7 @@ function isTime(value: unknown): boolean {
 
 const TIME_RULE = 'a time such as "2026-11-22T18:30:00.000Z"';
 
-/** Epoch milliseconds, as ISO 8601 in UTC. */
+/** A time in epoch milliseconds, represented as ISO 8601 in UTC. */
 export const time: Field<number> = {
   rule: TIME_RULE,
   accepts: isTime,
@@ -28,7 +28,7 @@ export const time: Field<number> = {
   write: isoTime,
 };
 
-/** The same, or null. */
+/** A time or null. */
 export const timeOrNull: Field<number | null> = {
   rule: `null, or ${TIME_RULE}`,
   accepts: (value) => value === null || isTime(value),
@@ -36,7 +36,7 @@ export const timeOrNull: Field<number | null> = {
   write: (value) => (value === null ? null : isoTime(value)),
 };
 
-/** The same; what is absent in the record is null in the file, or absent there, too. */
+/** A time, or undefined in the record and null or absent in the file. */
 export const timeOrAbsent: Field<number | undefined> = {
   rule: `null, or ${TIME_RULE}`,
   accepts: (value) => value === undefined || timeOrNull.accepts(value),
@@ -44,7 +44,7 @@ export const timeOrAbsent: Field<number | undefined> = {
   write: (value) => timeOrNull.write(value ?? null),
 };
 
-/** A text that keeps a rule. */
+/** A text that satisfies a rule. */
 export function text(rule: string, keeps: (text: string) => boolean = () => true): Field<string> {
   return {
     rule,
@@ -54,7 +54,7 @@ export function text(rule: string, keeps: (text: string) => boolean = () => true
   };
 }
 
-/** The same, or null. */
+/** A text that satisfies a rule, or null. */
 export function textOrNull(rule: string, keeps: (text: string) => boolean): Field<string | null> {
   return {
     rule: `null, or ${rule}`,
@@ -64,12 +64,12 @@ export function textOrNull(rule: string, keeps: (text: string) => boolean): Fiel
   };
 }
 
-/** By the name in the file: the name in the record, and what it is. */
+/** Maps names in the file to names and fields of the record. */
 export interface Fields<Row> {
   [name: string]: { [Member in keyof Row]-?: readonly [Member, Field<Row[Member]>] }[keyof Row];
 }
 
-/** A record of what a file has of it; throws a {@link Flaw} that names the field. */
+/** Parses a record; throws a {@link Flaw} that names the invalid field. */
 export function readRecord<Row>(fields: Fields<Row>, value: unknown): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Flaw('it must be an object: {…}');
@@ -89,7 +89,7 @@ export function readRecord<Row>(fields: Fields<Row>, value: unknown): Row {
   return row as Row;
 }
 
-/** What is written can be read again. */
+/** Asserts that a record can be read back after writing. */
 export function assertRecord<Row>(fields: Fields<Row>, row: Row): void {
   for (const [name, value] of Object.entries(writtenRecord(fields, row))) {
     const [member, { accepts, rule }] = fields[name] as Fields<Row>[string];
@@ -97,7 +97,7 @@ export function assertRecord<Row>(fields: Fields<Row>, row: Row): void {
   }
 }
 
-/** What a file has of a record. */
+/** The representation of a record in a file. */
 export function writtenRecord<Row>(fields: Fields<Row>, row: Row): Record<string, unknown> {
   const written: Record<string, unknown> = {};
   for (const [name, [member, field]] of Object.entries(fields)) {

@@ -18,24 +18,24 @@ export function recordFormat<Row>(fields: Fields<Row>, empty: Row): DocumentForm
   };
 }
 
-/** The format is one that only a later version knows. */
+/** The format version is newer than this program. */
 export class LaterFormat extends Flaw {}
 
 export interface ListFormat<Row> extends DocumentFormat<Row[]> {
-  /** Of the list, and of what it is a list of. */
+  /** The name of the list, such as `accounts`. */
   name: string;
-  /** The field that names an entry. */
+  /** The id field of an entry. */
   id: string;
   idOf(row: Row): string;
-  /** A record of its entry in the list; throws a {@link Flaw} that names the field. */
+  /** Parses an entry; throws a {@link Flaw} that names the invalid field. */
   readEntry(value: unknown): Row;
-  /** By field, what no two records have. */
+  /** Unique values by field. */
   unique: UniqueValues<Row>;
 }
 
 /**
- * A document of many records: `{ "format": 1, "accounts": [ … ] }`. `id`: the field that names an entry. `unique`: by
- * field, what no two entries have.
+ * A document with a list of records: `{ "format": 1, "accounts": [ … ] }`. `id`: the id field of entries. `unique`:
+ * unique values by field.
  */
 export function listFormat<Row extends object>(
   name: string,
@@ -74,10 +74,10 @@ export function listFormat<Row extends object>(
   };
 }
 
-/** So many records are encoded again when one of them changes. */
+/** Records per cached block. */
 const BLOCK = 500;
 
-/** Prints a list. Most of it is the same at each write, so it keeps the bytes of blocks whose records stay the same. */
+/** Prints a list; caches the bytes of blocks whose records did not change. */
 class ListPrinter<Row> {
   readonly #name: string;
   readonly #fields: Fields<Row>;
@@ -129,7 +129,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // Its message quotes what stands there, which may be an address or a hash.
+    // The original message is not shown, because it quotes the text, which may be an address or a hash.
     const at = Number(/position (\d+)/.exec((cause as Error).message)?.[1] ?? text.length);
     const before = text.slice(0, at).split('\n');
     const column = (before.at(-1) as string).length + 1;

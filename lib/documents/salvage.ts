@@ -8,21 +8,21 @@ import { KEYS_FILE, KEYS_FORMAT } from './document-key-store.ts';
 import { SETTINGS_FILE, SETTINGS_FORMAT } from './document-settings.ts';
 import { LaterFormat, type ListFormat } from './format.ts';
 
-/** What is wrong with documents, and what they are without that. */
+/** The problems of documents, and their repaired contents. */
 export interface DocumentSalvage {
-  /** One sentence each, which begins with the file. */
+  /** One sentence each, starting with the file name. */
   faults: string[];
-  /** Entries that are named in a file and can't be used. */
+  /** Entries of the files that cannot be used. */
   lost: LostRow[];
-  /** By the name of the file: what it is to hold. Only of files that have to be written again. */
+  /** The new contents by file name, for files that must be rewritten. */
   contents: Map<string, Buffer[]>;
 }
 
-/** Reads the documents of a folder, entry by entry where they can't be used as they are. */
+/** Reads the documents of a folder; entry by entry when a file is invalid. */
 export async function salvageDocuments(disk: Disk, folder: string): Promise<DocumentSalvage> {
   const found: DocumentSalvage = { faults: [], lost: [], contents: new Map() };
   const names = await disk.list(folder);
-  // Before the settings are there, a start makes what is missing.
+  // Until the settings exist, the next start creates missing documents.
   const isWhole = names.includes(SETTINGS_FILE);
   const read = async (name: string) => (await disk.read(`${folder}/${name}`))?.toString();
   salvageList(found, ACCOUNTS_FILE, ACCOUNTS_FORMAT, await read(ACCOUNTS_FILE), isWhole);
@@ -79,7 +79,7 @@ function flawIn(file: string, parse: (text: string) => unknown, text: string): s
   }
 }
 
-/** Entries that keep all rules; of two that contradict each other, the first. */
+/** The valid entries; of conflicting ones, the first. */
 function usableEntries<Row extends object>(text: string, format: ListFormat<Row>): Row[] {
   const rows: Row[] = [];
   const taken = new Set<string>();
@@ -104,7 +104,7 @@ function readable<Row>(entry: unknown, format: ListFormat<Row>): Row | undefined
   }
 }
 
-/** An entry as it is printed, whatever is wrong around it. */
+/** Matches a printed entry, even in an invalid file. */
 const PRINTED_ENTRY = /^ {4}\{\n(?: {6}.*\n)* {4}\}/gm;
 
 function entriesIn(text: string, name: string): unknown[] {

@@ -3,22 +3,22 @@ import { ScenepressError } from '../errors.ts';
 import { DEFAULT_PAGE, type Page } from '../pages.ts';
 import type { DocumentContent } from './document.ts';
 
-/** By name: values that no two rows have; undefined: this row has none. */
+/** Unique values of a row, by name; undefined: the row has none. */
 export type UniqueValues<Row> = Record<string, (row: Row) => string | undefined>;
 
-/** How the rows of a table are found. */
+/** The keys and indexes of a table. */
 export interface TableRules<Row> {
-  /** What a row is called in messages. */
+  /** The name of a row in messages. */
   noun: string;
   idOf: (row: Row) => string;
   unique: UniqueValues<Row>;
-  /** Rows that are listed together. */
+  /** The group in which a row is listed. */
   groupOf?: (row: Row) => string;
-  /** Whether a row is in lists. */
+  /** Whether a row is listed. */
   isListed?: (row: Row) => boolean;
 }
 
-/** Rows in memory, found by id and by their unique values, listed oldest first. Rows are frozen, and none is removed. */
+/** An in-memory table, indexed by id and unique values, listed oldest first. Rows are frozen and never removed. */
 export class Table<Row extends { createdAtMs: number }> implements DocumentContent<Row[], Draft<Row>> {
   readonly #rules: TableRules<Row>;
   readonly #rows = new Map<string, Row>();
@@ -87,7 +87,7 @@ export class Table<Row extends { createdAtMs: number }> implements DocumentConte
     for (const [name, valueIn] of Object.entries(unique)) {
       const ids = this.#ids.get(name) as Map<string, string>;
       const [old, value] = [before && valueIn(before), valueIn(row)];
-      // Another may have taken it over in the same write.
+      // Another row may have taken the value in the same write.
       if (old !== undefined && old !== value && ids.get(old) === id) ids.delete(old);
       if (value !== undefined) ids.set(value, id);
     }
@@ -104,7 +104,7 @@ export class Table<Row extends { createdAtMs: number }> implements DocumentConte
     return group;
   }
 
-  /** New rows are nearly always the newest. */
+  /** Fast path: new rows are nearly always the newest. */
   #enter(ids: string[], id: string): void {
     const last = ids.at(-1);
     if (last === undefined || this.#isOlder(last, id)) ids.push(id);
@@ -119,7 +119,7 @@ export class Table<Row extends { createdAtMs: number }> implements DocumentConte
     return ids[place] === after ? place + 1 : place;
   }
 
-  /** How many of these are older. */
+  /** The number of older rows, by binary search. */
   #placeOf(ids: string[], id: string): number {
     let [low, high] = [0, ids.length];
     while (low < high) {
@@ -139,13 +139,13 @@ export class Table<Row extends { createdAtMs: number }> implements DocumentConte
   }
 }
 
-/** Changes to a table that are not written yet. */
+/** Unwritten changes to a table. */
 export class Draft<Row extends { createdAtMs: number }> {
   readonly #table: Table<Row>;
   readonly #rules: TableRules<Row>;
-  /** Rows that were put, by id. */
+  /** Changed rows, by id. */
   readonly rows: Map<string, Row> = new Map();
-  /** By unique value, the last one that got it. */
+  /** The last row with each unique value. */
   readonly #ids = new Map<string, string>();
 
   constructor(table: Table<Row>, rules: TableRules<Row>) {
@@ -168,7 +168,7 @@ export class Draft<Row extends { createdAtMs: number }> {
     return undefined;
   }
 
-  /** Adds a copy of a row, or replaces the one with its id. Its unique values are free. */
+  /** Adds a copy of a row, or replaces the row with its id. Its unique values must be free. */
   put(row: Row): void {
     const id = this.#rules.idOf(row);
     this.rows.set(id, Object.freeze({ ...row }));

@@ -11,36 +11,35 @@ import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
 import { sizeOfFiles, storeArtifacts } from './store-artifacts.ts';
 
-/** What follows an attempt at a job. */
+/** What to do after an attempt. */
 export type AttemptEnd =
   | { next: 'finish'; outcome: JobOutcome; options: FinishOptions }
-  /** The attempt counts. `error`: the job's, when that was its last attempt. */
+  /** The attempt counts. `error`: the job's error if this was its last attempt. */
   | { next: 'count'; error: string; durationMs: number }
   /**
-   * The attempt doesn't count. `interrupted`: the thread died during it. `hold`: no attempt is begun for a while, for
-   * lack of a renderer or of a resource.
+   * Requeue; the attempt does not count. `interrupted`: the thread died. `hold`: pauses new attempts for lack of a
+   * renderer or of a resource.
    */
   | { next: 'wait'; interrupted?: true; hold?: 'renderer' | 'shortage'; reason: string }
-  /** The attempt doesn't count, and the job waits for the next start. */
+  /** The service stops: requeue for the next start; the attempt does not count. */
   | { next: 'leave' }
-  /** The job is no longer this attempt's. */
+  /** The claim is no longer valid. */
   | { next: 'nothing' };
 
 export interface AttemptWorld {
   assets: AssetStore;
   pricing: Pricing;
   logger: Logger;
-  /** Told how much has to be free for a further attempt when artifacts did not fit on the disk. */
+  /** Notified of the space that a retry needs after the disk was full. */
   room: SpareRoom | undefined;
 }
 
-/** Bytes that a short video takes: how much a scene needs that ran out of room is unknown. */
+/** The size of a short video, assumed when the disk was full during a render and the real size is unknown. */
 const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Decides what follows an attempt whose render ended like this; stores its artifacts. Only a renderer that died by
- * itself over a job, a disk without room and a result that is lost count: what the service or the machine is short of,
- * and a stop or a crash of the service, are no fault of the job.
+ * Stores the artifacts of a render and decides what to do next. Only renderer deaths, a full disk and lost results
+ * count as attempts; shortages of resources, and stops or crashes of the service, are not the job's fault.
  */
 export async function endOfAttempt(
   { job, claim }: ClaimedJob,
@@ -73,7 +72,7 @@ export async function endOfAttempt(
   }
 }
 
-/** The same for an attempt that failed with an error, in the service. */
+/** Decides what to do after an error of the service itself. */
 export function endOfFailure(job: JobRecord, error: Error, logger: Logger): AttemptEnd {
   if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: error.message };
   const { jobId, attempts } = job;
@@ -85,7 +84,7 @@ export function endOfFailure(job: JobRecord, error: Error, logger: Logger): Atte
   return { next: 'count', error: RENDERER_FAILED, durationMs: 0 };
 }
 
-/** A job whose claim is worthless is no business of the attempt any more: whatever it asks for is refused. */
+/** With an invalid claim there is nothing to do: any write would be rejected. */
 function endOfStopped(reason: StopReason, durationMs: number): AttemptEnd {
   switch (reason) {
     case 'funds': {
@@ -101,7 +100,7 @@ function endOfStopped(reason: StopReason, durationMs: number): AttemptEnd {
   }
 }
 
-/** A render that was to be stopped isn't attempted again because its worker died over it. */
+/** A render that was being stopped counts as stopped even if its worker died or failed first. */
 export function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
   const undecided = ['died', 'no_room', 'unavailable', 'interrupted'].includes(result.kind);
   if (!undecided || !stopReason) return result;
@@ -126,7 +125,7 @@ async function endOfRendered(
       options: { durationMs },
     };
   } catch (error) {
-    // Warned of where the job is put back.
+    // Logged where the job is requeued.
     if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: (error as Error).message };
     logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
     if (isNoRoom(error)) return withoutRoom(job, durationMs, sizeBytes, world);

@@ -21,8 +21,8 @@ import { sizeOf } from './qualities.ts';
 import { watchFunds } from './watch-funds.ts';
 
 /**
- * A renderer that dies by a stop of the whole service (Ctrl-C goes to all processes of a terminal) may be gone before
- * the service has been told to stop: so long is waited for that.
+ * How long to wait for a stop signal after a renderer died: Ctrl-C goes to all processes of a terminal and may kill
+ * the renderer before the service handles it.
  */
 const STOP_HEARD_MS = 100;
 
@@ -34,21 +34,21 @@ export interface AttemptOptions extends AttemptWorld {
   clock: Clock;
   discards: Discards;
   previewIntervalMs: number;
-  /** The owner was, when the job was claimed. */
+  /** Whether the owner was in good standing when the job was claimed. */
   inGoodStanding: boolean;
   /** Aborted when a stop begins. */
   stopping: AbortSignal;
-  /** Aborted when a stop ends what still runs. */
+  /** Aborted when a stop ends the running attempts. */
   stopped: AbortSignal;
   events: JobEvents;
 }
 
-/** What makes renders. */
+/** The part of {@link Renderer} that attempts use. */
 export type Renders = Pick<Renderer, 'size' | 'render'>;
 
 /**
- * One try of a worker at a job that it claimed, from `running` to what comes after it. Everything that it writes down is
- * fenced by the claim: once that is worthless, the attempt changes nothing and removes what it stored.
+ * One attempt of a worker at a claimed job, from `running` to the next phase. Its writes are fenced by the claim:
+ * once that is invalid, the attempt changes nothing and removes the artifacts it stored.
  */
 export class Attempt {
   readonly claim: Claim;
@@ -58,7 +58,7 @@ export class Attempt {
   readonly #options: AttemptOptions;
   /** Undefined until the source is read. */
   #render: PooledRender | undefined;
-  /** Why it is to end; the first reason counts. Outlives a worker that dies before it hears of it. */
+  /** Why it must stop; the first reason counts. Kept here because the worker may die before it receives it. */
   #stopReason: StopReason | undefined;
   #progress: RenderProgress | undefined;
   #ended: Promise<void> = Promise.resolve();
@@ -75,12 +75,12 @@ export class Attempt {
     return this.#progress;
   }
 
-  /** Resolves when what came of it is written down. */
+  /** Resolves when its result is committed. */
   get ended(): Promise<void> {
     return this.#ended;
   }
 
-  /** `onEnd` is called when nothing of it is left. */
+  /** `onEnd` is called when the attempt has ended. */
   begin(renderer: Renders, onEnd: () => void): void {
     const { logger } = this.#options;
     const { jobId } = this.claim;
@@ -100,11 +100,8 @@ export class Attempt {
     try {
       await this.#conclude(end);
     } catch (error) {
-      // Whatever a store, a ledger or a listener throws: no job is left running without a render.
-      logger.error(
-        { err: error, jobId: this.claim.jobId },
-        'The end of an attempt could not be carried out.',
-      );
+      // Requeued on any error, so no job stays `running` without a render.
+      logger.error({ err: error, jobId: this.claim.jobId }, 'Recording the end of an attempt failed.');
       await this.#waitAgain({ counted: false, interrupted: true });
     }
   }
@@ -165,7 +162,7 @@ export class Attempt {
         await this.#options.book.claims.requeue(this.claim, { counted: false });
         return;
       case 'wait':
-        if (end.hold) this.#beginNoneForNow(end.hold, end.reason);
+        if (end.hold) this.#pauseStarts(end.hold, end.reason);
         return this.#waitAgain({ counted: false, interrupted: end.interrupted ?? false });
       case 'finish':
         hold.reset();
@@ -184,19 +181,19 @@ export class Attempt {
     if (queued) this.#options.events.emit('change', queued);
   }
 
-  #beginNoneForNow(lack: 'renderer' | 'shortage', reason: string): void {
+  #pauseStarts(lack: 'renderer' | 'shortage', reason: string): void {
     const { hold, logger } = this.#options;
     const againInMs = hold.begin({ isShortage: lack === 'shortage' });
     const message =
       lack === 'shortage'
-        ? 'The machine, or a store, lacks what a render needs; the job waits.'
-        : 'No worker was able to begin; the job waits.';
+        ? 'A resource for the render, or a store, is unavailable; the job waits.'
+        : 'No worker could start the render; the job waits.';
     logger.warn({ jobId: this.claim.jobId, reason, againInMs }, message);
   }
 
   async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
     const { book, discards, events } = this.#options;
-    // Told apart from a stop, after which the outcome may have been written down.
+    // Distinct from undefined, the result of a stop, after which the outcome may have been committed.
     const ended = await this.#persistently(
       async () => (await book.finish(this.claim, outcome, options)) ?? 'refused',
     );

@@ -1,7 +1,7 @@
 import { timeOfId } from '../ids.ts';
 import type { Queue, QueueState } from '../queue/queue.ts';
 
-/** What waits, as the queue said when it was last asked. */
+/** The state of the queue as of the last refresh. */
 export class Backlog {
   readonly #queue: Queue;
   #state: QueueState = { waiting: 0, running: 0, owners: 0, oldest: null };
@@ -16,13 +16,13 @@ export class Backlog {
     return this.#state.waiting;
   }
 
-  /** When the job that has waited longest was made, in epoch milliseconds; null when none waits. */
+  /** Creation time of the oldest queued job, in epoch milliseconds; null when no job is queued. */
   get oldestMs(): number | null {
     const { oldest } = this.#state;
     return oldest === null ? null : timeOfId(oldest);
   }
 
-  /** Resolves when it knows what was so at the call, or later. */
+  /** Resolves when the state is at least as recent as the call. */
   refresh(): Promise<void> {
     this.#isOld = true;
     this.#refreshing ??= this.#refresh();

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../clock.ts';
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
-/** Keeps renders from beginning for a while, twice as long each time, while attempts can't be made. */
+/** Pauses new renders with exponential backoff while attempts cannot be made. */
 export class BeginHold {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
@@ -11,7 +11,7 @@ export class BeginHold {
   #nextMs = FIRST_MS;
   #isShortage = false;
 
-  /** `onEnd` is called when renders may begin again. */
+  /** `onEnd` is called when renders may start again. */
   constructor(clock: Clock, onEnd: () => void) {
     this.#clock = clock;
     this.#onEnd = onEnd;
@@ -21,12 +21,12 @@ export class BeginHold {
     return this.#timer !== undefined;
   }
 
-  /** The last attempt could not be made for lack of a resource of the machine. */
+  /** The last attempt failed for lack of a system resource. */
   get isShortage(): boolean {
     return this.#isShortage;
   }
 
-  /** Begins a hold, unless there is one. Answers with how long it lasts. */
+  /** Starts a hold unless one is active. Returns its length in milliseconds. */
   begin({ isShortage = false }: { isShortage?: boolean } = {}): number {
     this.#isShortage ||= isShortage;
     if (this.#timer) return this.#nextMs;
@@ -39,18 +39,18 @@ export class BeginHold {
     return holdMs;
   }
 
-  /** Renders may begin; whether they can, is to be seen. */
+  /** Ends the hold without resetting the backoff. */
   end(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
   }
 
-  /** A render has come further than to its start. */
+  /** A render has made progress: the shortage has ended. */
   attemptGoesOn(): void {
     this.#isShortage = false;
   }
 
-  /** An attempt was made: the next hold is a short one. */
+  /** Resets the backoff after an attempt that was carried out. */
   reset(): void {
     this.#nextMs = FIRST_MS;
     this.#isShortage = false;

@@ -19,7 +19,7 @@ export interface CancellationsOptions {
   clock: Clock;
 }
 
-/** Cancels jobs, and sees to it that those whose end was begun come to it. */
+/** Cancels jobs and completes interrupted transitions. */
 export class Cancellations {
   readonly #options: CancellationsOptions;
   #stopped = new AbortController();
@@ -28,21 +28,21 @@ export class Cancellations {
     this.#options = options;
   }
 
-  /** Ends a job that waits, or runs: what renders it is told, and not waited for. */
+  /** Cancels a queued or running job. The worker is notified, but not awaited. */
   async cancel(jobId: string): Promise<void> {
     const { book, storage, signals } = this.#options;
     try {
       const ended = await withSpareRoom(() => book.cancel(jobId));
       if (ended) this.#tell(ended);
     } catch (error) {
-      // Once it is written down that it ends, it does, however long the ledger takes to answer.
+      // The outcome is committed: the cancellation completes when the ledger answers.
       if ((await storage.getJob(jobId))?.phase !== 'settling') throw error;
       void this.resume(jobId);
     }
     signals.tell({ kind: 'worthless', jobId });
   }
 
-  /** Takes a job that stands between two steps further, until that succeeds or it is stopped. */
+  /** Completes an interrupted transition; retries until it succeeds or is stopped. */
   async resume(jobId: string): Promise<void> {
     const { book, clock, logger } = this.#options;
     const ended = await persistently(() => book.resume(jobId), {
@@ -53,7 +53,7 @@ export class Cancellations {
     if (ended) this.#tell(ended);
   }
 
-  /** Tries nothing again; the next start does. */
+  /** Stops all retries; the next start resumes them. */
   stop(): void {
     this.#stopped.abort();
     this.#stopped = new AbortController();

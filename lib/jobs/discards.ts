@@ -2,7 +2,7 @@ import type { AssetStore } from '../assets/asset-store.ts';
 import type { Logger } from '../logger.ts';
 import { discardArtifacts } from './store-artifacts.ts';
 
-/** Removals of artifacts that no job refers to. No job's end waits for them. */
+/** Removes orphaned artifacts in the background. */
 export class Discards {
   readonly #stores: { assets: AssetStore; logger: Logger };
   readonly #underWay = new Set<Promise<void>>();

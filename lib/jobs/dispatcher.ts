@@ -14,9 +14,9 @@ import { Leases } from './leases.ts';
 import type { Owners } from './owners.ts';
 import { Precedences } from './precedences.ts';
 
-/** A stop waits so long for what is still to be removed. */
+/** How long a stop waits for pending removals of artifacts. */
 const DISCARD_GRACE_MS = 5_000;
-/** Signals may get lost, suspects wait for their time, and precedences change as hours pass. */
+/** Polls, because signals may get lost, and suspects and precedences depend on time. */
 const POLL_MS = 2_000;
 
 type Given = 'inGoodStanding' | 'hold' | 'stopping' | 'stopped';
@@ -29,13 +29,13 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   owners: Pick<Owners, 'precedenceOf'>;
 }
 
-/** Claims jobs that wait for workers that are free, and sees each attempt to its end. */
+/** Claims queued jobs for idle workers and runs their attempts. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlog: Backlog;
   readonly #leases: Leases;
   readonly #hold: BeginHold;
-  /** Another one in each life: what an earlier one left belongs to no one. */
+  /** The worker id, new after each start, so claims of an earlier run are recognized as orphaned. */
   #worker = randomId('worker');
   #renderer: Renders | undefined;
   /** By job. */
@@ -43,13 +43,13 @@ export class Dispatcher {
   readonly #precedences: Precedences;
   #isWoken = false;
   #dispatching: Promise<void> | undefined;
-  /** Jobs that were canceled while claims were being made. */
+  /** Jobs that were canceled while a claim was in progress. */
   readonly #worthless = new Set<string>();
   #poll: Timer | undefined;
   #stopListening = () => {};
   /** Aborted when a stop begins. */
   #stopping = new AbortController();
-  /** Aborted when a stop ends what still runs. */
+  /** Aborted when a stop ends the running attempts. */
   #stopped = new AbortController();
 
   constructor(options: DispatcherOptions) {
@@ -68,7 +68,7 @@ export class Dispatcher {
     });
   }
 
-  /** What it claims as: it sees to these claims itself. */
+  /** The worker id of its claims, which it manages itself. */
   get worker(): string {
     return this.#worker;
   }
@@ -77,7 +77,7 @@ export class Dispatcher {
     return this.#backlog.waiting;
   }
 
-  /** When the job that has waited longest was made, in epoch milliseconds; null when none waits. */
+  /** Creation time of the oldest queued job, in epoch milliseconds; null when no job is queued. */
   get oldestQueuedMs(): number | null {
     return this.#backlog.oldestMs;
   }
@@ -86,12 +86,12 @@ export class Dispatcher {
     return this.#running.size;
   }
 
-  /** Jobs wait because the machine, or the service's share of it, is short of something. */
+  /** Jobs wait because a system resource is exhausted. */
   get isShortage(): boolean {
     return this.#hold.isShortage;
   }
 
-  /** Gives the jobs that wait to a renderer that is warm. Without one they are only counted. */
+  /** Starts to dispatch queued jobs to a warm renderer. Without a renderer, jobs are only counted. */
   async start(renderer: Renders | undefined): Promise<void> {
     this.#stopping = new AbortController();
     this.#worker = randomId('worker');
@@ -109,7 +109,9 @@ export class Dispatcher {
     this.wake();
   }
 
-  /** Begins no more attempts; running ones may go on for `graceMs`, then they are ended and their jobs wait again. */
+  /**
+   * Starts no more attempts. Running ones may continue for `graceMs`, then they are stopped and their jobs requeued.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#renderer = undefined;
     this.#stopListening();
@@ -123,30 +125,30 @@ export class Dispatcher {
     for (const attempt of this.#running.values()) attempt.stop('shutdown');
     await ended();
     this.#leases.stop();
-    // Attempts that ended meanwhile may have begun it again; it would keep the process running.
+    // Attempts that ended meanwhile may have restarted the hold, whose timer keeps the process alive.
     this.#endHold();
     await within(this.#options.clock, DISCARD_GRACE_MS, this.#options.discards.settled());
     this.#stopped = new AbortController();
   }
 
-  /** A job was made. */
+  /** Call it when a job was added. */
   added(): void {
     this.#refresh();
     this.#options.signals.tell({ kind: 'waiting' });
   }
 
-  /** A job of an owner is over, however it ended. */
+  /** Call it when a job of the owner became terminal. */
   ended(owner: string): void {
     if (this.#renderer) this.#precedences.note(owner);
     this.#refresh();
   }
 
-  /** How far a running job is. */
+  /** The progress of a running job. */
   progress(jobId: string): RenderProgress | undefined {
     return this.#running.get(jobId)?.progress;
   }
 
-  /** Looks for jobs that wait, for the workers that are free. */
+  /** Looks for queued jobs for idle workers. */
   wake(): void {
     this.#isWoken = true;
     this.#dispatching ??= this.#dispatch();
@@ -163,7 +165,7 @@ export class Dispatcher {
       await this.#claimOnce().catch((error: Error) => {
         if (!this.#renderer) return; // The store may be closed by now.
         const againInMs = this.#hold.begin();
-        this.#options.logger.error({ err: error, againInMs }, 'No jobs could be claimed; trying again.');
+        this.#options.logger.error({ err: error, againInMs }, 'Claiming jobs failed; retrying.');
       });
     }
     this.#dispatching = undefined;
@@ -172,7 +174,7 @@ export class Dispatcher {
   async #claimOnce(): Promise<void> {
     await this.#backlog.refresh();
     if (this.#backlog.waiting === 0) {
-      // No attempt would show that a shortage is over.
+      // With no attempt running, nothing else would end a shortage.
       if (!this.#hold.active && this.#running.size === 0) this.#hold.reset();
       return;
     }
@@ -214,7 +216,7 @@ export class Dispatcher {
   #forget(attempt: Attempt): void {
     const { claim } = attempt;
     this.#leases.delete(claim);
-    // Waiting again, the job may have been given to the next worker already.
+    // The job may already have been requeued and claimed by the next worker.
     if (this.#attemptOf(claim) === attempt) this.#running.delete(claim.jobId);
     this.wake();
   }
@@ -231,12 +233,12 @@ export class Dispatcher {
     } else this.wake();
   }
 
-  /** What no signal tells of. */
+  /** Checks for changes that no signal reports. */
   async #look(): Promise<void> {
     try {
       if (this.#renderer && this.#backlog.waiting > 0) await this.#precedences.look();
     } catch (error) {
-      const message = 'The owners of jobs that wait could not be looked at.';
+      const message = 'Updating the precedence of owners failed.';
       if (this.#renderer) this.#options.logger.warn({ err: error }, message);
     }
     this.wake();
@@ -244,8 +246,7 @@ export class Dispatcher {
 
   #refresh(): void {
     this.#backlog.refresh().catch((error: unknown) => {
-      if (this.#renderer)
-        this.#options.logger.warn({ err: error }, 'The queue could not be asked what waits.');
+      if (this.#renderer) this.#options.logger.warn({ err: error }, 'Reading the state of the queue failed.');
     });
   }
 

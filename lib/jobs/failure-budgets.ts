@@ -4,33 +4,33 @@ import type { EndedRender } from '../storage/storage.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
- * Limits on an owner's unpaid renders within a sliding hour. Failed and canceled renders cost no
- * credits, with a ledger and without one, but they take the workers' time from others.
+ * Limits on an owner's unpaid renders within a sliding hour. Failed and canceled renders cost no credits, but use
+ * worker time.
  */
 export interface BudgetOptions {
-  /** Jobs of one owner that may fail by their scenes within an hour; 0: any number. Default 300. */
+  /** Maximum failures per owner and hour that are caused by scenes; 0: unlimited. Default 300. */
   failuresPerHour: number;
   /**
-   * Seconds of rendering of one owner within an hour that failed by their scenes, were canceled, or ran out of credits; 0:
-   * any number. Default 3,600.
+   * Maximum seconds per owner and hour of renders that failed by their scenes, were canceled or ran out of credits;
+   * 0: unlimited. Default 3,600.
    */
   unpaidSecondsPerHour: number;
 }
 
 export const DEFAULT_BUDGETS: BudgetOptions = { failuresPerHour: 300, unpaidSecondsPerHour: 3_600 };
 
-/** Owners whose hour is over are removed as often. */
+/** Interval for removing owners without recent failures. */
 const SWEEP_MS = HOUR_MS / 4;
 
 interface Spent {
   failures: SlidingSum;
-  /** In milliseconds, so that sums are exact. */
+  /** In integer milliseconds, so sums are exact. */
   unpaidMs: SlidingSum;
 }
 
 /**
- * Counts, for each owner, what failed within the last hour. In memory, some 1 KB for each owner of whom a job failed in
- * that hour; after a start made again from the stored jobs.
+ * Counts each owner's failures within the last hour. Kept in memory, about 1 KB per owner with failures in that hour;
+ * rebuilt from the stored jobs after a start.
  */
 export class FailureBudgets {
   readonly #limits: BudgetOptions;
@@ -47,7 +47,7 @@ export class FailureBudgets {
     this.#spent.clear();
   }
 
-  /** Counts a job that is over. Only what its scene or its owner did counts: not a renderer that failed, nor a full disk. */
+  /** Counts a terminal job. Failures of the service, such as a renderer death or a full disk, are ignored. */
   note({ owner, phase, failedBy, durationMs, completedAtMs }: EndedRender): void {
     if (phase !== 'failed' || failedBy === undefined || failedBy === 'service') return;
     if (this.#isOff || completedAtMs === null || (failedBy !== 'scene' && !durationMs)) return;
@@ -62,12 +62,12 @@ export class FailureBudgets {
     spent.unpaidMs.add(durationMs ?? 0, completedAtMs, nowMs);
   }
 
-  /** True while an owner has spent a budget. */
+  /** True while the owner exceeds a budget. */
   isSpent(owner: string): boolean {
     return this.#waitMs(owner).some((waitMs) => waitMs > 0);
   }
 
-  /** Throws `too_many_failures`, with the time to wait, while an owner has spent a budget. */
+  /** Error: `too_many_failures`, with `retryAfterMs`, while the owner exceeds a budget. */
   assertWithin(owner: string): void {
     const [failuresMs, unpaidMs] = this.#waitMs(owner);
     const retryAfterMs = Math.max(failuresMs, unpaidMs);
@@ -87,7 +87,7 @@ export class FailureBudgets {
     return Object.values(this.#limits).every((limit) => !isLimit(limit));
   }
 
-  /** How long until an owner's failures, and unpaid seconds, are below their limits again; 0: they are. */
+  /** Milliseconds until the owner's failures and unpaid seconds are below their limits; 0: below. */
   #waitMs(owner: string): [failures: number, unpaid: number] {
     const spent = this.#spent.get(owner);
     if (!spent) return [0, 0];

@@ -5,7 +5,7 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { isTerminal, type JobRecord, orphanKeysOf } from './job.ts';
 
-/** What the error of a forgotten job says: its own may quote the code. */
+/** Replaces the error of a forgotten job, which may quote its code. */
 export const FORGOTTEN: string = 'The render failed. Why was removed together with its code.';
 
 interface World {
@@ -15,9 +15,9 @@ interface World {
 }
 
 /**
- * Removes what a job's owner wrote and what came of it: code, class name, metadata, webhook and its bodies and answers,
- * error and artifacts. What was paid, when and by whom stays. For a job that is over; what is still due to its webhook
- * isn't sent any more. The bytes leave the medium with `storage.purge()`.
+ * Erases the content of a terminal job: code, class name, metadata, webhook URL, bodies and answers, error and
+ * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
+ * the bytes from the disk.
  */
 export async function forgetJob({ storage, assets, clock }: World, job: JobRecord): Promise<JobRecord> {
   const { webhookSecretSealed: _, ...rest } = job;
@@ -29,7 +29,7 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
     error: job.phase === 'failed' ? FORGOTTEN : null,
     forgottenAtMs: job.forgottenAtMs ?? clock.now(),
   };
-  // The files first: forgotten but not removed, they would stay for ever.
+  // Files first: after the record has been changed, nothing would remove them.
   for (const { assetKey } of job.artifacts) await assets.delete(assetKey);
   for (const assetKey of orphanKeysOf(job)) await assets.delete(assetKey);
   const known = await storage.transaction(async (tx) => {
@@ -39,7 +39,7 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
     await forgetDeliveries(storage, tx, ids, clock.now());
     return new Set(ids);
   });
-  // What was on its way to the disk then is seen only now; and none is opened any more.
+  // Deliveries committed concurrently become visible only now; no new ones can follow.
   const late = (await deliveriesOf(storage, job)).filter((id) => !known.has(id));
   if (late.length > 0) await storage.transaction((tx) => forgetDeliveries(storage, tx, late, clock.now()));
   return forgotten;
@@ -47,7 +47,7 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
 
 const PAGE = 1000;
 
-/** The same for all jobs of an owner, which `cancel` ends where they aren't over. Answers with their number. */
+/** Forgets all jobs of an owner; unfinished ones are canceled with `cancel` first. Returns their number. */
 export async function forgetJobsOf(
   owner: string,
   world: World,
@@ -60,7 +60,7 @@ export async function forgetJobsOf(
     for (const { jobId, phase } of page) {
       if (!isTerminal(phase)) await cancel(jobId);
       const job = await world.storage.getJob(jobId);
-      assert(job, 'jobs stay');
+      assert(job, 'job records are never deleted');
       await forgetJob(world, job);
     }
     count += page.length;
@@ -84,7 +84,7 @@ async function forgetDeliveries(
     const delivery = await storage.deliveries.get(deliveryId, tx);
     if (!delivery) continue;
     const { secretSealed: _, ...rest } = delivery;
-    // An attempt that is under way ends here: what comes of it must not make the delivery due again.
+    // Ends a running attempt, so its result cannot make the delivery due again.
     const attempts = delivery.attempts.map((attempt) =>
       attempt.endedAtMs === null ? { ...attempt, endedAtMs: nowMs, reason: 'interrupted' as const } : attempt,
     );

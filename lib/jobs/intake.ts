@@ -16,7 +16,7 @@ export interface IntakeOptions {
   events: JobEvents;
 }
 
-/** Takes jobs on, and knows which ones it is about to. */
+/** Accepts jobs and tracks the requests in progress. */
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #underWay = new Set<Promise<JobRecord>>();
@@ -25,7 +25,9 @@ export class Intake {
     this.#options = options;
   }
 
-  /** The new job, or the one that the same request made before. Errors: as of {@link JobBook.open}; `owner_refused`. */
+  /**
+   * Returns the new job, or that of an earlier equal request. Errors: those of {@link JobBook.open}; `owner_refused`.
+   */
   async take(newJob: NewJob): Promise<JobRecord> {
     const taking = this.#take(newJob);
     this.#underWay.add(taking);
@@ -36,7 +38,7 @@ export class Intake {
     }
   }
 
-  /** Resolves when each job that it is about to take on is there, or refused. */
+  /** Resolves when all requests in progress have been accepted or rejected. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#underWay);
   }
@@ -63,6 +65,6 @@ export class Intake {
 
   async #assertAdmitted(owner: string): Promise<void> {
     if (await this.#options.admitsOwner(owner)) return;
-    throw new ScenepressError('owner_refused', 'No jobs of this owner are taken on.');
+    throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
   }
 }

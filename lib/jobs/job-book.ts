@@ -18,28 +18,28 @@ import type { ValidRenderRequest } from './render-request.ts';
 
 export { MOST_ATTEMPTS };
 
-/** What a job is opened with. */
+/** The data of a new job. */
 export interface NewJob {
   owner: string;
   request: ValidRenderRequest;
   metadataJson: string | null;
   webhookUrl: string | null;
   keyId: string | null;
-  /** A secret of its own that signs its webhook. */
+  /** A signing secret for its webhook, used instead of the key's. */
   webhookSecret?: string;
-  /** Makes a repetition of the same request harmless. */
+  /** Identifies repetitions of the same request. */
   idempotency?: { key: string; fingerprint: string } | null;
 }
 
-/** What is asked in the transaction that takes a job on. What it throws undoes that. */
+/** Checks that run in the transaction that adds a job; an error rolls it back. */
 export interface Admission {
-  /** Before all else, also before a repeated request is answered. */
+  /** Runs first, also for a repeated request. */
   owner?: () => Promise<void>;
-  /** Before credits are reserved. */
+  /** Runs before credits are reserved. */
   room?: () => void;
 }
 
-/** The same for two jobs that ask for the same. */
+/** Equal for equal requests. */
 export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
 }
@@ -49,36 +49,36 @@ export interface JobBookOptions {
   ledger: Ledger;
   pricing: Pricing;
   clock: Clock;
-  /** Default: any number may wait. */
+  /** Default: no limit. */
   caps?: QueueCaps;
-  /** Default: the same precedence for all owners. */
+  /** Default: all owners have the same precedence. */
   owners?: Pick<Owners, 'precedenceOf'>;
   logger?: Logger;
   outcomes?: Outcomes;
-  /** Encrypts the secrets of jobs that have their own. */
+  /** Encrypts webhook secrets of jobs. */
   secrets?: { seal(secret: string): string };
 }
 
 /**
- * A job could not be opened, and could not be undone either, because ledger or disk failed: call {@link JobBook.resume}
- * until it succeeds. `cause`: the error of the opening.
+ * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.resume}
+ * until it succeeds. `cause`: the first error.
  */
 export class StuckError extends Error {
   readonly jobId: string;
 
   constructor(jobId: string, cause: unknown) {
-    super('The job could not be opened, nor undone.', { cause });
+    super('The job could be neither added nor rolled back.', { cause });
     this.jobId = jobId;
   }
 }
 
-/** What {@link JobBook.recover} did and left. */
+/** The result of {@link JobBook.recover}. */
 export interface Recovery {
-  /** Jobs that wait again. */
+  /** Jobs that were requeued. */
   requeued: JobRecord[];
-  /** As of {@link EndedJob}. */
+  /** As in {@link EndedJob}. */
   orphans: string[];
-  /** Ids of jobs that could not be taken further: to be resumed until that succeeds. */
+  /** Ids of jobs whose transition could not be completed; retry {@link JobBook.resume}. */
   stuck: string[];
 }
 
@@ -87,15 +87,15 @@ const ANY_NUMBER: QueueCaps = {
   maxQueuedPerOwner: Number.POSITIVE_INFINITY,
 };
 
-/** For how long at least a request may be repeated under its key. */
+/** Minimum lifetime of an idempotency key. */
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
 /**
- * Writes the life of jobs down: every transition of {@link JobPhase} with what the ledger has to do with it.
+ * Records the lifecycle of jobs: every transition of {@link JobPhase}, with its ledger operation.
  *
- * A ledger that joins the storage's transactions commits together with the job. One that lives elsewhere is asked
- * between two commits, of which the first says what is about to be asked; whatever is found in between after a
- * crash is asked again or undone by {@link JobBook.recover}.
+ * A ledger that joins the storage's transactions commits together with the job. An external ledger is called between
+ * two commits, the first of which records the intent; {@link JobBook.recover} repeats or rolls back operations that a
+ * crash interrupted.
  */
 export class JobBook {
   readonly #storage: Storage;
@@ -108,7 +108,7 @@ export class JobBook {
   readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #ending: JobEnding;
   readonly #secrets: { seal(secret: string): string } | undefined;
-  /** What workers do. */
+  /** The operations of workers. */
   readonly claims: JobClaims;
 
   constructor(options: JobBookOptions) {
@@ -127,9 +127,9 @@ export class JobBook {
   }
 
   /**
-   * Reserves credits and makes the job `queued`. A request that was made before is answered with its job, `repeated`.
-   * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the request's key was used
-   * for another request; `queue_full` and the like from `admission`.
+   * Reserves credits and adds the job as `queued`. A repeated request returns the first job, with `repeated: true`.
+   * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the idempotency key was
+   * used for another request, `queue_full`, and errors of the admission checks.
    */
   async open(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
@@ -159,7 +159,7 @@ export class JobBook {
     };
     const { jobId, reserveCredits } = unsealed;
     const reserve = { jobId, owner, amountCredits: reserveCredits };
-    // In the transaction, so that no rotation of the master key comes in between.
+    // Called in the transaction, so the master key cannot be rotated concurrently.
     const sealed = () =>
       webhookSecret === undefined
         ? unsealed
@@ -193,7 +193,7 @@ export class JobBook {
       const job = await this.#storage.transaction(async (tx) => {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
-        // Others may have been admitted while the ledger was asked.
+        // Other jobs may have been admitted during the ledger call.
         await this.#storage.queue.assertRoom(tx, owner, this.#caps);
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
@@ -202,7 +202,7 @@ export class JobBook {
       });
       return { job, repeated: false };
     } catch (error) {
-      // Whether the ledger reserved is unknown; voiding is right either way.
+      // The ledger may or may not have reserved; void is correct in both cases.
       await this.resume(jobId).catch(() => {
         throw new StuckError(jobId, error);
       });
@@ -210,37 +210,37 @@ export class JobBook {
     }
   }
 
-  /** Removes requests that need not be answered with their job any more. To be called while the clock can be trusted. */
+  /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
   async forgetOldRequests(): Promise<void> {
     const before = this.#clock.now() - IDEMPOTENCY_MS;
     await this.#storage.transaction((tx) => this.#storage.removeIdempotentRequests(tx, before));
   }
 
   /**
-   * Ends a job that runs: settles or voids its reserve and makes it terminal. A cost that the balance doesn't cover fails
-   * it. May be repeated until it succeeds; the outcome of the first call that was written down counts. Undefined when
-   * the claim is worthless: the job was canceled, or waits again, or another worker has it.
+   * Ends a running job: settles or voids its reserve and makes it terminal. The job fails when the balance does not
+   * cover its cost. Can be repeated until it succeeds; the first committed outcome is final. Undefined when the claim
+   * is no longer valid: the job was canceled, requeued or claimed by another worker.
    */
   finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
     return this.#ending.finish(claim, outcome, options);
   }
 
   /**
-   * Fails a job with "Canceled", also one that runs: the claim on it is worthless from then on. A job whose outcome is
-   * written down ends with that. Undefined when it is over.
+   * Fails a queued or running job with "Canceled" and invalidates its claim. A job with a committed outcome ends with
+   * that outcome. Undefined when the job is already terminal.
    */
   cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#ending.cancel(jobId);
   }
 
   /**
-   * Takes a job that stands between two steps further: what was reserving is undone, what was settling is settled.
-   * Undefined when it left no job, or wasn't between steps any more.
+   * Completes an interrupted transition: a reserving job is rolled back, a settling job is settled. Undefined when
+   * the job was removed or is in another phase.
    */
   async resume(jobId: string): Promise<EndedJob | undefined> {
     const job = await this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
-      // Written once more: then no write that failed can come to light after a crash, and contradict what follows.
+      // Rewritten, so a failed write that resurfaces after a crash cannot contradict later ones.
       if (job?.phase === 'reserving') await this.#storage.updateJob(tx, job);
       return job;
     });
@@ -249,8 +249,8 @@ export class JobBook {
   }
 
   /**
-   * Brings every job to where it can go on: what stands between two steps is resumed, and what was running when its
-   * service died waits again, its attempt not counted.
+   * Completes all interrupted transitions, and requeues jobs that were running when their service died; their
+   * attempts are not counted.
    */
   async recover(): Promise<Recovery> {
     const orphans: string[] = [];
@@ -288,14 +288,14 @@ export class JobBook {
     return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#owners.precedenceOf(owner) });
   }
 
-  /** The job that the same request made before; `conflict` when another request had the same key. */
+  /** The job of an earlier, equal request. Error: `conflict` when the key was used for another request. */
   async #madeBefore(
     tx: Transaction,
     owner: string,
     { key, fingerprint }: { key: string; fingerprint: string },
   ): Promise<JobRecord | undefined> {
     const request = await this.#storage.getIdempotentRequest(owner, key, tx);
-    if (!request) return undefined; // A clock that is wrong for minutes doesn't make it a new one.
+    if (!request) return undefined; // Its age is not checked: the clock may be wrong.
     if (request.fingerprint !== fingerprint) {
       throw new ScenepressError(
         'conflict',
@@ -309,15 +309,15 @@ export class JobBook {
         'The request with this Idempotency-Key is still being taken on. Wait.',
       );
     }
-    return job; // Undefined where its reserve was refused: the request may be made again.
+    return job; // Undefined when its reserve was refused: the request can be repeated.
   }
 
   #seal(secret: string): string {
-    assert(this.#secrets, '`secrets` are given where jobs have some');
+    assert(this.#secrets, '`secrets` is required for jobs with webhook secrets');
     return this.#secrets.seal(secret);
   }
 
-  /** Undoes a job that nobody saw. */
+  /** Rolls back a job that was never visible. */
   async #withdraw({ jobId, owner }: JobRecord): Promise<void> {
     await this.#ledger.void({ jobId, owner });
     await this.#storage.transaction(async (tx) => {

@@ -8,19 +8,19 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobRecord } from './job.ts';
 
-/** For how long a worker may run a job without renewing its claim. */
+/** How long a claim is valid unless renewed. */
 export const LEASE_MS = 30_000;
 
-/** Claims that are put back in one transaction. */
+/** Jobs requeued per transaction. */
 const LAPSED_AT_ONCE = 100;
 
-/** A job that runs from now on, with the claim that its attempt is made under. */
+/** A job that was made `running`, and the claim on it. */
 export interface ClaimedJob {
   job: JobRecord;
   claim: Claim;
 }
 
-/** What a worker does with claims: jobs begin to run in the transaction that gives them to it, and wait again in one. */
+/** The operations of workers on claims. Each changes queue and job in one transaction. */
 export class JobClaims {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class JobClaims {
     this.#logger = logger;
   }
 
-  /** `queued` to `running`, of the jobs whose turn it is. */
+  /** Makes the next jobs `running`. */
   claim(worker: string, request: Omit<ClaimRequest, 'nowMs' | 'lapsesAtMs'>): Promise<ClaimedJob[]> {
     return this.#storage.transaction(async (tx) => {
       const nowMs = this.#clock.now();
@@ -47,7 +47,7 @@ export class JobClaims {
     });
   }
 
-  /** Answers with those that still hold, for another lease. */
+  /** Renews claims for another lease; returns those that are still valid. */
   renew(claims: Claim[]): Promise<Claim[]> {
     return this.#storage.transaction((tx) =>
       this.#storage.queue.renew(tx, claims, this.#clock.now() + LEASE_MS),
@@ -55,8 +55,8 @@ export class JobClaims {
   }
 
   /**
-   * `running` back to `queued`; undefined when the claim is worthless, or that was the job's last attempt. Only an attempt
-   * that a renderer ended by dying is `counted`. `interrupted`: the service, or its thread, died during the attempt.
+   * Returns a job from `running` to `queued`; undefined when the claim is invalid or this was the last attempt.
+   * `counted`: the attempt counts, because its renderer died. `interrupted`: the service or its thread died.
    */
   requeue(
     claim: Claim,
@@ -72,8 +72,8 @@ export class JobClaims {
   }
 
   /**
-   * Jobs whose worker died, or was cut off, wait again; their attempts are not counted. `except`: a worker that sees to
-   * its own. Answers with these jobs.
+   * Requeues jobs whose leases have expired or whose workers died; their attempts are not counted. `except`: a worker
+   * that manages its own claims. Returns these jobs.
    */
   async putBackLapsed({ except = '' }: { except?: string } = {}): Promise<JobRecord[]> {
     const all: JobRecord[] = [];
@@ -92,19 +92,19 @@ export class JobClaims {
     }
   }
 
-  /** Undefined when the job can't be read: the others must not wait for it. */
+  /** Undefined when the job cannot be read, so the other claimed jobs can proceed. */
   async #begin(tx: Transaction, { jobId, token, interruptions }: Claim): Promise<JobRecord | undefined> {
     const nowMs = this.#clock.now();
     try {
       const job = await this.#storage.getJob(jobId, tx);
-      assert(job?.phase === 'queued', 'a job that waits is queued');
+      assert(job?.phase === 'queued', 'a waiting job is queued');
       const attempts = job.attempts + 1;
       const running: JobRecord = { ...job, phase: 'running', attempts, token, startedAtMs: nowMs };
       await this.#storage.updateJob(tx, running);
       return running;
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;
-      this.#logger.error({ err: error, jobId }, 'A job that waits can’t be read; it is tried again later.');
+      this.#logger.error({ err: error, jobId }, 'A queued job can’t be read; retrying later.');
       const notBeforeMs = nowMs + LONGEST_HOLD_MS;
       await this.#storage.queue.putBack(tx, jobId, { interruptions, notBeforeMs });
       return undefined;
@@ -116,7 +116,7 @@ export class JobClaims {
     job: JobRecord | undefined,
     { counted, interrupted }: { counted: boolean; interrupted: boolean },
   ): Promise<JobRecord> {
-    assert(job?.phase === 'running', 'a job that is claimed runs');
+    assert(job?.phase === 'running', 'a claimed job is running');
     const { jobId } = job;
     const interruptions = (job.interruptions ?? 0) + (interrupted ? 1 : 0);
     const queued: JobRecord = {

@@ -6,7 +6,7 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
 
-/** Opens what follows the end of a job, in the transaction that makes it terminal. What it throws undoes that. */
+/** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
 export interface Outcomes {
   open(tx: Transaction, job: JobRecord): Promise<void>;
 }
@@ -14,14 +14,14 @@ export interface Outcomes {
 /** A job that became terminal. */
 export interface EndedJob {
   job: JobRecord;
-  /** Keys under which an attempt may have stored an artifact that no job refers to: to be removed. */
+  /** Keys of artifacts that the job does not refer to, which must be removed. */
   orphans: string[];
 }
 
 export interface FinishOptions {
-  /** Of the render, in milliseconds. */
+  /** Duration of the render, in milliseconds. */
   durationMs: number;
-  /** The last attempt stored no artifact: when it was the only one, there is none to look for. */
+  /** The last attempt stored no artifact: an only attempt has no orphans. */
   storedNothing?: boolean;
 }
 
@@ -37,14 +37,14 @@ interface End {
   options: FinishOptions;
 }
 
-/** How a job ends, decided in the transaction that writes it down; undefined: not now. */
+/** Decides the outcome of a job in the transaction that commits it; undefined: the job does not end. */
 type Decision = (tx: Transaction, job: JobRecord) => Promise<End | undefined>;
 
 const CANCELLATION: JobOutcome = { kind: 'failed', error: CANCELED, failedBy: 'cancel' };
 
 /**
- * Ends jobs: settles or voids the reserve and makes the job terminal, which then neither waits nor runs. With a ledger that
- * lives elsewhere the outcome is written down first (`settling`): from then on it needs no claim to go on.
+ * Ends jobs: settles or voids the reserve, makes the job terminal and removes it from the queue. With an external
+ * ledger, the outcome is committed first (`settling`); after that, no claim is needed to continue.
  */
 export class JobEnding {
   readonly #storage: Storage;
@@ -61,14 +61,14 @@ export class JobEnding {
     this.#outcomes = outcomes;
   }
 
-  /** Undefined when the claim is worthless and the job isn't `settling`. */
+  /** Undefined when the claim is invalid and the job is not `settling`. */
   finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
     return this.#end(claim.jobId, async (tx) =>
       (await this.#storage.queue.holds(tx, claim)) ? { outcome, options } : undefined,
     );
   }
 
-  /** Undefined when the job is over. */
+  /** Undefined when the job is terminal. */
   cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async (_, { phase, startedAtMs }) => {
       const isRunning = phase === 'running';
@@ -80,7 +80,7 @@ export class JobEnding {
     });
   }
 
-  /** Goes on with a job that is `settling`; undefined when it isn't. */
+  /** Completes a `settling` job; undefined in other phases. */
   resume(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async () => undefined);
   }
@@ -120,7 +120,7 @@ export class JobEnding {
     if (!settling) return undefined;
     const settled = await this.#settle(settling.job);
     const ended = await this.#storage.transaction(async (tx) => {
-      // Two who settle at once get the same answer from the ledger; the second finds the job ended.
+      // Concurrent calls get the same answer from the ledger; the second finds the job terminal.
       const job = await this.#storage.getJob(jobId, tx);
       if (job && isTerminal(job.phase)) return job;
       const ended = { ...settled, ...secretOf(job) };
@@ -130,7 +130,7 @@ export class JobEnding {
     return { ended, options: settling.options };
   }
 
-  /** The job as `settling`; what was decided first counts. */
+  /** The job as `settling`; the first decision is final. */
   async #decided(
     tx: Transaction,
     jobId: string,
@@ -146,7 +146,7 @@ export class JobEnding {
     return { job: { ...job, phase: 'settling', outcome, durationMs }, options, isNew: true };
   }
 
-  /** Tells the ledger how a settling job ended and gives the record as it will be. */
+  /** Reports the outcome of a settling job to the ledger; returns the terminal record. */
   async #settle(job: JobRecord, tx?: Transaction): Promise<JobRecord> {
     const { jobId, owner, outcome } = job;
     assert(outcome && job.durationMs !== null);
@@ -171,13 +171,13 @@ export class JobEnding {
   }
 }
 
-/** The secret as it is sealed now: the master key may have been replaced since a record was read. */
+/** The currently stored secret: the master key may have been replaced since the record was read. */
 function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSealed'> {
   const { webhookSecretSealed } = job ?? {};
   return webhookSecretSealed === undefined ? {} : { webhookSecretSealed };
 }
 
-/** An only attempt left nothing but what the job refers to, when that completed or nothing was stored. */
+/** A single attempt leaves no orphans when it completed or stored nothing. */
 function mayHaveOrphans(
   { phase, attempts, interruptions = 0 }: JobRecord,
   { storedNothing = false }: FinishOptions,

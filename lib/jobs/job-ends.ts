@@ -2,24 +2,24 @@ import { EventEmitter, once } from 'node:events';
 import { ScenepressError } from '../errors.ts';
 import type { Job } from './job.ts';
 
-/** Lets others wait for the end of jobs. */
+/** Lets callers wait for the end of jobs. */
 export class JobEnds {
   /** Emits the id of a job that became terminal. */
   readonly #ends = new EventEmitter().setMaxListeners(0);
-  /** Aborted when nobody tells of ends any more, and made anew. */
+  /** Aborted, and replaced, on stop. */
   #stopped = new AbortController();
 
   tell(jobId: string): void {
     this.#ends.emit(jobId);
   }
 
-  /** Those that still wait give up, with `not_running`. */
+  /** Rejects all waits with `not_running`. */
   stop(): void {
     this.#stopped.abort();
     this.#stopped = new AbortController();
   }
 
-  /** Resolves with a job when it is terminal; `look`: as it now is. */
+  /** Resolves with the job when it is terminal. `look` reads its current state. */
   async wait(jobId: string, look: () => Promise<Job>, signal?: AbortSignal): Promise<Job> {
     const giveUp = new AbortController();
     const stopped = this.#stopped.signal;
@@ -33,8 +33,7 @@ export class JobEnds {
       return await look();
     } catch (error) {
       if (!stopped.aborted || signal?.aborted) throw error;
-      const message =
-        'The service stopped before the job was over. It goes on after the next start: wait for it then.';
+      const message = 'The service stopped before the job ended. The job continues after the next start.';
       throw new ScenepressError('not_running', message, { cause: error });
     } finally {
       giveUp.abort();

@@ -8,8 +8,8 @@ const RESULT_FIELDS: [field: string, name: ArtifactName][] = [
 ];
 
 /**
- * A job as JSON text (contract §2.3): what `GET` answers, and what a webhook carries. Text, not an object, because the
- * metadata goes in as the text it was received as. `assetUrl`: what links begin with, without a slash at the end.
+ * A job as JSON text (contract §2.3), the body of `GET` responses and webhooks. Text instead of an object, so the
+ * metadata is embedded verbatim. `assetUrl`: the base URL of links, without a trailing slash.
  */
 export function jobJson(job: Job, assetUrl: string): string {
   const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
@@ -23,7 +23,7 @@ export function jobJson(job: Job, assetUrl: string): string {
   );
 }
 
-/** Links to the artifacts that are there: a job without captions has no `captions`. */
+/** Links to the existing artifacts: a job without captions has no `captions`. */
 function resultJson({ jobId, artifacts }: Job, assetUrl: string): string {
   const start = JSON.stringify(`${assetUrl}/artifacts/${jobId}/`).slice(0, -1);
   let links = '';

@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { FailedBy } from './failures.ts';
 
 /**
- * One render request and its life.
+ * The lifecycle of a render job.
  *
  * ```
  *              enqueue                worker takes it             artifacts collected or scene failed
@@ -16,25 +16,25 @@ import type { FailedBy } from './failures.ts';
  *
  * | from | to | by | also |
  * |---|---|---|---|
- * | - | reserving | `enqueue`, only with a ledger that lives elsewhere | not yet a visible job |
+ * | - | reserving | `enqueue`, only with an external ledger | not yet a visible job |
  * | reserving | queued | the ledger's `reserve` answered `reserved` | |
  * | reserving | - | it answered `insufficient`, or the service stopped meanwhile | reserve voided, record removed |
  * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
- * | queued | running | a worker claimed it, in the same commit | attempts + 1, a greater token |
+ * | queued | running | a worker claimed it, in the same commit | attempts + 1, a higher token |
  * | running | queued | its renderer died, attempts left | the attempt stays counted |
- * | running | queued | the service stopped or lacked resources, or its asset store did for now | attempts − 1 |
- * | running | queued | its thread died, or its worker, whose lease then ends | attempts − 1, interruptions + 1 |
- * | running | completed, failed | the render ended | settle or void in the same commit, and the webhook due |
+ * | running | queued | the service stopped or lacked resources, or its asset store was unavailable | attempts − 1 |
+ * | running | queued | its thread died, or its worker did and the lease expired | attempts − 1, interruptions + 1 |
+ * | running | completed, failed | the render ended | settle or void, and the webhook delivery, in the same commit |
  * | queued, running | failed | `cancel` | the same |
- * | queued, running | settling | as the two rows above, with a ledger that lives elsewhere | outcome fixed; shown as running |
+ * | queued, running | settling | as the two rows above, with an external ledger | outcome fixed; shown as running |
  * | settling | completed, failed | the ledger's `settle` or `void` answered | |
  *
- * A terminal job never changes, but that what its owner wrote can be removed. The first reason for ending wins. What a
- * worker does to a job that runs is fenced by its claim (lib/queue/queue.ts): when that is worthless, nothing changes.
+ * A terminal job never changes, except that its content can be erased. The first outcome is final. Writes of a worker
+ * to a running job are fenced by its claim (lib/queue/queue.ts): with an invalid claim, nothing changes.
  */
 export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'completed' | 'failed';
 
-/** What a client sees of the phase (contract §3). */
+/** The status that clients see (contract §3). */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
 export const QUALITIES = ['low', 'medium', 'high', 'twok', 'fourk'] as const;
@@ -50,35 +50,35 @@ export type ArtifactName = (typeof ARTIFACT_NAMES)[number];
 /** One stored artifact of a completed job. */
 export interface Artifact {
   name: ArtifactName;
-  /** Where the asset store keeps it. Unguessable, because artifact URLs are public. */
+  /** Its key in the asset store. Unguessable, because artifact URLs are public. */
   assetKey: string;
   sizeBytes: number;
 }
 
-/** Where the asset store keeps an artifact: each attempt at a job has a place of its own. */
+/** The key of an artifact in the asset store; each attempt at a job has its own keys. */
 export function assetKeyOf({ jobId, token }: { jobId: string; token: number }, name: ArtifactName): string {
   return `${jobId}-${token}/${name}`;
 }
 
-/** Where an attempt may have stored artifacts. */
+/** The keys under which an attempt may have stored artifacts. */
 export function assetKeysOf(claim: { jobId: string; token: number }): string[] {
   return ARTIFACT_NAMES.map((name) => assetKeyOf(claim, name));
 }
 
-/** Where artifacts may lie that a job which is over doesn't refer to: an attempt stored them, and was then cut off. */
+/** The keys of artifacts that a terminal job does not refer to: interrupted attempts may have stored them. */
 export function orphanKeysOf({ jobId, token: last = 0, artifacts }: JobRecord): string[] {
   const referred = new Set(artifacts.map(({ assetKey }) => assetKey));
   const keys = Array.from({ length: last }, (_, index) => assetKeysOf({ jobId, token: index + 1 }));
   return keys.flat().filter((key) => !referred.has(key));
 }
 
-/** How a render ended, fixed before the ledger is told. */
+/** How a render ended; fixed before the ledger is called. */
 export type JobOutcome =
   | { kind: 'completed'; artifacts: Artifact[]; costCredits: number }
   /** `failedBy`: default `service`. */
   | { kind: 'failed'; error: string; failedBy?: FailedBy };
 
-/** A job as it is stored. Times are epoch milliseconds (UTC). The scene's source is stored apart. */
+/** A stored job. Times are epoch milliseconds (UTC). The scene's source is stored separately. */
 export interface JobRecord {
   jobId: string;
   /** The account that owns the job: an opaque string to the library. */
@@ -89,41 +89,41 @@ export interface JobRecord {
   aspectRatio: AspectRatio;
   /** Frames per second: the request's, or the quality's default. */
   fps: number;
-  /** The request's metadata as the JSON text that was received; null when none was given. */
+  /** The request's metadata as the received JSON text; null when it had none. */
   metadataJson: string | null;
-  /** Where the outcome is sent, fixed at enqueue; null: nowhere. */
+  /** The webhook URL, fixed at enqueue; null: no webhook. */
   webhookUrl: string | null;
-  /** The key that the job was enqueued with, whose secret signs its webhook; null without keys. */
+  /** The API key of the request, whose secret signs the webhook; null without API keys. */
   keyId: string | null;
-  /** A secret of the job's own that signs its webhook, encrypted with the master key; absent in most. */
+  /** The job's own webhook secret, encrypted with the master key; absent in most jobs. */
   webhookSecretSealed?: string;
   reserveCredits: number;
-  /** How many renderers died over it, and one more from when it runs: the attempt under way, or the last one. */
+  /** Counted attempts: renderer deaths, plus the current or last attempt. */
   attempts: number;
-  /** How often the service, or its thread, died while it was being rendered; absent where that never happened. */
+  /** How often the service or the worker thread died during its render; absent when never. */
   interruptions?: number;
-  /** Of the last claim on it; absent before the first. */
+  /** The token of the last claim; absent before the first. */
   token?: number;
   createdAtMs: number;
-  /** When the last attempt began; null before the first. */
+  /** When the last attempt started; null before the first. */
   startedAtMs: number | null;
   completedAtMs: number | null;
   /** Render wall-clock time of the last attempt; null until terminal. */
   durationMs: number | null;
   /** Credits charged; 0 until completed. */
   creditsCost: number;
-  /** What the ledger is being told; only while settling. */
+  /** The outcome to report to the ledger; only while settling. */
   outcome: JobOutcome | null;
   artifacts: Artifact[];
-  /** Why it failed, in words for the scene's author; null otherwise. */
+  /** The error message for the scene's author; null unless failed. */
   error: string | null;
-  /** What made it fail; absent where it didn't. */
+  /** What caused the failure; absent unless failed. */
   failedBy?: FailedBy;
-  /** When what its owner wrote was removed; absent in most. */
+  /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }
 
-/** A job as the library shows it: everything of the record that means something outside. */
+/** The public view of a job. */
 export interface Job {
   jobId: string;
   owner: string;
@@ -132,7 +132,7 @@ export interface Job {
   quality: Quality;
   aspectRatio: AspectRatio;
   fps: number;
-  /** JSON text, exactly as given; null when none was. */
+  /** The JSON text as received; null when there was none. */
   metadataJson: string | null;
   webhookUrl: string | null;
   creditsCost: number;
@@ -141,17 +141,16 @@ export interface Job {
   artifacts: Artifact[];
   error: string | null;
   /**
-   * How many times it was rendered: 0 while it waits for its first attempt, 1 while that runs and after it, one more for
-   * each renderer that died over it. An attempt that ended because the service was stopped, killed or short of resources
-   * isn't counted.
+   * Counted attempts: 0 before the first, 1 during and after it, and one more for each renderer that died. Attempts
+   * that ended because the service was stopped, killed or short of resources are not counted.
    */
   attempts: number;
   /** ISO 8601, UTC. */
   createdAt: string;
-  /** When its last attempt began, counted or not; null before the first. */
+  /** When the last attempt, counted or not, started; null before the first. */
   startedAt: string | null;
   completedAt: string | null;
-  /** When its code, metadata, error and artifacts were removed, ISO 8601; absent in most. */
+  /** When its code, metadata, error and artifacts were erased, ISO 8601; absent in most jobs. */
   forgottenAt?: string;
 }
 
@@ -160,12 +159,12 @@ export function isTerminal(phase: JobPhase): phase is 'completed' | 'failed' {
   return phase === 'completed' || phase === 'failed';
 }
 
-/** The status that a client sees; a job that is being settled still counts as running. */
+/** The status that clients see; a settling job is still shown as running. */
 export function statusOf(phase: Exclude<JobPhase, 'reserving'>): JobStatus {
   return phase === 'settling' ? 'running' : phase;
 }
 
-/** A job as the library shows it. */
+/** Converts a record to the public view. */
 export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;

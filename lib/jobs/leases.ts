@@ -5,25 +5,27 @@ import { LEASE_MS } from './job-claims.ts';
 
 const LOOK_MS = LEASE_MS / 6;
 const RENEW_AFTER_MS = LEASE_MS / 3;
-/** Early enough for a render to have ended before another worker begins with its job. */
+/** Early enough that the render has stopped before another worker can start the job. */
 const GIVE_UP_AFTER_MS = (2 * LEASE_MS) / 3;
 
 export interface LeasesOptions {
   renew: (claims: Claim[]) => Promise<Claim[]>;
-  /** Others may take a job up whose lease has ended. */
+  /** Other processes may claim jobs whose leases have expired. */
   isShared: boolean;
-  /** A claim is worthless. */
+  /** Called when a claim is no longer valid. */
   onWorthless: (claim: Claim) => void;
-  /** A claim could not be renewed, and may soon be somebody else's. */
+  /** Called when a claim could not be renewed for so long that another worker may soon have it. */
   onCutOff: (claim: Claim) => void;
   clock: Clock;
   logger: Logger;
 }
 
-/** Renews the claims on jobs that run here. By a monotonic clock: how long a lease lasts doesn't depend on the time of day. */
+/**
+ * Renews the claims on running jobs. Uses the monotonic clock, so changes of the system time do not affect leases.
+ */
 export class Leases {
   readonly #options: LeasesOptions;
-  /** With the time from which each is known to hold, of `uptimeMs`. */
+  /** Claims, and the `uptimeMs` of their last renewal. */
   readonly #claims = new Map<Claim, number>();
   #timer: Timer | undefined;
   #isRenewing = false;
@@ -42,7 +44,7 @@ export class Leases {
     this.#timer = undefined;
   }
 
-  /** `sinceMs`: before it was asked for. */
+  /** `sinceMs`: the `uptimeMs` before the claim was requested. */
   add(claim: Claim, sinceMs: number): void {
     this.#claims.set(claim, sinceMs);
   }
@@ -51,7 +53,7 @@ export class Leases {
     this.#claims.delete(claim);
   }
 
-  /** Renews what is due, and gives up what could not be renewed for too long. */
+  /** Renews due claims and gives up those that could not be renewed for too long. */
   look(nowMs: number): void {
     const heldForMs = (sinceMs: number) => nowMs - sinceMs;
     if (this.#options.isShared) {
@@ -81,7 +83,7 @@ export class Leases {
     } catch (error) {
       this.#options.logger.warn(
         { err: error, jobs: claims.length },
-        'Claims on running jobs could not be renewed.',
+        'Renewing the claims on running jobs failed.',
       );
     } finally {
       this.#isRenewing = false;

@@ -8,7 +8,7 @@ import { STANDING_MS, Standing } from './standing.ts';
 /** Jobs that are counted again at a start: the newest. */
 const MOST_RESTORED = 10_000;
 
-/** What owners' jobs that ended say about their next ones: how much more of them may fail, and whose go first. */
+/** Derives the failure budgets and the precedence of owners from their ended jobs. */
 export class Owners {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -30,20 +30,20 @@ export class Owners {
     for (const job of await this.#storage.recentEnds({ after, limit: MOST_RESTORED })) this.note(job);
   }
 
-  /** Counts a job that is over. */
+  /** Counts a terminal job. */
   note(job: EndedRender): void {
     this.#budgets.note(job);
     this.#standing.note(job);
   }
 
-  /** Error: `too_many_failures` when no further job of this owner is accepted for now. */
+  /** Error: `too_many_failures` while the owner exceeds a budget. */
   assertWithinBudget(owner: string): void {
     this.#budgets.assertWithin(owner);
   }
 
   precedenceOf(owner: string): Precedence {
     return {
-      // Accepted jobs are rendered, but after those of owners who pay.
+      // Accepted jobs are still rendered, but after those of other owners.
       yields: this.#budgets.isSpent(owner),
       inGoodStanding: this.#standing.isGood(owner),
     };

@@ -5,8 +5,9 @@ const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
 /**
- * Repeats a step until it succeeds: a full disk or a ledger that doesn't answer delays a job's end, it doesn't change
- * it. Gives up, with undefined, when `signal` is aborted; recovery goes on after the next start.
+ * Retries a step with exponential backoff until it succeeds: a full disk or an unavailable ledger delays the end of a
+ * job but does not change it. Resolves with undefined when `signal` is aborted; recovery continues after the next
+ * start.
  */
 export async function persistently<T>(
   step: () => Promise<T>,
@@ -16,7 +17,7 @@ export async function persistently<T>(
     try {
       return await step();
     } catch (error) {
-      logger.error({ err: error, againInMs: waitMs }, 'A step could not be written down; trying again.');
+      logger.error({ err: error, againInMs: waitMs }, 'Recording the state of a job failed; retrying.');
       if (!(await delay(clock, waitMs, signal))) return undefined;
     }
   }

@@ -1,12 +1,12 @@
 import type { Queue } from '../queue/queue.ts';
 import type { Owners } from './owners.ts';
 
-/** Owners who are looked at together. */
+/** Owners checked per query. */
 const PAGE = 200;
 
 /**
- * Which owners' precedence is another than the queue knows. It changes when a job of theirs ends, and as hours pass. The
- * queue finds out by itself only about owners whose turn it would be.
+ * Tracks owners whose precedence differs from the queue's record. It changes when their jobs end, and over time. The
+ * queue itself only checks owners whose turn it is.
  */
 export class Precedences {
   readonly #queue: Queue;
@@ -23,14 +23,14 @@ export class Precedences {
     this.#changed.add(owner);
   }
 
-  /** Those to tell the queue of. */
+  /** Returns, and clears, the changed owners. */
   takeChanged(): string[] {
     const owners = [...this.#changed];
     this.#changed.clear();
     return owners;
   }
 
-  /** Looks at the next of all owners. */
+  /** Checks the next page of owners. */
   async look(): Promise<void> {
     const owners = await this.#queue.owners({ after: this.#lookedAt, limit: PAGE });
     this.#lookedAt = owners.length < PAGE ? '' : (owners.at(-1)?.owner ?? '');

@@ -1,6 +1,6 @@
 import type { AspectRatio, Quality } from './job.ts';
 
-/** What a quality means for the picture. Sizes are those of `16:9`. */
+/** Frame size (for `16:9`) and rate of a quality. */
 interface QualityDefaults {
   widthPx: number;
   heightPx: number;
@@ -16,13 +16,13 @@ const DEFAULTS: Record<Quality, QualityDefaults> = {
   fourk: { widthPx: 3840, heightPx: 2160, fps: 60 },
 };
 
-/** The picture's size in pixels; portrait swaps the sides. */
+/** The frame size in pixels; portrait swaps width and height. */
 export function sizeOf(quality: Quality, aspectRatio: AspectRatio): { widthPx: number; heightPx: number } {
   const { widthPx, heightPx } = DEFAULTS[quality];
   return aspectRatio === '9:16' ? { widthPx: heightPx, heightPx: widthPx } : { widthPx, heightPx };
 }
 
-/** Frames per second when a request doesn't say. */
+/** The default frame rate. */
 export function defaultFps(quality: Quality): number {
   return DEFAULTS[quality].fps;
 }

@@ -1,17 +1,17 @@
 export const HOUR_MS: number = 3_600_000;
 
-/** Parts of the window that are counted apart. */
+/** Buckets of the window. */
 const PARTS = 60;
 
 /**
- * Adds up the amounts of a sliding window, to a sixtieth of it: each counts for 59 to 60 sixtieths. Takes the same memory
- * for any number of amounts.
+ * Sums amounts over a sliding window, with a resolution of 1/60 of it: each amount counts for 59 to 60 sixtieths of
+ * the window. Uses constant memory.
  */
 export class SlidingSum {
   readonly #partMs: number;
-  /** By part since the epoch, modulo 60. */
+  /** Indexed by part number since the epoch, modulo 60. */
   readonly #amounts = new Float64Array(PARTS);
-  /** The last part that there is room for. */
+  /** The newest part. */
   #part = 0;
   #sum = 0;
 
@@ -19,22 +19,22 @@ export class SlidingSum {
     this.#partMs = windowMs / PARTS;
   }
 
-  /** Counts an amount of a moment; one that is older than the window is left out. */
+  /** Adds an amount at a time; ignores it when older than the window. */
   add(amount: number, atMs: number, nowMs: number): void {
     this.#goTo(nowMs);
-    // What comes from a clock that was ahead counts as of now.
+    // A time in the future, from a clock that was ahead, counts as now.
     const part = Math.min(this.#partOf(atMs), this.#part);
     if (part <= this.#part - PARTS) return;
     this.#change(part, amount);
   }
 
-  /** What the amounts of the window before a moment come to. */
+  /** The sum over the window that ends at `nowMs`. */
   sum(nowMs: number): number {
     this.#goTo(nowMs);
     return this.#sum;
   }
 
-  /** How long until the sum is below a limit, if nothing is added; 0 when it is. */
+  /** Milliseconds until the sum is below a limit if nothing is added; 0 when it already is. */
   msUntilBelow(limit: number, nowMs: number): number {
     let left = this.sum(nowMs);
     if (left < limit) return 0;
@@ -47,7 +47,7 @@ export class SlidingSum {
 
   #goTo(nowMs: number): void {
     const part = this.#partOf(nowMs);
-    // A clock that was set back by a whole window or more says nothing about what came before: begin again.
+    // After a jump of the clock by a whole window or more, earlier amounts cannot be placed: start over.
     const isFar = Math.abs(part - this.#part) >= PARTS;
     if (isFar) {
       this.#amounts.fill(0);

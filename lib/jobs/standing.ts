@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { EndedRender } from '../storage/storage.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
-/** How long a render speaks for or against its owner. */
+/** How long a render affects the standing of its owner. */
 export const STANDING_MS: number = 24 * HOUR_MS;
 
 const SWEEP_MS = HOUR_MS;
@@ -13,9 +13,9 @@ interface Times {
 }
 
 /**
- * Which owners the workers' time is well spent on: those of whom something was completed within the last 24 hours, and
- * whose completed renders took at least as long as those that failed by their scenes or were canceled. Some 1.5 KB for
- * each owner with a job that ended in that time.
+ * Tracks which owners are in good standing: they had a completed render within the last 24 hours, and their completed
+ * renders took at least as long as those that failed by their scenes or were canceled. About 1.5 KB per owner with a
+ * job that ended in that time.
  */
 export class Standing {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class Standing {
     this.#times.clear();
   }
 
-  /** Counts a job that is over. Renderer failures and full disks are not counted. */
+  /** Counts a terminal job. Renderer failures and full disks are not counted. */
   note({ owner, phase, failedBy, durationMs, completedAtMs }: EndedRender): void {
     const isCompleted = phase === 'completed';
     const isOwners = phase === 'failed' && failedBy !== undefined && failedBy !== 'service';
@@ -42,7 +42,7 @@ export class Standing {
       failedMs: new SlidingSum(STANDING_MS),
     };
     this.#times.set(owner, times);
-    // A render of no measurable length counts as one millisecond.
+    // A render shorter than a millisecond counts as one.
     (isCompleted ? times.completedMs : times.failedMs).add(Math.max(1, durationMs), completedAtMs, nowMs);
   }
 
@@ -54,7 +54,7 @@ export class Standing {
     return completedMs > 0 && completedMs >= times.failedMs.sum(nowMs);
   }
 
-  /** Forgets owners whose renders are all too long ago. */
+  /** Removes owners without renders in the window. */
   #sweep(nowMs: number): void {
     if (Math.abs(nowMs - this.#sweptAtMs) < SWEEP_MS) return;
     this.#sweptAtMs = nowMs;

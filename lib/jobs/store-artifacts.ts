@@ -16,7 +16,7 @@ interface Stores {
   logger: Logger;
 }
 
-/** Puts what a render left into the asset store, all or nothing, and removes it from the work folder. */
+/** Moves the files of a render into the asset store, all or none. */
 export async function storeArtifacts(
   claim: { jobId: string; token: number },
   { files, folder }: { files: RenderedFile[]; folder: string },
@@ -41,7 +41,7 @@ export async function storeArtifacts(
   }
 }
 
-/** Removes artifacts that no job refers to. Never rejects. */
+/** Removes orphaned artifacts. Never rejects. */
 export async function discardArtifacts(assetKeys: string[], { assets, logger }: Stores): Promise<void> {
   for (const assetKey of assetKeys) {
     try {
@@ -52,7 +52,7 @@ export async function discardArtifacts(assetKeys: string[], { assets, logger }: 
   }
 }
 
-/** Together, in bytes. */
+/** The total size in bytes. */
 export async function sizeOfFiles(files: { path: string }[]): Promise<number> {
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
   return sizes.reduce((sum, size) => sum + size, 0);

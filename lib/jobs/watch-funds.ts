@@ -7,8 +7,8 @@ import type { JobRecord } from './job.ts';
 const CHECK_MS = 1_000;
 
 /**
- * Calls `onRanOut` when the cost of a render that begins now passes its reserve and what its owner has left: what can't
- * be paid isn't rendered to its end. The answer stops the watch.
+ * Calls `onRanOut` when the cost of a render that starts now exceeds its reserve plus the owner's balance. Returns a
+ * function that stops the watch.
  */
 export function watchFunds(
   { jobId, owner, quality, reserveCredits }: JobRecord,
@@ -20,7 +20,7 @@ export function watchFunds(
     const cost = pricing.costCredits(quality, clock.uptimeMs() - startedAt);
     if (cost <= reserveCredits) return;
     const available = await ledger.available(owner).catch((error: unknown) => {
-      logger.warn({ err: error, jobId }, 'The ledger did not say what is available.');
+      logger.warn({ err: error, jobId }, 'Reading the available credits from the ledger failed.');
       return Number.POSITIVE_INFINITY;
     });
     if (cost > reserveCredits + available) onRanOut();

@@ -1,6 +1,9 @@
 import { isScenepressError } from '../errors.ts';
 
-/** Runs a step that ends something, once more where it found the disk full: by then the spare room is given up for it. */
+/**
+ * Runs a step that finishes work, and retries it once when the disk is full: by then the reserved space has been
+ * released.
+ */
 export async function withSpareRoom<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -11,16 +11,16 @@ const LIVE_PREFIX = 'svc_live_';
 const KEY_FORMAT = /^svc_live_[0-9a-f]{48}$/;
 const PREFIX_LENGTH = 16;
 
-/** A new key with what is shown exactly once. */
+/** A new key, with the secrets that are shown exactly once. */
 export interface MintedKey {
   record: KeyRecord;
-  /** The full key. Stored nowhere. */
+  /** The full key, which is not stored. */
   key: string;
   /** Signs the webhooks of jobs made with this key. */
   webhookSecret: string;
 }
 
-/** Makes, checks and revokes API keys (contract §5). */
+/** Creates, verifies and revokes API keys (contract §5). */
 export class ApiKeys {
   readonly #store: KeyStore;
   readonly #masterKeys: MasterKeys;
@@ -32,7 +32,7 @@ export class ApiKeys {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** A new key of an account. `webhookUrl`: default for its jobs, `https://` or null. */
+  /** Creates a key of an account. `webhookUrl`: the default of its jobs, `https://…` or null. */
   async mint(request: { accountId: string; name: string; webhookUrl?: string | null }): Promise<MintedKey> {
     const key = LIVE_PREFIX + randomBytes(24).toString('hex');
     const webhookSecret = newSecret();
@@ -51,20 +51,20 @@ export class ApiKeys {
     return { record, key, webhookSecret };
   }
 
-  /** The live key behind a token; null when it is malformed, unknown or revoked. */
+  /** The live key of a token; null when the token is malformed, unknown or revoked. */
   async verify(token: string): Promise<KeyRecord | null> {
     if (!KEY_FORMAT.test(token)) return null;
-    // Looking up a hash of 192 random bits tells an attacker nothing by its timing.
+    // The lookup needs no constant time: the hash of 192 random bits leaks nothing useful.
     const record = await this.#store.findKeyByHash(hashOf(token));
     return record && record.revokedAtMs === null ? record : null;
   }
 
-  /** Revokes a key, for good; doing so again changes nothing. */
+  /** Revokes a key permanently. Idempotent. */
   async revoke(keyId: string): Promise<KeyRecord> {
     return this.#store.changeKey(keyId, (record) => this.#revoked(record));
   }
 
-  /** Revokes it, and removes what its owner wrote: its name and its webhook. */
+  /** Revokes a key and erases its name and webhook URL. */
   async forget(keyId: string): Promise<KeyRecord> {
     return this.#store.changeKey(keyId, (record) => {
       const isForgotten = record.revokedAtMs !== null && record.name === '' && record.webhookUrl === null;
@@ -72,7 +72,7 @@ export class ApiKeys {
     });
   }
 
-  /** Replaces the webhook secret, at once: what is sent from now on is signed with the new one. The key stays. */
+  /** Replaces the webhook secret: later webhooks are signed with the new one. The key itself stays valid. */
   async rotateSecret(keyId: string): Promise<{ record: KeyRecord; webhookSecret: string }> {
     const webhookSecret = newSecret();
     const record = await this.#store.changeKey(keyId, (record) => ({
@@ -82,29 +82,29 @@ export class ApiKeys {
     return { record, webhookSecret };
   }
 
-  /** Sets the default webhook of jobs to come: `https://…`, or null for none. */
+  /** Sets the default webhook of later jobs: `https://…`, or null for none. */
   async setWebhookUrl(keyId: string, webhookUrl: string | null): Promise<KeyRecord> {
     checkedUrl(webhookUrl);
     return this.#store.changeKey(keyId, (record) => ({ ...record, webhookUrl }));
   }
 
-  /** The secret that webhooks of this key are signed with now, also when it is revoked; null without such a key. */
+  /** The current webhook secret of a key, also of a revoked one; null when there is no such key. */
   async webhookSecretOf(keyId: string): Promise<string | null> {
     const record = await this.#store.getKey(keyId);
     return record ? this.#masterKeys.open(record.webhookSecretSealed) : null;
   }
 
-  /** Seals with the current master key what is sealed with the one before. How many secrets that were. */
+  /** Re-encrypts secrets that are sealed with the previous master key. Returns their number. */
   reseal(): Promise<number> {
     return this.#store.resealSecrets((sealed) => this.#masterKeys.reseal(sealed));
   }
 
-  /** Oldest first; of one account, or all. */
+  /** Lists keys of one account, or all, oldest first. */
   list(query?: KeyQuery): Promise<KeyRecord[]> {
     return this.#store.listKeys(query);
   }
 
-  /** The same, all of them. */
+  /** Iterates over all keys, oldest first. */
   all({ accountId }: Pick<KeyQuery, 'accountId'> = {}): AsyncGenerator<KeyRecord> {
     return allPages(
       (page) => this.#store.listKeys({ ...page, ...(accountId !== undefined && { accountId }) }),

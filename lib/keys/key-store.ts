@@ -1,6 +1,6 @@
 import type { Page } from '../pages.ts';
 
-/** An API key as it is stored: the key itself is not kept. */
+/** A stored API key, without the key itself. */
 export interface KeyRecord {
   keyId: string;
   accountId: string;
@@ -9,40 +9,40 @@ export interface KeyRecord {
   prefix: string;
   /** SHA-256 of the key, hexadecimal. */
   hash: string;
-  /** Where outcomes go when a request doesn't say; null: nowhere. */
+  /** The default webhook URL of its jobs; null: none. */
   webhookUrl: string | null;
   /** The webhook secret, encrypted with the master key. */
   webhookSecretSealed: string;
   createdAtMs: number;
-  /** When it was revoked, for good; null while live. */
+  /** When it was revoked; null while live. */
   revokedAtMs: number | null;
 }
 
-/** Which keys to list. */
+/** A query for keys. */
 export interface KeyQuery extends Page {
   /** Default: all accounts. */
   accountId?: string;
 }
 
-/** Where API keys live. The rules of {@link AccountStore} hold here too. */
+/** The store of API keys. The rules of {@link AccountStore} apply. */
 export interface KeyStore {
-  /** Adds a key. A `keyId` and a `hash` are used once only. */
+  /** Adds a key. A `keyId` and a `hash` must not be reused. */
   insertKey(key: KeyRecord): Promise<void>;
   /**
-   * Replaces a key by what `change` makes of it, whatever else changes it at the same time. `change` may be called more
-   * than once, and changes neither `keyId`, `accountId`, `hash` nor `createdAtMs`. Nothing is written when it returns its
-   * argument. Error: `not_found`.
+   * Atomically replaces a key by the result of `change`, which may be called more than once and must not change
+   * `keyId`, `accountId`, `hash` or `createdAtMs`. Nothing is written when it returns its argument. Error:
+   * `not_found`.
    */
   changeKey(keyId: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord>;
   getKey(keyId: string): Promise<KeyRecord | undefined>;
-  /** Looked up on every request, so that a revocation holds at once. */
+  /** Called on every request, so a revocation takes effect immediately. */
   findKeyByHash(hash: string): Promise<KeyRecord | undefined>;
-  /** Oldest first. `not_found` when there is no key `after`. */
+  /** Lists keys, oldest first. Error: `not_found` when the key `after` does not exist. */
   listKeys(query?: KeyQuery): Promise<KeyRecord[]>;
   /**
-   * Replaces each webhook secret by what `reseal` makes of it, in as many steps as it likes: cut off, it can be repeated.
-   * What is being written at the call is among them. A secret that `reseal` returns as it is needs no write. How many were
-   * replaced.
+   * Replaces each webhook secret by the result of `reseal`, in any number of steps; can be repeated after an
+   * interruption. Covers writes in progress at the call. Secrets that `reseal` returns unchanged are not written.
+   * Returns the number replaced.
    */
   resealSecrets(reseal: (sealed: string) => string): Promise<number>;
 }

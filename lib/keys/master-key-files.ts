@@ -6,21 +6,21 @@ import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 
 export const MASTER_KEY_FILE = 'master.key';
-/** Tells a right master key from a wrong one; useless without it. */
+/** Identifies the right master key; does not reveal it. */
 export const MASTER_KEY_CHECK_FILE = 'master.key.check';
-/** There while a rotation is under way: the key that it leads to. */
+/** The new key; exists only during a rotation. */
 const NEXT_NAME = 'master.key.next';
-/** Keys that were replaced, each with the time: older backups need them. */
+/** Former keys, with the time of their replacement; needed for older backups. */
 const FORMER_NAME = 'master.key.until-';
 const CHECK_TEXT = 'scenepress';
 
 export interface MasterKeyOptions {
-  /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder, made on the first start. */
+  /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder, created on the first start. */
   given?: string | undefined;
 }
 
 /**
- * The files of the master keys of a data folder. A rotation goes through three states, of which any may be cut off:
+ * The master key files of a data folder. A rotation has three states and may be interrupted in any of them:
  *
  * ```
  *            begin()                             finish()
@@ -29,9 +29,9 @@ export interface MasterKeyOptions {
  *                      old ones again, one by one
  * ```
  *
- * Meanwhile `master.key.next` says that there are two. Where the key is kept in the folder, it holds the new one. Where keys
- * come from outside, it holds each of them sealed with the other, so either opens everything; the one that is given at a
- * start is then the one that secrets are sealed with.
+ * During a rotation `master.key.next` exists. When the key is stored in the folder, the file holds the new key. With
+ * an external key, it holds each of the two keys encrypted with the other, so either can decrypt everything; new
+ * secrets are sealed with the key given at the start.
  */
 export class MasterKeyFiles {
   readonly #folder: string;
@@ -45,8 +45,8 @@ export class MasterKeyFiles {
   }
 
   /**
-   * The master keys, the same object each time until {@link close}. A small sealed text tells whether the key is the right
-   * one; a wrong or a missing one is `master_key`, with instructions.
+   * Loads the master keys; returns the same object until {@link close}. Verifies the key by a small sealed text.
+   * Error: `master_key`, with instructions, when it is wrong or missing.
    */
   load(options: MasterKeyOptions = {}): Promise<MasterKeys> {
     this.#loaded ??= this.#load(options).catch((error: unknown) => {
@@ -56,19 +56,20 @@ export class MasterKeyFiles {
     return this.#loaded;
   }
 
-  /** The next {@link load} reads the files. */
+  /** Makes the next {@link load} read the files again. */
   close(): void {
     this.#loaded = undefined;
   }
 
-  /** Whether a rotation is under way, or was cut off. */
+  /** Whether a rotation is in progress or was interrupted. */
   async isRotating(): Promise<boolean> {
     return (await this.#disk.stampOf(this.#path(NEXT_NAME))) !== undefined;
   }
 
   /**
-   * From here on both keys are valid, and secrets are sealed with the new one: one that is made, or, where keys come from
-   * outside, `given`. Errors: `invalid_request`, `master_key`, `conflict` when it is the one in use.
+   * Starts a rotation: both keys are valid, and secrets are sealed with the new one. The new key is generated, or
+   * `given` when keys are external. Errors: `invalid_request`, `master_key`, `conflict` when the new key is the
+   * current one.
    */
   async begin(given: string | undefined): Promise<void> {
     const keys = await this.load();
@@ -88,8 +89,8 @@ export class MasterKeyFiles {
   }
 
   /**
-   * Ends a rotation, when all is sealed with the current key. A key from `master.key` is kept beside, because older backups
-   * need it: answers with that file's name, or null when keys come from outside.
+   * Ends a rotation after all secrets are sealed with the current key. The former `master.key` is kept for older
+   * backups; returns its file name, or null when keys are external.
    */
   async finish(): Promise<string | null> {
     const { current } = await this.load();
@@ -120,7 +121,7 @@ export class MasterKeyFiles {
     return keys ?? new MasterKeys(key);
   }
 
-  /** The key with the other one of a rotation that was cut off; undefined when it is neither of the two. */
+  /** The keys of an interrupted rotation; undefined when `key` is neither of them. */
   async #keysBeside(key: MasterKey): Promise<MasterKeys | undefined> {
     const next = await this.#read(NEXT_NAME);
     if (next === undefined) return new MasterKeys(key);
@@ -142,7 +143,7 @@ export class MasterKeyFiles {
     if (hex === undefined) return null;
     for (const name of await this.#disk.list(this.#folder)) {
       if (!name.startsWith(FORMER_NAME)) continue;
-      // Of a rotation that was cut off: half written, or kept already.
+      // Left by an interrupted rotation: incomplete, or already complete.
       if (name.endsWith('.new')) await this.#disk.remove(this.#path(name));
       else if ((await this.#read(name)) === hex) return name;
     }

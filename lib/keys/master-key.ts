@@ -4,9 +4,9 @@ import { KEY_BYTES, open, seal } from '../sealing.ts';
 
 const ID_DIGITS = 8;
 
-/** Seals small secrets (AES-256-GCM), so that a copy of the data without the key doesn't give them away. */
+/** Encrypts small secrets (AES-256-GCM), so a copy of the data without the key does not reveal them. */
 export class MasterKey {
-  /** Eight hexadecimal digits that tell it from another. They are in all that it seals, and give nothing of it away. */
+  /** An id of eight hexadecimal digits, stored with each sealed text. Does not reveal the key. */
   readonly id: string;
   readonly #key: Buffer;
 
@@ -26,22 +26,22 @@ export class MasterKey {
     return new MasterKey(Buffer.from(/^[0-9a-fA-F]*$/.test(text.trim()) ? text.trim() : '', 'hex'));
   }
 
-  /** A new one. */
+  /** Generates a key. */
   static random(): MasterKey {
     return new MasterKey(randomBytes(KEY_BYTES));
   }
 
-  /** The key itself: for its file only. */
+  /** The raw key, for its file only. */
   toHex(): string {
     return this.#key.toString('hex');
   }
 
-  /** Text to `<id>.<base64url of nonce, ciphertext and tag>`. */
+  /** Encrypts a text to `<id>.<base64url of nonce, ciphertext and tag>`. */
   seal(text: string): string {
     return `${this.id}.${seal(text, this.#key).toString('base64url')}`;
   }
 
-  /** Whether it opens this, or one of these. */
+  /** Whether the key decrypts the text, or one of the texts. */
   opens(sealed: string | string[]): boolean {
     return [sealed].flat().some((text) => {
       try {
@@ -53,7 +53,7 @@ export class MasterKey {
     });
   }
 
-  /** The reverse; `master_key` when it was sealed with another key or was altered. */
+  /** Decrypts. Error: `master_key` when the text was sealed with another key or altered. */
   open(sealed: string): string {
     const id = masterKeyIdOf(sealed);
     try {

@@ -2,8 +2,8 @@ import { ScenepressError } from '../errors.ts';
 import { type MasterKey, masterKeyIdOf } from './master-key.ts';
 
 /**
- * What secrets are sealed with and opened by: the current master key and, during a rotation and after it, the one before.
- * All who seal or open secrets of a service share one of these, so that they change to a new key in the same moment.
+ * The current master key and, during and after a rotation, the previous one. Shared by all users of a service's
+ * secrets, so they all switch keys at the same time.
  */
 export class MasterKeys {
   #current: MasterKey;
@@ -26,22 +26,22 @@ export class MasterKeys {
     return this.#current.seal(text);
   }
 
-  /** Errors: `master_key` when neither of them opens it. */
+  /** Error: `master_key` when neither key decrypts it. */
   open(sealed: string): string {
     const id = masterKeyIdOf(sealed);
     const key = [this.#current, this.#former].find((key) => key?.id === id);
     return (key ?? this.#current).open(sealed);
   }
 
-  /** The same secret, sealed with the current key; where it is already, the same text. */
+  /** Re-encrypts a secret with the current key; returns the same text when it already is. */
   reseal(sealed: string): string {
     return masterKeyIdOf(sealed) === this.#current.id ? sealed : this.seal(this.open(sealed));
   }
 
-  /** Seals with another key from now on; the one until now opens what it sealed, until the next change. */
+  /** Switches to another key. The previous key remains for decryption until the next change. */
   change(next: MasterKey): void {
     if (next.id === this.#current.id) {
-      throw new ScenepressError('conflict', 'The new master key is the one that is in use already.');
+      throw new ScenepressError('conflict', 'The new master key is already in use.');
     }
     [this.#current, this.#former] = [next, this.#current];
   }

@@ -3,23 +3,26 @@ import { ScenepressError } from '../errors.ts';
 import { MasterKey } from './master-key.ts';
 
 export interface Resealing {
-  /** Seals all secrets again that aren't sealed with the current master key; called again after it was cut off. */
+  /**
+   * Re-encrypts all secrets that are not sealed with the current master key. Must be repeatable after an
+   * interruption.
+   */
   reseal: () => Promise<unknown>;
 }
 
 export interface Replacement extends Resealing {
-  /** The new key as hex, where keys come from outside the data folder. */
+  /** The new key as hex, when keys are external. */
   given?: string | undefined;
 }
 
-/** Folders whose key this process is replacing. */
+/** Folders with a replacement in progress in this process. */
 const rotating = new WeakSet<DataFolder>();
 
 /**
- * Replaces the master key of a data folder, while the service goes on: by a new one in `master.key`, or, where keys come
- * from outside, by `given`. Until all secrets are sealed with the new one both are valid; cut off at any moment, it is
- * completed by a repetition or by {@link completeReplacement}. A key from `master.key` is kept beside as
- * `master.key.until-…`, because older backups need it; answers with that file's name, or null when keys come from outside.
+ * Replaces the master key of a data folder while the service runs: by a new one in `master.key` or, when keys are
+ * external, by `given`. Both keys are valid until all secrets are sealed with the new one. After an interruption,
+ * repeat it or call {@link completeReplacement}. The former `master.key` is kept as `master.key.until-…` for older
+ * backups; returns that file name, or null when keys are external.
  */
 export async function replaceMasterKey(
   folder: DataFolder,
@@ -45,7 +48,7 @@ export async function replaceMasterKey(
   }
 }
 
-/** Completes a replacement of the master key that was cut off; false where there was none. */
+/** Completes an interrupted replacement of the master key; false when there was none. */
 export function completeReplacement(folder: DataFolder, { reseal }: Resealing): Promise<boolean> {
   return folder.alone(async () => {
     if (!(await folder.masterKeyFiles.isRotating())) return false;

@@ -1,15 +1,15 @@
 import { ScenepressError } from '../errors.ts';
 import type { MasterKey } from './master-key.ts';
 
-/** Whose secrets are sealed with a master key. */
+/** The owners of sealed secrets. */
 export interface SealedSecrets {
-  /** Of API keys, the prefixes, which are safe to show. */
+  /** The prefixes of API keys, which are safe to show. */
   keyPrefixes: string[];
-  /** Jobs that have a secret of their own. */
+  /** Number of jobs with their own secret. */
   jobs: number;
 }
 
-/** Counts the sealed secrets of a data folder and, where there is a master key, sees that it opens all of them. */
+/** Counts the sealed secrets of a data folder and, with a master key, checks that it decrypts all of them. */
 export class SecretsCheck {
   readonly found: SealedSecrets = { keyPrefixes: [], jobs: 0 };
   readonly #masterKey: MasterKey | undefined;
@@ -34,7 +34,7 @@ export class SecretsCheck {
     this.#try(webhookSecretSealed);
   }
 
-  /** Throws `master_key` when there are secrets that the master key doesn't open. */
+  /** Error: `master_key` when the master key does not decrypt all secrets. */
   assertOpen(): void {
     if (this.#closed > 0) throw wrongKey(`it opens ${this.count - this.#closed} of ${this.count} secrets`);
   }
@@ -44,7 +44,7 @@ export class SecretsCheck {
   }
 }
 
-/** A master key is not that of a backup. */
+/** The error for a master key that does not belong to a backup. */
 export function wrongKey(reason: string): ScenepressError {
   return new ScenepressError(
     'master_key',

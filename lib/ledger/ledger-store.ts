@@ -1,6 +1,6 @@
 import type { Storage, Transaction } from '../storage/storage.ts';
 
-/** Credits put into an account, and what is left of them. */
+/** Credits granted to an account, and their remainder. */
 export interface Grant {
   grantId: string;
   source: 'free' | 'paid';
@@ -9,12 +9,12 @@ export interface Grant {
   remainingCredits: number;
 }
 
-/** An account's books. */
+/** The state of an account. */
 export interface LedgerAccount {
   owner: string;
-  /** The month (UTC) that its books are open for, as `2026-11`; empty before the first. */
+  /** The account's current accounting month (UTC), as `2026-11`; empty before the first. */
   period: string;
-  /** Those that still hold credits: the free ones, then the paid ones, oldest first. */
+  /** Grants with remaining credits: free ones first, then paid ones, oldest first. */
   grants: Grant[];
 }
 
@@ -26,20 +26,20 @@ export interface GrantPart {
   amountCredits: number;
 }
 
-/** The hold of one job. */
+/** The credits reserved for a job. */
 export interface Reserve {
   jobId: string;
   owner: string;
   state: 'open' | 'settled' | 'voided';
-  /** From which grants it was taken; the sum is the amount reserved. */
+  /** The grants it was taken from; the sum is the reserved amount. */
   parts: GrantPart[];
-  /** What settling charged; 0 otherwise. */
+  /** The credits charged by settling; 0 otherwise. */
   chargedCredits: number;
 }
 
 /**
- * One line of an account's history. Append-only.
- * `amountCredits` is what the balance changed by: positive for `grant`, `void` and most `settle`, negative else.
+ * An entry of the append-only ledger. `amountCredits` is the change of the balance: positive for `grant`, `void` and
+ * most `settle`, else negative.
  */
 export interface LedgerEntry {
   /** Sortable by time. */
@@ -47,7 +47,7 @@ export interface LedgerEntry {
   owner: string;
   kind: 'grant' | 'expiry' | 'reserve' | 'settle' | 'void';
   amountCredits: number;
-  /** What a `settle` charged; 0 otherwise. */
+  /** The credits charged by a `settle`; 0 otherwise. */
   chargedCredits: number;
   jobId: string | null;
   parts: GrantPart[];
@@ -55,15 +55,15 @@ export interface LedgerEntry {
   atMs: number;
 }
 
-/** Which of an account's entries to list. Newest first. */
+/** A query for an account's entries, newest first. */
 export interface EntryQuery {
-  /** At most this many. */
+  /** Maximum number of entries. */
   limit: number;
-  /** Only entries older than this one: the last `entryId` of the page before. */
+  /** Only entries older than this one: the last `entryId` of the previous page. */
   before?: string;
 }
 
-/** What an audit looked at, and what doesn't add up: nothing, if all is well. */
+/** The result of an audit; `problems` is empty when the ledger is consistent. */
 export interface AuditReport {
   accounts: number;
   entries: number;
@@ -73,29 +73,29 @@ export interface AuditReport {
 }
 
 /**
- * Where the stored ledger keeps its books: beside the jobs, in the same transactions. The entries are the truth; what is
- * left of each grant is what they add up to.
+ * The store of the built-in ledger, in the same database and transactions as the jobs. The entries are authoritative;
+ * the remainder of each grant is their sum.
  */
 export interface LedgerStore {
   readonly storage: Storage;
-  /** With `tx`, no one else changes the account before that transaction ends. */
+  /** With `tx`, locks the account until the transaction ends. */
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
-  /** Notes the month that an account's books are open for; makes the account where there is none. */
+  /** Sets the accounting month of an account; creates the account when missing. */
   setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;
-  /** The last month up to `period` that has a free grant, whether anything is left of it or not. */
+  /** The last month up to `period` with a free grant, spent ones included. */
   lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined>;
-  /** The entry of a grant, whatever is left of it. */
+  /** The entry of a grant, even when it is spent. */
   findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined>;
   /**
-   * Adds an entry, and its parts to (or, with a negative amount, takes them from) the grants that they name. An entry that
-   * would leave less than nothing in a grant, make a grant twice or end a reserve twice is refused.
+   * Appends an entry and adds its parts to their grants (or subtracts them, when the amount is negative). Rejects an
+   * entry that would make a grant negative, create a grant twice or end a reserve twice.
    */
   append(tx: Transaction, entry: LedgerEntry): Promise<void>;
   getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined>;
   putReserve(tx: Transaction, reserve: Reserve): Promise<void>;
   listEntries(owner: string, query: EntryQuery): Promise<LedgerEntry[]>;
-  /** Owners whose books are open for another month, at most `limit`. */
+  /** At most `limit` owners whose accounting month is not `period`. */
   ownersNotIn(period: string, limit: number): Promise<string[]>;
-  /** Recomputes every balance from all entries, and compares the ledger with the jobs. */
+  /** Recomputes all balances from the entries, and compares the ledger with the jobs. */
   audit(): Promise<AuditReport>;
 }

@@ -1,34 +1,33 @@
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { AuditReport } from './ledger-store.ts';
 
-/** What an account can spend now: open reserves are already taken off. Integers. */
+/** The available credits of an account, net of open reserves. Integers. */
 export interface Balance {
   /** Purchased credits. */
   paid: number;
-  /** What is left of the current month's allowance. */
+  /** The rest of the current month's free credits. */
   free: number;
   total: number;
 }
 
 /**
- * Credits, held and charged in two phases, keyed by job.
+ * A credit ledger with two-phase charges (reserve, then settle or void), keyed by job.
  *
- * Every call may be repeated with the same arguments, after a crash or a time-out: a repetition changes nothing
- * and gives the same answer. A job is reserved once, and then settled or voided, once.
+ * All calls are idempotent: after a crash or time-out, a call is repeated with the same arguments and must return the
+ * same answer without further changes. A job is reserved once, and then settled or voided once.
  *
- * A ledger that keeps its books in the same database as the jobs says so with {@link Ledger.joins} and is handed
- * the transaction in which the job changes. A ledger that lives elsewhere (your billing system) gets no
- * transaction: the service first records what it is about to ask, and asks until it is answered, also after a crash.
- * Give each call a time limit of its own: the service has none.
+ * A ledger in the same database as the jobs returns true from {@link Ledger.joins} and gets the transaction that
+ * changes the job. An external ledger (your billing system) gets no transaction: the service records the intent first
+ * and retries until it gets an answer, also after a crash. Implement a time-out for each call: the service has none.
  */
 export interface Ledger {
   start?(): Promise<void>;
   stop?(): Promise<void>;
 
-  /** True where renders cost nothing: then nothing is reserved for them either. */
+  /** True when renders are free: nothing is reserved for them. */
   readonly chargesNothing?: boolean;
 
-  /** True when this ledger's calls belong into transactions of that storage. */
+  /** True when the ledger takes part in transactions of that storage. */
   joins(storage: Storage): boolean;
 
   /** Holds credits for a job. */
@@ -38,24 +37,24 @@ export interface Ledger {
   ): Promise<'reserved' | 'insufficient'>;
 
   /**
-   * Charges what the job really cost and releases the rest of its reserve. A cost above the reserve takes the
-   * difference from the balance; where that isn't covered the answer is `insufficient` and nothing has changed
-   * (the service then voids). `chargedCredits` is what was charged, 0 where renders cost nothing.
+   * Charges the actual cost of the job and releases the rest of its reserve. A cost above the reserve is charged to
+   * the balance; when the balance does not cover it, returns `insufficient` without changes (the service then voids).
+   * `chargedCredits`: the credits charged, 0 when renders are free.
    */
   settle(
     request: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
   ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }>;
 
-  /** Releases a job's whole reserve. A job that was never reserved stays so, for good: a late reserve is refused. */
+  /** Releases a job's whole reserve. After it, a late `reserve` for the job must be refused. */
   void(request: { jobId: string; owner: string }, tx?: Transaction): Promise<void>;
 
-  /** What the owner can spend now. */
+  /** The credits that the owner can spend now. */
   balance(owner: string): Promise<Balance>;
 
-  /** Looks whether the books add up and say the same as the jobs; called after the start and each night. */
+  /** Checks the ledger's consistency, also with the jobs. Called after the start and every night. */
   audit?(): Promise<AuditReport>;
 
-  /** Credits that a running job may still take beyond its reserve; `Infinity` where renders cost nothing. */
+  /** Credits that a running job may use beyond its reserve; `Infinity` when renders are free. */
   available(owner: string): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Quality } from '../jobs/job.ts';
 
-/** Credits per second of render time, and how many seconds are held at enqueue. */
+/** Credits per second of render time, and the seconds reserved at enqueue. */
 export interface PricingOptions {
   creditsPerSecond: Record<Quality, number>;
   reserveSeconds: number;
@@ -12,7 +12,7 @@ export const DEFAULT_PRICING: PricingOptions = {
   reserveSeconds: 5,
 };
 
-/** What renders cost: integers, in credits. */
+/** Computes the price of renders in whole credits. */
 export class Pricing {
   readonly #options: PricingOptions;
 
@@ -22,15 +22,15 @@ export class Pricing {
     this.#options = options;
   }
 
-  /** Held when a job is enqueued: the price of the first seconds. */
+  /** The reserve of a job: the price of its first `reserveSeconds`. */
   reserveCredits(quality: Quality): number {
     return this.costCredits(quality, this.#options.reserveSeconds * 1000);
   }
 
-  /** Charged for a render: `max(1, ceil(seconds × price))`. */
+  /** The cost of a render: `max(1, ceil(seconds × price))`. */
   costCredits(quality: Quality, durationMs: number): number {
     assert(durationMs >= 0);
-    // In thousandths first: 4.1 s × 10 must be 41 credits, not 42 by the binary fraction of 4.1.
+    // Multiplies milliseconds, to avoid floating-point error: 4.1 s × 10 must be 41 credits, not 42.
     const cost = Math.ceil((durationMs * this.#options.creditsPerSecond[quality]) / 1000);
     return Math.max(1, cost);
   }

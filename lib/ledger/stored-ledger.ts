@@ -17,29 +17,28 @@ import type {
 } from './ledger-store.ts';
 
 export const DEFAULT_FREE_CREDITS_PER_MONTH = 1000;
-/** Accounts that the month's grant is made to together. */
+/** Accounts per query when making the monthly grants. */
 const OWNERS_AT_ONCE = 200;
 
 export interface StoredLedgerOptions {
   store: LedgerStore;
-  /** Granted to every account each month (UTC); what is left of it ends with the month. Default 1,000. */
+  /** Granted to every account each month (UTC); expires at the end of the month. Default 1,000. */
   freeCreditsPerMonth?: number;
   clock?: Clock;
 }
 
 export interface GrantOptions {
-  /** For the account's history. */
+  /** A note for the account's history. */
   note?: string | null;
-  /** The caller's own name for the grant: however often it is repeated, even years later, it is made once. */
+  /** An idempotency key: repetitions, even years later, make no second grant. */
   idempotencyKey?: string;
 }
 
 /**
- * The built-in ledger: books kept beside the jobs, in the same transactions.
+ * The built-in ledger, stored with the jobs and in the same transactions.
  *
- * Balance = grants − expiries − charges − open reserves, per account, never negative. Free credits go first. The
- * month's free grant is made by a clock at the month's start and on an account's first use in a month, whichever
- * comes first; once either way.
+ * Balance = grants − expiries − charges − open reserves, per account, never negative. Free credits are spent first.
+ * The monthly free grant is made once: by a schedule at the start of the month, or on the account's first use in it.
  */
 export class StoredLedger implements Ledger {
   readonly #store: LedgerStore;
@@ -74,7 +73,7 @@ export class StoredLedger implements Ledger {
     return storage === this.#store.storage;
   }
 
-  /** Gives every known account the current month's free credits, unless it has them. */
+  /** Makes the current month's free grant for every known account that lacks it. */
   async grantMonth(): Promise<void> {
     for (;;) {
       const period = monthOf(this.#clock.now());
@@ -87,8 +86,8 @@ export class StoredLedger implements Ledger {
   }
 
   /**
-   * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing; `conflict` when it asks
-   * for another amount.
+   * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing. Error: `conflict`
+   * when it has another amount.
    */
   async grantPaid(
     owner: string,
@@ -119,7 +118,7 @@ export class StoredLedger implements Ledger {
       return balanceOf(await opened);
     } catch (error) {
       if (!isScenepressError(error, 'storage_full')) throw error;
-      // What it will be when it can be written down.
+      // The balance after the month's grant, which cannot be committed now.
       const paid = account ? balanceOf(account).paid : 0;
       return { paid, free: this.#freeCredits, total: paid + this.#freeCredits };
     }
@@ -155,7 +154,7 @@ export class StoredLedger implements Ledger {
     });
   }
 
-  /** Credits were reserved for a job, whatever became of them. */
+  /** Whether credits were ever reserved for the job. */
   async hasReserve(jobId: string, tx?: Transaction): Promise<boolean> {
     return (await this.#store.getReserve(jobId, tx)) !== undefined;
   }
@@ -167,7 +166,7 @@ export class StoredLedger implements Ledger {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
       const reserve = await this.#store.getReserve(jobId, tx);
-      // Taken on while renders cost nothing.
+      // Enqueued while renders were free.
       if (!reserve) return { kind: 'settled', chargedCredits: 0 };
       assert.equal(reserve.owner, owner);
       if (reserve.state === 'settled') return { kind: 'settled', chargedCredits: reserve.chargedCredits };
@@ -178,7 +177,7 @@ export class StoredLedger implements Ledger {
       const change = reservedCredits - amountCredits;
       if (change < 0 && balanceOf(account).total < -change) return { kind: 'insufficient' };
 
-      // The reserve's own order is free before paid: what is charged comes off its front, the rest goes back.
+      // Parts are ordered free before paid: the front is charged, the tail is returned.
       const parts =
         change < 0
           ? partsFrom(account.grants, -change)
@@ -199,7 +198,7 @@ export class StoredLedger implements Ledger {
     await this.#in(tx, async (tx) => {
       const reserve = await this.#store.getReserve(jobId, tx);
       if (!reserve) {
-        // Remembered, so that a reserve that arrives late finds the door closed.
+        // Recorded, so a late reserve is refused.
         await this.#store.putReserve(tx, { jobId, owner, state: 'voided', parts: [], chargedCredits: 0 });
         return;
       }
@@ -214,9 +213,9 @@ export class StoredLedger implements Ledger {
   }
 
   /**
-   * The account as of now: made on first use; a new month ends the free grants of others and makes its own. A clock that
-   * went wrong changes little: a month is granted once however often it comes, one before all that were granted isn't
-   * granted any more, and one that was skipped is.
+   * Brings the account to the current month: creates it on first use, expires the free grants of other months and
+   * makes this month's. Robust against a wrong clock: each month is granted at most once, months before the first
+   * granted one are never granted, and skipped months still can be.
    */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
     const account = (await this.#store.getAccount(owner, tx)) ?? { owner, period: '', grants: [] };
@@ -236,7 +235,7 @@ export class StoredLedger implements Ledger {
     return account;
   }
 
-  /** Where credits go back to: the grants they came from; those of an ended month to the current month's. */
+  /** Returns credits to their grants; those of expired free grants to the current month's. */
   #partsBackTo(account: LedgerAccount, parts: GrantPart[]): GrantPart[] {
     return parts.map((part) =>
       part.source === 'free' && part.period !== account.period
@@ -249,7 +248,7 @@ export class StoredLedger implements Ledger {
     return { grantId: `free-${period}`, source: 'free', period, amountCredits };
   }
 
-  /** Writes an entry, and changes the account as it does. */
+  /** Appends an entry and updates the account in memory. */
   async #append(
     tx: Transaction,
     account: LedgerAccount,
@@ -276,10 +275,10 @@ export class StoredLedger implements Ledger {
 }
 
 function assertCredits(amount: number): void {
-  assert(Number.isSafeInteger(amount) && amount >= 0, 'credits are whole and not negative');
+  assert(Number.isSafeInteger(amount) && amount >= 0, 'credits are non-negative integers');
 }
 
-/** The same for each repetition, so that the books themselves remember it. */
+/** Deterministic, so the ledger itself detects repetitions. */
 function grantIdOf(owner: string, idempotencyKey: string): string {
   return `key-${hash('sha256', JSON.stringify([owner, idempotencyKey]))}`;
 }
@@ -299,7 +298,7 @@ function partOf(grant: Grant, amountCredits: number): GrantPart {
   return { grantId: grant.grantId, source: grant.source, period: grant.period, amountCredits };
 }
 
-/** An amount that is there, of free credits first, then of the oldest paid ones. */
+/** Takes an amount from free grants first, then from the oldest paid ones. The balance must cover it. */
 function partsFrom(grants: Grant[], amountCredits: number): GrantPart[] {
   const parts: GrantPart[] = [];
   let missing = amountCredits;

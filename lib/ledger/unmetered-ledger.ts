@@ -2,15 +2,15 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import { DEFAULT_FREE_CREDITS_PER_MONTH, type StoredLedger } from './stored-ledger.ts';
 
-/** For those who render on their own hardware: everything is granted, nothing is charged. */
+/** A ledger for free renders: grants every request and charges nothing. */
 export class UnmeteredLedger implements Ledger {
   readonly chargesNothing = true;
   readonly #freeCredits: number;
   readonly #books: StoredLedger | undefined;
 
   /**
-   * `freeCreditsPerMonth`: what `/me` shows as the month's allowance, never spent. `books`: where jobs that were taken on
-   * while renders cost credits have their reserves; those are returned in full.
+   * `freeCreditsPerMonth`: the monthly allowance that `/me` shows; never spent. `books`: the ledger with reserves of
+   * jobs that were enqueued while renders cost credits; these are returned in full.
    */
   constructor({
     freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
@@ -20,7 +20,7 @@ export class UnmeteredLedger implements Ledger {
     this.#books = books;
   }
 
-  /** Without books every transaction suits it. */
+  /** Without `books` it joins any storage. */
   joins(storage: Storage): boolean {
     return this.#books?.joins(storage) ?? true;
   }

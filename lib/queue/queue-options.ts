@@ -1,14 +1,14 @@
 import type { QueueCaps } from './queue.ts';
 
-/** How many jobs may wait and run. */
+/** Limits on waiting and running jobs. */
 export interface QueueOptions extends QueueCaps {
-  /** Renders of one owner at the same time. Default: as many as there are workers. */
+  /** Concurrent renders per owner. Default: no limit. */
   maxRunningPerOwner: number;
   /**
-   * Of several workers, so many render only for owners in good standing: the renders of theirs that completed within
-   * 24 hours took at least as long as those that failed by their scenes or were canceled. So an owner whose scenes never
-   * end can't keep all workers from the others. One worker always serves everybody. Default 0. Where the processor is
-   * short, renders of other owners also get a third of the share that those of owners in good standing get.
+   * Number of workers reserved for owners in good standing: those whose completed renders within 24 hours took at
+   * least as long as those that failed by their scenes or were canceled. This prevents an owner with endless scenes
+   * from occupying all workers. One worker always serves all owners. Default 0. Under CPU contention, renders of
+   * other owners get a third of the CPU share of those of owners in good standing.
    */
   reservedWorkers: number;
 }

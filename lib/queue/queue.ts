@@ -1,77 +1,76 @@
 import type { Transaction } from '../storage/storage.ts';
 
-/** How many jobs may wait. */
+/** Limits on waiting jobs. */
 export interface QueueCaps {
   /**
-   * Jobs that may wait, of all owners together. Default 10,000. Beyond it, an owner with less than an equal share of
-   * them may still add some, so that others can't take all places.
+   * Waiting jobs of all owners. Default 10,000. Beyond it, an owner with less than an equal share may still add jobs,
+   * so other owners cannot fill the queue.
    */
   maxQueued: number;
-  /** Jobs of one owner that may wait. Default 1,000. */
+  /** Waiting jobs per owner. Default 1,000. */
   maxQueuedPerOwner: number;
 }
 
-/** How the jobs of an owner are served, beside those of others. */
+/** The precedence of an owner's jobs relative to other owners'. */
 export interface Precedence {
-  /** They wait while others' do. */
+  /** They run only while no other owner's job can. */
   yields: boolean;
-  /** They may use the workers that are reserved for such owners. */
+  /** They may use the reserved workers. */
   inGoodStanding: boolean;
 }
 
-/** The right of a worker to run a job, until its lease or the job ends. */
+/** The exclusive right of a worker to run a job, until the lease expires or the job ends. */
 export interface Claim {
   jobId: string;
   owner: string;
-  /** Grows with each claim of the job: whoever holds an earlier one can't change it any more. */
+  /** A fencing token that grows with each claim: holders of earlier claims can no longer change the job. */
   token: number;
-  /** How often the service, or its thread, died while the job was being rendered. */
+  /** How often the service or the worker thread died during the job's render. */
   interruptions: number;
 }
 
 export interface ClaimRequest {
-  /** At most so many jobs. */
+  /** Maximum number of jobs. */
   most: number;
-  /** Of these, at most so many of owners that aren't in good standing. */
+  /** Maximum number of these for owners that are not in good standing. */
   mostOfOthers: number;
-  /** Jobs of one owner that may run at the same time, those of other workers included. */
+  /** Maximum running jobs per owner, over all workers. */
   maxRunningPerOwner: number;
   /** False while a suspect runs. */
   maySuspect: boolean;
-  /** Asked for each owner whose turn it would be, in the transaction. */
+  /** Called in the transaction for each owner whose turn it is. */
   precedenceOf: (owner: string) => Precedence;
-  /** Owners whose precedence may have changed: the others' is looked at when it is their turn. */
+  /** Owners whose precedence may have changed; that of others is checked when it is their turn. */
   changed?: Iterable<string>;
   nowMs: number;
-  /** When the lease ends unless it is renewed. */
+  /** When the lease expires unless renewed. */
   lapsesAtMs: number;
 }
 
 export interface LapsedQuery {
   nowMs: number;
-  /** At most so many. */
+  /** Maximum number of claims. */
   most: number;
-  /** Leases of this worker don't lapse: it sees to them itself. */
+  /** A worker whose claims are excluded, because it manages them itself. */
   except: string;
 }
 
 export interface QueueState {
   waiting: number;
   running: number;
-  /** How many owners have jobs that wait. */
+  /** Number of owners with waiting jobs. */
   owners: number;
-  /** The job that was made first of those that wait; null when none waits. */
+  /** The oldest waiting job; null when none waits. */
   oldest: string | null;
 }
 
-/** An owner with jobs in the queue, and the precedence that it was last seen to have. */
+/** An owner with jobs in the queue, and its recorded precedence. */
 export interface QueuedOwner extends Precedence {
   owner: string;
 }
 
 /**
- * Which jobs wait and which run, and who may run them: the one place where this is decided. It commits together with
- * the jobs.
+ * The queue: which jobs wait, which run, and who may run them. It commits together with the jobs.
  *
  * ```
  *           admit             claim
@@ -81,44 +80,44 @@ export interface QueuedOwner extends Precedence {
  *                                           └────────▶ (none)
  * ```
  *
- * The owners take turns; within one, the job that was made first goes first. So an owner who comes late waits one round,
- * not the whole queue. Owners that yield have their turn when no other job may begin.
+ * Scheduling is round-robin over owners, and first-in first-out within an owner: a new owner waits one round, not for
+ * the whole queue. Owners that yield are served when no other job can start.
  *
- * A job that was being rendered two or more times when the service, or its thread, died may be the cause of that. No
- * such job is failed: the cause may as well be a SIGKILL, a power cut, or the job beside it. But these suspects run one at
- * a time, so that they can't interrupt each other for ever, and each waits before it begins, twice as long after each
- * interruption (2 s to 5 min): until then all others' jobs are rendered. A suspect that has waited goes before others,
- * or a full queue would keep it off for ever.
+ * A job that was interrupted two or more times by a crash of the service or its thread is a suspect: it may be the
+ * cause. It does not fail, because the cause may also be a SIGKILL, a power loss or a concurrent job. Suspects run
+ * one at a time, so they cannot interrupt each other forever, and with exponential backoff (2 s to 5 min), so other
+ * jobs run first. A suspect whose delay has passed has priority over other jobs; otherwise a full queue would starve
+ * it.
  *
- * - What waits or runs costs the same to admit and to claim, however many jobs and owners there are.
- * - Tokens of a job only grow. All that a worker writes about a job which it claimed is fenced: it asks {@link holds} in
+ * - The cost of admitting and claiming does not depend on the number of jobs and owners.
+ * - Tokens of a job only grow. All writes of a worker to its claimed jobs are fenced: it checks {@link holds} in
  *   the same transaction.
  */
 export interface Queue {
   /** Error: `queue_full` when no more jobs of that owner may wait. */
   assertRoom(tx: Transaction, owner: string, caps: QueueCaps): Promise<void>;
-  /** A job that exists waits from now on, after its owner's others; an owner who had none is the last to have a turn. */
+  /** Adds an existing job to the end of its owner's jobs; a new owner gets the last turn. */
   admit(tx: Transaction, job: { jobId: string; owner: string; precedence: Precedence }): Promise<void>;
-  /** Gives jobs that wait to a worker. */
+  /** Assigns waiting jobs to a worker. */
   claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]>;
-  /** Answers with those of the claims that still hold, now until `lapsesAtMs`. */
+  /** Extends claims to `lapsesAtMs`; returns those that are still valid. */
   renew(tx: Transaction, claims: Claim[], lapsesAtMs: number): Promise<Claim[]>;
-  /** Whether a claim is still the right to run its job: it was not put back, claimed anew or removed. */
+  /** Whether a claim is still valid: the job was not put back, claimed again or removed. */
   holds(tx: Transaction, claim: Claim): Promise<boolean>;
   /**
-   * A claimed job waits again, before its owner's others, and its owner before the other owners; its claim is worthless.
-   * `notBeforeMs`: it is a suspect, and begins then.
+   * Returns a claimed job to the front of its owner's jobs, and the owner to the front of the turns; invalidates its
+   * claim. `notBeforeMs`: the earliest start of a suspect.
    */
   putBack(
     tx: Transaction,
     jobId: string,
     options: { interruptions: number; notBeforeMs?: number | undefined },
   ): Promise<void>;
-  /** A job neither waits nor runs any more. Nothing happens when it didn't. */
+  /** Removes a job from the queue. No effect when it is not in the queue. */
   remove(tx: Transaction, jobId: string): Promise<void>;
-  /** Claims of workers that didn't renew them, or that are known to be dead. */
+  /** Claims that have expired, or whose workers are known to be dead. */
   lapsed(tx: Transaction, query: LapsedQuery): Promise<Claim[]>;
-  /** Owners with jobs in the queue, in the order of their names: at most `limit`, after `after`. */
+  /** Owners with jobs in the queue, ordered by name: at most `limit`, after `after`. */
   owners(page: { after: string; limit: number }): Promise<QueuedOwner[]>;
   state(): Promise<QueueState>;
 }

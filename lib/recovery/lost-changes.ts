@@ -3,9 +3,9 @@ import { serialize } from 'node:v8';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import { keyOf, type LostRow, nameOf, type Row, rowsOf, TABLES, type Table } from './salvage.ts';
 
-const REASON = 'the log of commits is damaged';
+const REASON = 'the write-ahead log is damaged';
 
-/** The rows that are otherwise in a later state of a database than in the one that is saved. */
+/** Rows that differ between a later state of a database and the saved one. */
 export function lostChanges(later: Connection, saved: Connection): LostRow[] {
   return TABLES.flatMap((table) => changesIn(table, later, saved));
 }

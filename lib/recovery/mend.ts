@@ -8,7 +8,7 @@ import { type SchemaRow, schemaOf } from '../storage/sqlite/schema.ts';
 
 const HEADER_BYTES = 100;
 const PAGE_BYTES = 4096;
-/** What the header of each of our databases holds, by its place: SQLite's file format, section 1.3. */
+/** Constants in the header of our databases: SQLite's file format, section 1.3. */
 const HEADER: [name: string, at: number, bytes: Buffer][] = [
   ['the name of the format', 0, Buffer.from('SQLite format 3\0', 'latin1')],
   ['the size of pages', 16, Buffer.from([PAGE_BYTES >> 8, 0])],
@@ -24,18 +24,18 @@ const HEADER: [name: string, at: number, bytes: Buffer][] = [
 const PAGE_COUNT_AT = 28;
 
 /**
- * Corrects, in a copy of a damaged database, what is known without reading it: constants of the header, the schema, the
- * checksums of a log whose pages are whole. Answers with what was wrong.
+ * Repairs known content in a copy of a damaged database: constants of the header, the schema, and the checksums of a
+ * log whose pages are intact. Returns the faults found.
  */
 export async function mend(path: string): Promise<{ faults: string[]; laterLog: Buffer | undefined }> {
   const { fault, laterLog } = await mendLog(`${path}-wal`);
   const faults = [...(fault === undefined ? [] : [fault]), ...(await mendHeader(path)), ...mendSchema(path)];
-  // The log is in the database now, as far as it can be read.
+  // At this point the readable part of the log is in the database.
   const freeFault = await freePagesFault(path);
   return { faults: freeFault === undefined ? faults : [...faults, freeFault], laterLog };
 }
 
-/** `laterLog`: with the commits that come after the damage, as far as they can be read; some of its pages may be stale. */
+/** `laterLog`: the log including the readable commits after the damage; some of its pages may be stale. */
 async function mendLog(path: string): Promise<{ fault?: string; laterLog?: Buffer }> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0);
@@ -45,7 +45,7 @@ async function mendLog(path: string): Promise<{ fault?: string; laterLog?: Buffe
   if (!damage) return {};
   const { log, isExact } = resealed(bytes);
   const place = damage.frame === 0 ? 'header' : `page ${damage.frame} of ${damage.frames}`;
-  const fault = `the log of commits is not as it was written in its ${place}`;
+  const fault = `the write-ahead log is damaged in its ${place}`;
   if (!isExact) return { fault: `${fault}; what was committed after that is lost`, laterLog: log };
   await writeFile(path, log);
   return { fault };
@@ -65,7 +65,8 @@ async function mendHeader(path: string): Promise<string[]> {
       bytes.copy(header, at);
     }
     const pages = Math.floor(size / PAGE_BYTES);
-    // With less, pages in use would be refused; with more, the whole file. A log may bring a newer header.
+    // With a smaller count, SQLite would reject pages in use; with a larger one, the whole file. The log may contain
+    // a newer header.
     if (header.readUInt32BE(PAGE_COUNT_AT) !== pages) {
       if (header.readUInt32BE(PAGE_COUNT_AT) > pages) faults.push('the header of the file counts more pages');
       header.writeUInt32BE(pages, PAGE_COUNT_AT);
@@ -77,15 +78,13 @@ async function mendHeader(path: string): Promise<string[]> {
   }
 }
 
-/**
- * Where the schema can't be read at all, nothing is changed. Error: `storage_damaged` when it is that of a newer version.
- */
+/** Leaves an unreadable schema unchanged. Error: `storage_damaged` when it is that of a newer version. */
 function mendSchema(path: string): string[] {
   const connection = new Connection(path, { defensive: false });
   const faults: string[] = [];
   let version = SQLITE_SCHEMA.version;
   try {
-    // Lets it be read even where it contradicts itself.
+    // Allows reading an inconsistent schema.
     connection.exec('PRAGMA writable_schema = ON');
     mendRows(connection, faults);
     const row = connection.get<{ user_version: number }>('PRAGMA user_version', []);

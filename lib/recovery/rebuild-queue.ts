@@ -4,7 +4,7 @@ import { QUEUE } from '../sql/tables.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 
 const PAGE = 500;
-/** Whose claims a recovery writes down: those of nobody, which have ended. */
+/** The worker of claims written by a recovery, all of which have expired. */
 const NOBODY = 'recovery';
 
 interface Job {
@@ -15,7 +15,7 @@ interface Job {
   interruptions: number | null;
 }
 
-/** Puts the jobs that wait or run into an empty queue: all that a queue knows can be told from them. */
+/** Fills an empty queue from the queued and running jobs. */
 export function rebuildQueue(target: Connection): void {
   for (let after = ''; ; ) {
     const jobs = target.all<Job>(
@@ -43,7 +43,7 @@ export function rebuildQueue(target: Connection): void {
   }
 }
 
-/** What is wrong with a queue: rows that aren't as they were written, jobs that it misses, counts that don't add up. */
+/** Checks a queue for damaged rows, missing jobs and wrong counts. */
 export function queueFaults(source: Connection): string[] {
   try {
     const faults = queueProblems((text) => source.all(text, []));

@@ -18,31 +18,33 @@ import { type LostRow, salvage } from './salvage.ts';
 const WORK = 'recovery.part';
 const MOST_FAULTS = 100;
 
-/** What is wrong with a damaged data folder, and what became of it. */
+/** The result of a recovery. */
 export interface RecoveryReport {
   folder: string;
-  /** What is wrong with the database file, in SQLite's words, and with its queue. Empty, as `lost` is: nothing is damaged, and nothing was done. */
+  /**
+   * Problems of the database file, in SQLite's words, of its queue and of the documents. When this and `lost` are
+   * empty, nothing is damaged and nothing was done.
+   */
   faults: string[];
-  /** Rows that are known of and can't be saved: a damaged place may have held more. */
+  /** Known rows that cannot be saved; damaged pages may have held more. */
   lost: LostRow[];
-  /** Where the files are as they were; null when nothing was done. */
+  /** The folder with the original files; null when nothing was done. */
   keptAside: string | null;
-  /** Of the books as they are now; null when nothing was done. */
+  /** The audit after the recovery; null when nothing was done. */
   audit: AuditReport | null;
 }
 
 export interface RecoverOptions {
-  /** Without it nothing is changed. */
+  /** When false, nothing is changed. */
   apply?: boolean;
-  /** Names the folder for what is kept aside. */
+  /** The time in the name of the folder with the original files. */
   now?: Date;
 }
 
 /**
- * Makes a damaged data folder usable again, of the rows that are as they were written; of documents, which people may
- * change, of all entries that keep the rules. The files as they were stay in a folder beside. A service must not be
- * running on it. It needs room for two copies of the database. Errors: `storage_locked`; `not_found` when the folder
- * holds no data.
+ * Repairs a damaged data folder from its intact rows and its valid document entries. The original files are kept in a
+ * subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
+ * `storage_locked`; `not_found` when the folder contains no data.
  */
 export async function recover(
   path: string,
@@ -59,7 +61,7 @@ export async function recover(
     await putFormerBack(folder);
     await rm(work, { recursive: true, force: true });
     await mkdir(work, { mode: 0o700 });
-    // Of a copy: opening a database changes it.
+    // Works on a copy, because opening a database changes it.
     for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
     const found = await examine(join(work, DATABASE), join(work, 'new'));
     const documents = await salvageDocuments(realDisk, folder);
@@ -85,7 +87,7 @@ export async function recover(
   }
 }
 
-/** Fills a new database with what can be saved of a copy of another. */
+/** Salvages a copy of a database into a new one. */
 async function examine(
   damagedPath: string,
   newPath: string,
@@ -130,7 +132,7 @@ function faultsOf(source: Connection): string[] {
   }
 }
 
-/** Gives all that may be replaced a second name in a folder beside; answers with that folder. */
+/** Hard-links all files that may be replaced into a subfolder; returns its path. */
 async function keepAside(folder: string, now: Date): Promise<string> {
   const aside = join(folder, `damaged-${now.toISOString().replaceAll(':', '-')}`);
   await mkdir(aside, { mode: 0o700 });
@@ -145,10 +147,10 @@ function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** {@link RECOVERING} names the folder that the former database is in, until the new one is in place. */
+/** Until the new database is in place, {@link RECOVERING} names the folder with the former one. */
 async function replaceDatabase(folder: string, newPath: string, aside: string): Promise<void> {
   await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${basename(aside)}\n`)]);
-  // The log of the former database must not meet the new one.
+  // The old log must not be applied to the new database.
   for (const file of await filesOf(folder)) if (file !== DATABASE) await rm(join(folder, file));
   await rename(newPath, join(folder, DATABASE));
   await realDisk.syncFolder(folder);
@@ -156,7 +158,7 @@ async function replaceDatabase(folder: string, newPath: string, aside: string): 
   await realDisk.syncFolder(folder);
 }
 
-/** After a recovery that was interrupted between two renames. */
+/** Rolls back a recovery that was interrupted between two renames. */
 async function putFormerBack(folder: string): Promise<void> {
   const name = (await realDisk.read(join(folder, RECOVERING)))?.toString().trim();
   if (name === undefined) return;

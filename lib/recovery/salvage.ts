@@ -15,7 +15,7 @@ import type { TextKey } from '../sql/text-keys.ts';
 import type { SqlValue } from '../storage/sql.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 
-/** A row that can't be saved: `key` in the table `table`. */
+/** A row that cannot be saved. */
 export interface LostRow {
   table: string;
   key: string;
@@ -28,15 +28,15 @@ type Key = SqlValue[];
 export interface Table {
   name: string;
   key: string[];
-  /** Select keys from indexes, which may know of rows that can't be read. */
+  /** Queries for keys in indexes, which may list unreadable rows. */
   indexes: string[];
-  /** Selects keys of rows that must be there, from rows that are saved. */
+  /** A query over saved rows for keys that must exist. */
   expected?: string;
-  /** The same for rows that may be there, where some can't be read. */
+  /** A query for keys that may exist, used when some rows are unreadable. */
   supposed?: string;
-  /** Throws when a row isn't as it was written. */
+  /** Throws when a row is damaged. */
   check: (row: Row) => void;
-  /** What is left of a row whose texts can't be read, with new ones. Throws when the rest isn't as it was written. */
+  /** Replaces unreadable texts of a row. Throws when the rest is damaged. */
   withoutTexts?: (row: Row, textKey: TextKey) => Row;
 }
 
@@ -53,9 +53,9 @@ function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[
 
 const FROM_KEPT_DELIVERIES = 'FROM deliveries JOIN jobs USING (job_id) WHERE forgotten_at_ms IS NULL';
 
-/** In an order in which each refers only to those before. */
+/** In dependency order: each table refers only to earlier ones. */
 export const TABLES: Table[] = [
-  // A key that was altered is found with the texts that it opens.
+  // A damaged key is detected when its texts are decrypted.
   { name: 'text_keys', key: ['text_key_id'], indexes: [], check: () => {} },
   { ...checked(JOBS, 'jobs_of_owner', 'jobs_in_phase'), withoutTexts: jobWithoutTexts },
   { ...checked(SOURCES), expected: 'SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL' },
@@ -83,10 +83,10 @@ export const TABLES: Table[] = [
 
 const BOOKS = ['grants', 'reserves', 'ledger_entries'];
 const PAGE = 500;
-/** What the error of a failed job says whose own can't be read any more. */
+/** Replaces the unreadable error of a failed job. */
 const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
 
-/** As if the job had been forgotten: what it cost, when and whom stays. */
+/** Keeps cost, times and owner, as for a forgotten job. */
 function jobWithoutTexts(row: Row, textKey: TextKey): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
   const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
@@ -94,15 +94,15 @@ function jobWithoutTexts(row: Row, textKey: TextKey): Row {
   return { ...row, ...JOBS.cells(job, textKey) };
 }
 
-/** It can't be sent any more. */
+/** Without its texts, a delivery can no longer be sent. */
 function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
   const delivery = { ...DELIVERIES.recordWith({ url: `https://${row['host']}` }, row), dueAtMs: null };
   return { ...row, ...DELIVERIES.cells(delivery, textKey) };
 }
 
 /**
- * Copies each row that can be read and is as it was written from a damaged database into an empty one. What a row refers
- * to must have been saved too. Answers with all rows that are known of and could not be saved.
+ * Copies all readable, intact rows whose references were saved from a damaged database to an empty one. Returns the
+ * known rows that could not be saved.
  */
 export function salvage(source: Connection, target: Connection): LostRow[] {
   const lost: LostRow[] = [];
@@ -122,7 +122,7 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
         continue;
       }
       const key = nameOf(keyOf(table, found.row));
-      if (saved.has(key)) continue; // Through a damaged page, one can come twice.
+      if (saved.has(key)) continue; // A damaged page may return a row twice.
       const reason = saveInto(source, target, table, found.row);
       if (reason === undefined) saved.add(key);
       else {
@@ -142,7 +142,7 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
   return lost;
 }
 
-/** An account whose row is lost still has its books. */
+/** Recreates the account row, so its ledger entries can be saved. */
 function saveOwner(target: Connection, { owner }: Row): void {
   target.run(
     `${ACCOUNTS.insert} ON CONFLICT DO NOTHING`,
@@ -150,7 +150,7 @@ function saveOwner(target: Connection, { owner }: Row): void {
   );
 }
 
-/** Whether nothing of a table can be hidden. */
+/** Whether a table is intact, with no hidden rows. */
 function isWhole(source: Connection, { name }: Table): boolean {
   try {
     const rows = source.all<{ integrity_check: string }>(`PRAGMA integrity_check(${name})`, []);
@@ -162,7 +162,7 @@ function isWhole(source: Connection, { name }: Table): boolean {
 
 type Found = { row: Row } | { row: undefined; after: string; reason: string };
 
-/** All rows in the order of the key, up to one that can't be read; and the same from the other end. */
+/** All rows in key order up to an unreadable one, then in reverse order from the end. */
 export function* rowsOf(source: Connection, table: Table): Generator<Found> {
   const first = yield* walk(source, table, 'ASC', undefined);
   if (first === undefined) return;
@@ -171,7 +171,7 @@ export function* rowsOf(source: Connection, table: Table): Generator<Found> {
   yield { row: undefined, after: nameOf(first.after), reason };
 }
 
-/** Ends early, with the last key that was read, where the file is damaged. */
+/** Stops at damage, with the last key that was read. */
 function* walk(
   source: Connection,
   { name, key }: Table,
@@ -204,13 +204,13 @@ function* walk(
     const last = rows.at(-1);
     if (!last) return undefined;
     after = key.map((column) => last[column] ?? null);
-    // A damaged page may lead back.
+    // A damaged page may lead to a cycle.
     if (ends.has(nameOf(after))) return { after, reason: 'its rows are out of order' };
     ends.add(nameOf(after));
   }
 }
 
-/** The keys that indexes and other tables know of, as far as those can be read. */
+/** The keys listed in the readable parts of indexes and other tables. */
 function* keysOf(
   source: Connection,
   target: Connection,
@@ -229,7 +229,7 @@ function* keysOf(
     try {
       for (const row of from.all<Row>(text, [])) yield { key: keyOf(table, row), isSure };
     } catch {
-      // A damaged index knows less; what the others know is enough, or the gap in the table was named.
+      // A damaged index lists fewer keys; others cover them, or the gap in the table has been reported.
     }
   }
 }
@@ -244,7 +244,7 @@ function saveOne(source: Connection, target: Connection, table: Table, key: Key)
   }
 }
 
-/** Undefined when it is saved, or else why it, or a part of it, isn't. */
+/** Undefined when the row was saved completely, else the reason. */
 function saveInto(source: Connection, target: Connection, table: Table, row: Row): string | undefined {
   try {
     table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
@@ -287,7 +287,7 @@ function insert(target: Connection, { name }: Table, row: Row): void {
   target.run(`INSERT INTO ${name} (${names.join(', ')}) VALUES (${marks})`, Object.values(row));
 }
 
-/** In SQLite's own words: those for an operator say to do what is being done. */
+/** SQLite's message, because ours would advise to run a recovery. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   const reason = cause instanceof Error ? cause.message : message;

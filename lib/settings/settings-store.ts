@@ -1,15 +1,17 @@
-/** What an operator sets while the service runs, and what lasts through restarts. */
+/** Settings that an operator changes at run time; they survive restarts. */
 export interface Settings {
-  /** Since when no more renders are begun; null when they are. */
+  /** When the queue was paused, in epoch milliseconds; null when it is not paused. */
   queuePausedAtMs: number | null;
 }
 
 export const DEFAULT_SETTINGS: Settings = { queuePausedAtMs: null };
 
-/** Where settings live. Each change is atomic, and durable when its promise resolves; one that fails changes nothing. */
+/**
+ * The store of settings. Changes are atomic, and durable when their promise resolves; a failed change has no effect.
+ */
 export interface SettingsStore {
-  /** The defaults, where nothing was set. */
+  /** Returns the defaults for settings that were never changed. */
   getSettings(): Promise<Settings>;
-  /** Replaces the settings by what `change` makes of them; it may be called more than once. */
+  /** Replaces the settings by the result of `change`, which may be called more than once. */
   changeSettings(change: (settings: Settings) => Settings): Promise<Settings>;
 }

@@ -1,6 +1,6 @@
 import type { Signal, Signals } from './signals.ts';
 
-/** Signals of a service that is one process. They arrive at once. */
+/** In-process signals, for a service with one process. Delivered synchronously. */
 export class LocalSignals implements Signals {
   readonly #listeners = new Set<(signal: Signal) => void>();
 

@@ -1,19 +1,19 @@
-/** Something that others may want to act on at once. */
+/** A notification about a change. */
 export type Signal =
   /** A job waits for a worker. */
   | { kind: 'waiting' }
-  /** Something is to be sent to a webhook. */
+  /** A webhook delivery is due. */
   | { kind: 'due' }
-  /** A claim on the job is worthless: it was canceled. */
+  /** Claims on the job are invalid: it was canceled. */
   | { kind: 'worthless'; jobId: string };
 
 /**
- * Tells the processes of a service what changed, this one too. Best effort: a signal may come late, twice or never, so
- * whoever listens also looks from time to time. What is told is committed already.
+ * Notifies the processes of a service of changes, this one included. Best effort: a signal may arrive late, twice or
+ * never, so listeners must also poll. Sent after the change is committed.
  */
 export interface Signals {
-  /** Doesn't throw, and isn't waited for. */
+  /** Sends a signal without waiting. Never throws. */
   tell(signal: Signal): void;
-  /** The answer ends it. A listener doesn't throw. */
+  /** Subscribes; the returned function unsubscribes. Listeners must not throw. */
   listen(listener: (signal: Signal) => void): () => void;
 }

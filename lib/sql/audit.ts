@@ -1,10 +1,10 @@
 import type { AuditReport } from '../ledger/ledger-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 
-/** Books that are thoroughly wrong don't fill the memory with complaints. */
+/** Bounds the memory of a report on a badly damaged ledger. */
 const MOST_PROBLEMS = 1000;
 
-/** A query that finds what contradicts an invariant, and the sentence for each row of it. */
+/** A query for violations of an invariant, and the message for each row. */
 interface Check<Row extends object> {
   text: string;
   problem: (row: Row) => string;
@@ -160,17 +160,17 @@ const DUE: Check<object>[] = [
   ),
 ];
 
-/** Each sees the database as of one moment. */
+/** Each query sees one consistent snapshot of the database. */
 const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE, ...DUE];
 
-/** What contradicts the invariants of the queue, and of deliveries that are due. `all`: the rows of a query. */
+/** Finds violations of the invariants of the queue and of due deliveries. `all` runs a query. */
 export function queueProblems(all: (text: string) => object[]): string[] {
   return [...QUEUE, ...DUE].flatMap(({ text, problem }) =>
     all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem),
   );
 }
 
-/** Looks for what contradicts the invariants of ledger, queue and deliveries, aside from all else that the database does. */
+/** Finds violations of the invariants of ledger, queue and deliveries, without blocking other work. */
 export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   const problems: string[] = [];
   for (const { text, problem } of CHECKS) {

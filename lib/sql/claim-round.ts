@@ -4,10 +4,13 @@ import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
-/** So many of the suspects that are due are looked at for one whose owner may have a turn. */
+/** Due suspects checked per round for one whose owner may have a turn. */
 const SUSPECTS_LOOKED_AT = 50;
 
-/** As it is kept: those that yield come after all that don't, and both kinds of each take turns together. */
+/**
+ * The stored form of a precedence. Owners that yield come after all others; within both groups, owners of either
+ * standing take turns together.
+ */
 export function rankOf({ yields, inGoodStanding }: Precedence): number {
   return (yields ? 2 : 0) + (inGoodStanding ? 0 : 1);
 }
@@ -19,7 +22,7 @@ export function precedenceOf(rank: number): Precedence {
 const NEXT = nextOwner([0, 1, 2, 3]);
 const NEXT_IN_GOOD_STANDING = nextOwner([0, 2]);
 
-/** Of each rank the owner whose turn it is, and of those the first: each is read at one place of an index. */
+/** Selects the next owner of each rank, with one index lookup each, and then the first of these. */
 function nextOwner(ranks: number[]): string {
   const each = ranks.map(
     (rank) =>
@@ -29,12 +32,12 @@ function nextOwner(ranks: number[]): string {
   return `SELECT owner, precedence FROM (${each.join(' UNION ALL ')}) AS firsts ORDER BY precedence / 2, turn LIMIT 1`;
 }
 
-/** Gives jobs that wait to a worker, in one transaction. */
+/** Assigns waiting jobs to a worker, in one transaction. */
 export class ClaimRound {
   readonly #tx: SqlTransaction;
   readonly #worker: string;
   readonly #request: ClaimRequest;
-  /** By owner: each is asked for once. */
+  /** Ranks by owner; each is computed once. */
   readonly #ranks = new Map<string, number>();
   readonly #mostRunning: number;
   #othersLeft: number;
@@ -63,7 +66,7 @@ export class ClaimRound {
     return claims;
   }
 
-  /** The one with the fewest interruptions: it is the least likely cause. */
+  /** The due suspect with the fewest interruptions, which is the least likely cause. */
   async #dueSuspect(): Promise<QueueRow | undefined> {
     const nowMs = Math.floor(this.#request.nowMs);
     const rows = await this.#tx.all(
@@ -94,7 +97,7 @@ export class ClaimRound {
       );
       if (!next) return undefined;
       if ((await this.#rank(next.owner)) === next.precedence) return next.owner;
-      // It was written down when it was another; now its place is where it belongs.
+      // The recorded rank was outdated and has been updated: select again.
     }
   }
 
@@ -118,11 +121,11 @@ export class ClaimRound {
        ORDER BY job_id LIMIT 1`,
       owner,
     );
-    assert(row, 'an owner with jobs that are ready has one');
+    assert(row, 'an owner counted as ready has a ready job');
     return QUEUE.record(row);
   }
 
-  /** The owner's next turn is after all others'. */
+  /** Claims the job and moves its owner behind all others. */
   async #give(row: QueueRow): Promise<Claim> {
     const { lapsesAtMs } = this.#request;
     const { jobId, owner, token } = row;

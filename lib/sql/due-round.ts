@@ -5,16 +5,16 @@ import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import type { DueRequest, HostPace } from '../webhooks/delivery-store.ts';
 import { DELIVERIES } from './tables.ts';
 
-/** As they are kept: by their places here. */
+/** Stored as their index in this list. */
 const PACES: readonly HostPace[] = ['quick', 'new', 'slow'];
-/** Kept for hosts whose pace the sender wasn't asked for yet; they count as new. */
+/** Stored for hosts whose pace has not been determined yet; treated as new. */
 const UNKNOWN = PACES.length;
 const ALL_PACES = [...PACES.keys(), UNKNOWN].join(', ');
-/** Owners, and hosts of one, that are read at once. */
+/** Owners, or hosts of an owner, per query. */
 const PAGE = 16;
-/** Of what a wrong clock wrote, and of hosts whose pace is not known yet, so many are put right in one round. */
+/** Maximum number of times written by a wrong clock, and of unknown paces, that a round corrects. */
 const MOST_MENDED = 50;
-/** A delivery that can't be given out is looked at again after this. */
+/** The delay before a delivery that cannot be claimed is retried. */
 const POSTPONED_MS = 5 * 60_000;
 
 interface Turn {
@@ -31,7 +31,7 @@ function keptAs(paces: HostPace[]): number[] {
   return paces.flatMap((pace) => (pace === 'new' ? [PACES.indexOf(pace), UNKNOWN] : PACES.indexOf(pace)));
 }
 
-/** Hosts of an owner that have one of the paces, in turn: of each pace the first, and of those together the first. */
+/** Selects an owner's next hosts with one of the paces: the first of each pace, merged in turn order. */
 function hostsOf(paces: HostPace[]): string {
   const each = keptAs(paces).map(
     (pace) => `SELECT * FROM (SELECT host, pace, turn_ms, turn_number FROM due_hosts
@@ -41,7 +41,7 @@ function hostsOf(paces: HostPace[]): string {
   return `${each.join(' UNION ALL ')} ORDER BY turn_ms, turn_number, host LIMIT ${PAGE}`;
 }
 
-/** Through a damaged index the next page may lead back, and a walk would never end. */
+/** Detects a damaged index whose pages form a cycle, which would loop forever. */
 function assertAfter(before: Turn, beforeName: string, after: Turn, afterName: string): void {
   const differences = [
     after.turn_ms - before.turn_ms,
@@ -58,18 +58,21 @@ function damaged(): ScenepressError {
   );
 }
 
-/** Gives deliveries out, in one transaction. What that costs grows with what is under way and what it gives, only. */
+/**
+ * Claims due deliveries, in one transaction. The cost grows only with the number of running attempts and of claimed
+ * deliveries.
+ */
 export class DueRound {
   readonly #tx: SqlTransaction;
   readonly #request: DueRequest;
   readonly #nowMs: number;
-  /** Ids of deliveries on pages that can't be read: a transaction that tries can't be committed. */
+  /** Ids of deliveries on unreadable pages: a transaction that reads one cannot commit. */
   readonly #unreadable: Set<string>;
-  /** The next place after those served in the same millisecond. */
+  /** The next turn number within the same millisecond. */
   readonly #nextNumber: () => number;
-  /** Owners whose hosts were put right in this round. */
+  /** Owners whose hosts were corrected in this round. */
   readonly #mended = new Set<string>();
-  /** Ids of deliveries that were looked at, and are not due any more. */
+  /** Ids of deliveries that were processed and are no longer due. */
   readonly #looked = new Set<string>();
   readonly #given: DeliveryRecord[] = [];
 
@@ -85,7 +88,10 @@ export class DueRound {
     this.#nextNumber = nextNumber;
   }
 
-  /** Each owner that is served comes after all others that are due, so one walk through them gives all their turns. */
+  /**
+   * Runs the round. Each served owner moves behind all other due owners, so one pass over them gives everyone's
+   * turns.
+   */
   async take(): Promise<DeliveryRecord[]> {
     const { most, changed = [] } = this.#request;
     await this.#mendClock();
@@ -103,7 +109,7 @@ export class DueRound {
     return this.#given;
   }
 
-  /** Gives a delivery of this owner out, if there is one that may be sent now. */
+  /** Claims a delivery of the owner, if one may be sent now. */
   async #serve(owner: string): Promise<void> {
     const { lanes } = this.#request;
     for (let last = { ...BEFORE_ALL, host: '' }; ; ) {
@@ -126,7 +132,7 @@ export class DueRound {
     }
   }
 
-  /** The longest due of a host. False when there is none that can be sent. */
+  /** Claims the host's delivery that has been due longest; false when none can be sent. */
   async #giveFirst(owner: string, host: string): Promise<boolean> {
     while (this.#given.length < this.#request.most) {
       const due = await this.#tx.get<{ delivery_id: string }>(
@@ -149,7 +155,7 @@ export class DueRound {
     return false;
   }
 
-  /** The delivery as it now is: claimed, or over. Undefined when it can't be given out. */
+  /** Returns the updated delivery, claimed or finished; undefined when it cannot be claimed. */
   async #give(deliveryId: string): Promise<DeliveryRecord | undefined> {
     const found = this.#request.underWay?.has(deliveryId) ? undefined : await this.#read(deliveryId);
     if (!found) {
@@ -157,7 +163,7 @@ export class DueRound {
       return undefined;
     }
     const begun = this.#request.begin(found);
-    assert(begun.dueAtMs === null || begun.dueAtMs > this.#nowMs, 'a claim lapses later');
+    assert(begun.dueAtMs === null || begun.dueAtMs > this.#nowMs, 'a claim expires in the future');
     const given = begun.dueAtMs === null ? begun : { ...begun, token: found.token + 1 };
     await this.#tx.run(DELIVERIES.update, ...DELIVERIES.row(given), deliveryId);
     return given;
@@ -180,7 +186,7 @@ export class DueRound {
     }
   }
 
-  /** A host that was served comes after all that were due before, and so does its owner. */
+  /** Moves a served host, and its owner, behind all that were due before. */
   async #moveBehind(owner: string, host: string): Promise<void> {
     const place = [this.#nowMs, this.#nextNumber()];
     const behind = 'SET turn_ms = ?, turn_number = ? WHERE owner = ? AND turn_ms <= ?';
@@ -196,13 +202,13 @@ export class DueRound {
     );
   }
 
-  /** Writes down the pace of a host. */
+  /** Stores the pace of a host. */
   async #file(owner: string, host: string): Promise<void> {
     const pace = PACES.indexOf(this.#request.lanes.paceOf(owner, host));
     await this.#tx.run('UPDATE due_hosts SET pace = ? WHERE owner = ? AND host = ?', pace, owner, host);
   }
 
-  /** No time of ours is as far away as that: a clock that was wrong wrote it, and it is now. */
+  /** Makes deliveries due now whose time is too far in the future, which a wrong clock wrote. */
   async #mendClock(): Promise<void> {
     const latestMs = Math.floor(this.#request.latestDueMs);
     const due = await this.#tx.all<{ delivery_id: string }>(
@@ -233,7 +239,10 @@ export class DueRound {
     );
   }
 
-  /** Once in a round. Paces matter where hosts of some may not be called: those behind them have to be found. */
+  /**
+   * Corrects unknown paces, once per owner and round. Needed when hosts of some paces may not be called, to find the
+   * hosts behind them.
+   */
   async #mendHosts(owner: string, paces: HostPace[]): Promise<void> {
     if (this.#mended.has(owner)) return;
     this.#mended.add(owner);

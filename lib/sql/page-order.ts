@@ -1,8 +1,8 @@
 import { ScenepressError } from '../errors.ts';
 
 /**
- * The records of a page of a listing. Their keys must go up, or down, from where the page before ended: through a damaged
- * index they may lead back, and reading page by page would never end. Error: `storage_damaged`.
+ * The records of a page of a listing. Error: `storage_damaged` when their keys are not in order after the previous
+ * page: a damaged index may contain a cycle, and paging would never end.
  */
 export function inOrder<Rec extends object>(
   { table }: { readonly table: string },

@@ -1,14 +1,14 @@
-/** What a record takes beside its texts, in bytes: an estimate. */
+/** Estimated size of a record without its texts, in bytes. */
 const RECORD_BYTES = 1024;
 
 /**
- * Records that were read, by id, the latest at hand. It holds only what is durable: a record that a transaction changes is
- * dropped when that is durable, and a read that began before then isn't kept.
+ * An LRU cache of records by id. Holds durable records only: a changed record is dropped when its transaction is
+ * durable, and reads that started before are not cached.
  */
 export class RecordCache<Rec extends object> {
   readonly #mostBytes: number;
   readonly #textBytesOf: (record: Rec) => number;
-  /** In the order of their last use. */
+  /** Ordered by last use. */
   readonly #records = new Map<string, Rec>();
   #sizeBytes = 0;
   #drops = 0;
@@ -18,7 +18,7 @@ export class RecordCache<Rec extends object> {
     this.#textBytesOf = textBytesOf;
   }
 
-  /** The record that is kept, or the one that `read` finds. Callers must not change it. */
+  /** Returns the cached record, or the result of `read`. Callers must not modify it. */
   async get(id: string, read: () => Promise<Rec | undefined>): Promise<Rec | undefined> {
     const kept = this.#records.get(id);
     if (kept) {
@@ -44,7 +44,7 @@ export class RecordCache<Rec extends object> {
   }
 
   #keep(id: string, record: Rec): void {
-    this.#remove(id); // Another read may have kept it meanwhile.
+    this.#remove(id); // A concurrent read may have cached it.
     this.#records.set(id, record);
     this.#sizeBytes += this.#bytesOf(record);
     for (const oldest of this.#records.keys()) {

@@ -3,7 +3,7 @@ import type { ResealedStep, ResealStep } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
 import type { RowFormat } from './row-format.ts';
 
-/** Seals secrets in the rows of a table again, in the order of its key: those of at most `limit` rows. */
+/** Re-encrypts the secrets of at most `limit` rows of a table, in key order. */
 export function resealRows<Rec extends object>(
   database: SqlDatabase,
   format: RowFormat<Rec>,

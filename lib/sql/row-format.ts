@@ -6,15 +6,15 @@ import type { SqlValue } from '../storage/sql.ts';
 import type { TextKey } from './text-keys.ts';
 
 /**
- * How a field is kept in its column.
+ * How a field is stored in its column.
  *
  * | kind | field | column |
  * |---|---|---|
  * | `plain` | text or number, or null | the same |
- * | `whole` | a time or another whole number, or null | the same, without a fraction |
- * | `json` | any JSON value; a text of people's, which may hold any character; or null | its JSON |
+ * | `whole` | a time or another integer, or null | the same, rounded down |
+ * | `json` | any JSON value; user text with arbitrary characters; or null | its JSON |
  * | `optional` | as `plain`, but absent instead of null | the same |
- * | `sealed` | what the row's owner wrote: any JSON value, or null | `texts`: with the others, encrypted ({@link TextKey}) |
+ * | `sealed` | user content: any JSON value, or null | `texts`: together with the others, encrypted ({@link TextKey}) |
  */
 type Kind = 'plain' | 'whole' | 'json' | 'optional' | 'sealed';
 
@@ -35,30 +35,32 @@ function columnsOf(fields: Record<string, Kind>): Column[] {
   }));
 }
 
-/** Makes rows of records and back. A row has a checksum over its other columns; texts have one of their own. */
+/**
+ * Converts records to rows and back. A row has a checksum over its other columns; texts are authenticated separately.
+ */
 export class RowFormat<Rec extends object> {
   readonly table: string;
   readonly #columns: Column[];
   readonly #sealed: Column[];
   readonly #derived: { name: string; derive: (record: Rec) => SqlValue }[];
-  /** All columns that are written with a new row. */
+  /** The columns of an INSERT. */
   readonly #written: string[];
   /** The columns of the primary key. */
   readonly key: string[];
-  /** What to select, so that {@link record} can make a record of it. */
+  /** The column list that {@link record} needs. */
   readonly names: string;
-  /** Takes a {@link row}; where fields are sealed, what {@link texts} makes of them after it. */
+  /** INSERT; takes the values of {@link row}, then those of {@link texts} when fields are sealed. */
   readonly insert: string;
-  /** The same, unless there is a row with that key: then it sets all columns of that one. */
+  /** INSERT, or UPDATE of all columns when the key exists. */
   readonly upsert: string;
-  /** Sets all columns of the row whose key is the last values, except its texts. */
+  /** UPDATE of all columns except the texts; the key comes last. */
   readonly update: string;
-  /** The same with the texts, behind the values of the {@link row}. */
+  /** UPDATE with the texts, whose values follow those of {@link row}. */
   readonly updateWithTexts: string;
 
   /**
-   * `fields`: in the order of the columns; the first `keyColumns` (default 1) are the primary key. `derived`: columns that
-   * are written with a row for constraints and sums.
+   * `fields`: in column order; the first `keyColumns` (default 1) are the primary key. `derived`: additional columns,
+   * computed for constraints and sums.
    */
   constructor(
     table: string,
@@ -98,11 +100,11 @@ export class RowFormat<Rec extends object> {
   /** The column that keeps a field. */
   columnOf(field: keyof Rec & string): string {
     const column = this.#columns.find((column) => column.field === field);
-    assert(column, 'a field that has a column');
+    assert(column, 'a field with a column');
     return column.name;
   }
 
-  /** The values that {@link update} takes, and {@link insert}. */
+  /** The values for {@link insert} and {@link update}. */
   row(record: Rec): SqlValue[] {
     const values = this.#columns.map(({ field, kind }) =>
       columnValue(kind, (record as Record<string, unknown>)[field]),
@@ -110,7 +112,7 @@ export class RowFormat<Rec extends object> {
     return [...values, checksumOf(values), ...this.#derived.map(({ derive }) => derive(record))];
   }
 
-  /** The values that {@link insert} takes after those of the {@link row}. */
+  /** The additional values for {@link insert}. */
   texts(record: Rec, textKey: TextKey): [number, Uint8Array] {
     return [textKey.id, this.sealTexts(record, textKey)];
   }
@@ -121,7 +123,7 @@ export class RowFormat<Rec extends object> {
     return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
   }
 
-  /** What {@link updateWithTexts} takes behind the values of the {@link row}. */
+  /** The additional value for {@link updateWithTexts}. */
   sealTexts(record: Rec, textKey: TextKey): Uint8Array {
     return seal(this.#textsOf(record), textKey.key, this.#placeOf(this.#keyOf(record)));
   }
@@ -131,12 +133,12 @@ export class RowFormat<Rec extends object> {
     return this.#textsOf(a) === this.#textsOf(b);
   }
 
-  /** The record of a row that was read. Error: `storage_damaged` when it isn't as it was written. */
+  /** Converts a row to a record. Error: `storage_damaged` when a checksum does not match. */
   record(row: object): Rec {
     return this.#record(row as Cells, this.hasTexts ? this.#openTexts(row as Cells) : {});
   }
 
-  /** The same with other texts than the row's, for one whose own are damaged. */
+  /** Converts a row whose texts are damaged, with `texts` instead. */
   recordWith(texts: Partial<Rec>, row: object): Rec {
     return this.#record(row as Cells, { ...texts });
   }
@@ -179,7 +181,7 @@ export class RowFormat<Rec extends object> {
     return columns.map(({ field, kind }) => columnValue(kind, (record as Record<string, unknown>)[field]));
   }
 
-  /** In another row its texts can't be opened. */
+  /** Binds texts to their row: they cannot be decrypted in another one. */
   #placeOf(key: SqlValue[]): string {
     return JSON.stringify([this.table, ...key]);
   }
@@ -194,7 +196,7 @@ export class RowFormat<Rec extends object> {
   }
 }
 
-/** The key of the texts in a row that was read. */
+/** The text key of a row. */
 export function textKeyOf(row: object): TextKey {
   const { text_key_id: id, text_key: key } = row as { text_key_id: number; text_key: Uint8Array };
   return { id, key };
@@ -204,11 +206,11 @@ function columnValue(kind: Kind, value: unknown): SqlValue {
   if (value === undefined || value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
   if (kind === 'whole') return Math.floor(value as number);
-  assert(typeof value !== 'string' || value.isWellFormed(), 'a text of whole characters');
+  assert(typeof value !== 'string' || value.isWellFormed(), 'well-formed Unicode text');
   return value as SqlValue;
 }
 
-/** Of a row that turns out to be damaged, the JSON may be none. */
+/** The JSON of a damaged row may be invalid. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

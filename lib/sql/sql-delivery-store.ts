@@ -13,7 +13,7 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** Deliveries in a database that speaks SQL. Triggers keep who is due when, by owner and host. */
+/** Deliveries in an SQL database. Triggers maintain the tables of due deliveries, hosts and owners. */
 export class SqlDeliveryStore implements DeliveryStore {
   readonly #database: SqlDatabase;
   readonly #unreadable = new Set<string>();

@@ -14,12 +14,12 @@ import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
 import { ACCOUNTS, ENTRIES, GRANTS, RESERVES } from './tables.ts';
 
-/** The books of the stored ledger in a database that speaks SQL. */
+/** The store of the built-in ledger in an SQL database. */
 export class SqlLedgerStore implements LedgerStore {
   readonly storage: Storage;
   readonly #database: SqlDatabase;
 
-  /** `storage`: of the same database. */
+  /** `storage` must use the same database. */
   constructor(database: SqlDatabase, storage: Storage) {
     this.#database = database;
     this.storage = storage;
@@ -75,7 +75,7 @@ export class SqlLedgerStore implements LedgerStore {
     for (const part of parts) await this.#change(inside, owner, part, amountCredits < 0 ? -1 : 1);
   }
 
-  /** Takes from a grant, or adds to it. */
+  /** Subtracts from a grant, or adds to it. */
   async #change(
     inside: SqlTransaction,
     owner: string,
@@ -88,7 +88,7 @@ export class SqlLedgerStore implements LedgerStore {
       owner,
       grantId,
     );
-    assert(row || sign > 0, 'what is taken comes from a grant');
+    assert(row || sign > 0, 'the grant of a negative change exists');
     const before = row ? GRANTS.record(row) : { owner, ...grant, remainingCredits: 0 };
     const after = { ...before, remainingCredits: before.remainingCredits + sign * amountCredits };
     if (row) await inside.run(GRANTS.update, ...GRANTS.row(after), owner, grantId);

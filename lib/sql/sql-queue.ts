@@ -15,10 +15,10 @@ import type { Transaction } from '../storage/storage.ts';
 import { ClaimRound, precedenceOf, rankOf } from './claim-round.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
-/** The queue in a database that speaks SQL. Triggers keep the counts in `turns` and `queue_totals`. */
+/** The queue in an SQL database. Triggers maintain the counts in `turns` and `queue_totals`. */
 export class SqlQueue implements Queue {
   readonly #database: SqlDatabase;
-  /** Workers that claimed since the start. */
+  /** Workers of this process that have claimed jobs. */
   readonly #workers = new Set<string>();
 
   constructor(database: SqlDatabase) {
@@ -46,7 +46,7 @@ export class SqlQueue implements Queue {
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
     const isFull = all_waiting >= maxQueued && waiting >= share;
     if (!isFull && waiting < maxQueuedPerOwner) return;
-    throw new ScenepressError('queue_full', 'As many jobs wait as may. Try again later.');
+    throw new ScenepressError('queue_full', 'The queue is full. Try again later.');
   }
 
   async admit(
@@ -94,7 +94,7 @@ export class SqlQueue implements Queue {
   ): Promise<void> {
     const inside = this.#database.inside(tx);
     const row = await this.#row(inside, jobId);
-    assert(row && row.worker !== null, 'only a job that is claimed is put back');
+    assert(row && row.worker !== null, 'only a claimed job is put back');
     const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
     await inside.run(QUEUE.update, ...QUEUE.row(waiting), jobId);
     if (notBeforeMs !== null) return;
@@ -109,7 +109,7 @@ export class SqlQueue implements Queue {
   }
 
   async lapsed(tx: Transaction, { nowMs, most, except }: LapsedQuery): Promise<Claim[]> {
-    // Of a database that nobody else uses, all other workers ended with the process that they were in.
+    // In an exclusive database, all other workers belonged to earlier processes and are dead.
     const alive = this.#database.isShared ? [] : [...this.#workers, except];
     const isDead = alive.length === 0 ? '' : ` OR worker NOT IN (${alive.map(() => '?').join(', ')})`;
     const rows = await this.#database.inside(tx).all(

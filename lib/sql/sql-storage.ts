@@ -22,11 +22,11 @@ import { JOBS, REQUESTS, SOURCES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
-/** Rows of a walk over many that are read at once. */
+/** Rows per query of a full scan. */
 const PAGE = 100;
-/** Jobs that clients ask for again and again. */
+/** For jobs that clients poll. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** Each may have 200 KiB of metadata. */
+/** Jobs per page; each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
 const TERMINAL: JobPhase[] = ['completed', 'failed'];
@@ -46,13 +46,13 @@ interface EndedRow {
   completed_at_ms: number | null;
 }
 
-/** Jobs in a database that speaks SQL. */
+/** Jobs in an SQL database. */
 export class SqlStorage implements Storage {
   readonly deliveries: SqlDeliveryStore;
   readonly queue: SqlQueue;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
-  /** None where other processes change jobs, too. */
+  /** Undefined when other processes may change jobs. */
   readonly #cache: RecordCache<JobRecord> | undefined;
 
   constructor(database: SqlDatabase) {
@@ -100,7 +100,7 @@ export class SqlStorage implements Storage {
   async deleteJob(tx: Transaction, jobId: string): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job, textKey } = await this.#stored(inside, jobId);
-    assert.equal(job.phase, 'reserving', 'only a job that was never visible is removed');
+    assert.equal(job.phase, 'reserving', 'only a job that was never visible is deleted');
     await inside.run('DELETE FROM jobs WHERE job_id = ?', jobId);
     await blankTextKey(inside, textKey);
     inside.afterCommit(() => this.#cache?.drop(jobId));
@@ -109,7 +109,7 @@ export class SqlStorage implements Storage {
   async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job: before, textKey } = await this.#stored(inside, job.jobId);
-    assert(TERMINAL.includes(before.phase), 'only a job that is over is forgotten');
+    assert(TERMINAL.includes(before.phase), 'only a terminal job is forgotten');
     const blank = await blankTextKey(inside, textKey);
     await this.#update(inside, job, blank);
     await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
@@ -167,7 +167,7 @@ export class SqlStorage implements Storage {
   async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
     const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
     const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
-    // Each phase is in the order of an index: of each the newest, and of those together the newest.
+    // Reads the newest jobs of each phase in index order, then merges them.
     const conditions = [
       ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
       ...(before === undefined ? [] : [{ text: 'job_id < ?', value: before }]),
@@ -256,7 +256,7 @@ export class SqlStorage implements Storage {
     return row && JOBS.record(row);
   }
 
-  /** `textKey`: where the texts change too. */
+  /** `textKey`: given when the texts change too. */
   async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
     tx.afterCommit(() => this.#cache?.drop(job.jobId));
     if (!textKey) await tx.run(JOBS.update, ...JOBS.row(job), job.jobId);
@@ -281,7 +281,7 @@ function textBytesOf({ metadataJson, error, webhookUrl }: JobRecord): number {
   return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0));
 }
 
-/** What a client names its requests may say more than others should be able to read later. */
+/** Idempotency keys are hashed, because they may contain confidential data. */
 function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

@@ -60,7 +60,7 @@ export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(
   { keyColumns: 2 },
 );
 
-/** A job that waits, or runs where there is a worker. */
+/** A waiting job, or a running one when `worker` is set. */
 export interface QueueRow extends Claim {
   notBeforeMs: number | null;
   worker: string | null;

@@ -3,20 +3,20 @@ import type { Queue } from '../queue/queue.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
- * A handle on one open transaction, opaque to everyone but the store that made it. It is passed along so that
- * several stores of one database (jobs, deliveries, ledger) commit together.
+ * An opaque handle on an open transaction. Passed between the stores of one database (jobs, deliveries, ledger), so
+ * they commit together.
  */
 export interface Transaction {
   readonly store: object;
 }
 
-/** Which jobs to list. Newest first. */
+/** A query for jobs, newest first. */
 export interface JobQuery {
   owner?: string;
   status?: JobStatus;
-  /** At most this many; default 50. */
+  /** Maximum number of jobs; default 50. */
   limit?: number;
-  /** Only jobs older than this one: the last `jobId` of the page before. */
+  /** Only jobs older than this one: the last `jobId` of the previous page. */
   before?: string;
 }
 
@@ -26,50 +26,50 @@ export type EndedRender = Pick<JobRecord, 'owner' | 'phase' | 'failedBy' | 'dura
 /** The phases of jobs that aren't terminal. */
 export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
 
-/** A request that may be sent again without making a second job. */
+/** An idempotent request: repeating it does not add a second job. */
 export interface IdempotentRequest {
   owner: string;
-  /** The client's own name for the request. */
+  /** The client's idempotency key. */
   key: string;
-  /** Tells whether another request by that name is the same one. */
+  /** Identifies the content of the request. */
   fingerprint: string;
-  /** The job that it made. */
+  /** The job it added. */
   jobId: string;
   createdAtMs: number;
 }
 
-/** One step through all secrets that are kept sealed. */
+/** One step of re-encrypting all sealed secrets. */
 export interface ResealStep {
-  /** The same secret, sealed again; where that isn't needed, the same text. */
+  /** Re-encrypts a secret; returns its argument when that is not needed. */
   reseal: (sealed: string) => string;
-  /** Where the step before ended; undefined: at the beginning. */
+  /** Where the previous step ended; undefined: start at the beginning. */
   from?: string | undefined;
-  /** At most so many are replaced. */
+  /** Maximum number of replacements. */
   limit: number;
 }
 
 export interface ResealedStep {
   replaced: number;
-  /** Where to go on; undefined: nothing is left but what was written meanwhile. */
+  /** Where to continue; undefined: done, except for secrets written meanwhile. */
   next: string | undefined;
 }
 
 /**
- * Where jobs live. Implement it to keep them in a database of your own.
+ * The store of jobs. Implement it to keep jobs in another database.
  *
- * - A transaction is atomic, isolated from other transactions, and durable when its promise resolves: a power cut
+ * - A transaction is atomic, isolated from other transactions, and durable when its promise resolves: a power loss
  *   afterwards must not lose it.
- * - A transaction whose work throws leaves no trace and rejects with what was thrown.
- * - When a commit fails, nothing of it may be seen by later reads; reject with a `storage_failed` error.
+ * - A transaction whose work throws is rolled back and rejects with that error.
+ * - When a commit fails, later reads must not see any of it; reject with a `storage_failed` error.
  * - Methods that take `tx` must be called inside the transaction it belongs to. Reads without `tx` see what is
  *   committed, reads with it also what the transaction itself wrote.
  */
 export interface Storage {
-  /** The sendings of outcomes to webhooks. They commit together with the jobs. */
+  /** The webhook deliveries. They commit together with the jobs. */
   readonly deliveries: DeliveryStore;
-  /** Which jobs wait and which run. It commits together with the jobs, too. */
+  /** The queue. It commits together with the jobs. */
   readonly queue: Queue;
-  /** Other processes may claim its jobs: a lease that isn't renewed ends. */
+  /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
 
   /** Opens the store; calling it again while open does nothing. */
@@ -77,58 +77,59 @@ export interface Storage {
   /** Waits for running transactions, then closes. The store can be started again. */
   stop(): Promise<void>;
 
-  /** Runs `work`, then commits what it wrote. */
+  /** Runs `work` and commits its writes. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   /**
-   * Runs `work` unless a task of that name is under way already, in this process or another: then the answer is undefined.
+   * Runs `work` unless a task of that name is already running in this or another process; then resolves with
+   * undefined.
    */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
 
-  /** Adds a job with the source code of its scene. A `jobId` is used once only. */
+  /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
-  /** Replaces the record of a job that exists. */
+  /** Replaces the record of an existing job. */
   updateJob(tx: Transaction, job: JobRecord): Promise<void>;
   /** Removes a job that never became visible (phase `reserving`), with its source. */
   deleteJob(tx: Transaction, jobId: string): Promise<void>;
 
   /**
-   * Replaces the record of a terminal job by one without what its owner wrote; removes its source and the requests that
-   * made it.
+   * Replaces the record of a terminal job by one without its content; removes its source and its idempotent requests.
    */
   forgetJob(tx: Transaction, job: JobRecord): Promise<void>;
   /**
-   * Reads all that is stored, as long as that takes, beside everything else: a sentence for each place that contradicts
-   * others, as an index its table. Rows that it hides would be missed by no one. Called every night.
+   * Checks the integrity of all stored data in the background, such as indexes against their tables; returns a
+   * sentence per problem. Called every night.
    */
   check?(): Promise<string[]>;
-  /** Resolves when nothing that was replaced or removed before the call is on the medium any more. */
+  /** Resolves when the disk no longer contains data that was replaced or removed before the call. */
   purge(): Promise<void>;
 
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
-  /** Adds it, or replaces one of the same owner and key. */
+  /** Adds the request, or replaces that of the same owner and key. */
   putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;
-  /** Removes those that are older. */
+  /** Removes requests created before that time. */
   removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void>;
 
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;
-  /** Jobs that aren't terminal, oldest first; `phases`: only those in one of them. At most 100, newer than `after`. */
+  /** Non-terminal jobs, oldest first; at most 100, newer than `after`. `phases`: only jobs in these phases. */
   unfinishedJobs(page?: { after?: string; phases?: UnfinishedPhase[] }): Promise<JobRecord[]>;
   /** Terminal jobs whose ids sort behind `after`, newest first; at most `limit`. */
   recentEnds(page: { after: string; limit: number }): Promise<EndedRender[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
-  /** Notes that a job's artifacts are removed; the job itself doesn't change. */
+  /** Records that a job's artifacts have been removed; the job record does not change. */
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 
   /**
-   * Replaces secrets that came with jobs, of jobs that are over too, by what `reseal` makes of them: one step, in a
-   * transaction of its own. What transactions wrote that began before the first step is among them. {@link DeliveryStore.resealSecrets} does so with those of deliveries.
+   * Re-encrypts the secrets of jobs, terminal ones included, with `reseal`: one step, in its own transaction. The
+   * steps cover all writes of transactions that began before the first step. See {@link DeliveryStore.resealSecrets}
+   * for deliveries.
    */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
 
-  /** The scene's source code exactly as it was inserted. */
+  /** The scene's source code, verbatim. */
   readSource(jobId: string): Promise<string | undefined>;
 }

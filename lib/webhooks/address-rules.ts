@@ -4,31 +4,31 @@ import { ScenepressError } from '../errors.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** IPv6 hands out public addresses from here only. */
+/** All public IPv6 addresses are in this block. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * What must never be dialled though the library calls it `unicast`: names of networks that reach into a private one
- * by translation, and what was set aside after its table was made.
+ * Blocks that must be refused although the library classifies them as `unicast`: translation prefixes, which can
+ * reach private networks, and newer reservations.
  */
 const ALSO_REFUSED: Network[] = ['2001::/23', '3fff::/20'].map(ipaddr.parseCIDR);
 
 /**
- * Which addresses webhooks may go to: public ones, and those that the operator has opened. A webhook URL comes from
- * a client, and the service stands where the client doesn't: it must not be made to knock on doors in there.
+ * The addresses that webhooks may connect to: public ones, and networks that the operator allows. Prevents
+ * server-side request forgery, because webhook URLs come from clients.
  */
 export class AddressRules {
   readonly #allowed: Network[];
 
-  /** `allowNetworks`: CIDRs, as `10.1.0.0/16` or `fd00::/8`. */
+  /** `allowNetworks`: CIDR blocks, such as `10.1.0.0/16` or `fd00::/8`. */
   constructor(allowNetworks: readonly string[] = []) {
     this.#allowed = allowNetworks.map(parseNetwork);
   }
 
-  /** Null when it may be dialled, else what kind of address it is. */
+  /** Null when the address is allowed, else its kind. */
   objection(text: string): string | null {
     if (!ipaddr.isValid(text)) return 'malformed';
-    // ::ffff:127.0.0.1 is 127.0.0.1 to the kernel, and so to these rules.
+    // Unmaps IPv4-mapped addresses: the kernel treats ::ffff:127.0.0.1 as 127.0.0.1.
     const address: Address = ipaddr.process(text);
     if (this.#allowed.some((network) => contains(network, address))) return null;
     if (address.kind() === 'ipv6' && ALSO_REFUSED.some((network) => contains(network, address)))
@@ -39,7 +39,7 @@ export class AddressRules {
   }
 }
 
-/** `invalid_request` when it is no CIDR. */
+/** Error: `invalid_request` for an invalid CIDR block. */
 function parseNetwork(text: string): Network {
   try {
     return ipaddr.parseCIDR(text);
@@ -55,7 +55,7 @@ function contains([network, bits]: Network, address: Address): boolean {
   return (address as ipaddr.IPv6).match(network as ipaddr.IPv6, bits);
 }
 
-/** Throws `invalid_request`, naming the first that is no CIDR. */
+/** Error: `invalid_request`, naming the first invalid CIDR block. */
 export function assertNetworks(networks: readonly string[]): void {
   networks.forEach(parseNetwork);
 }

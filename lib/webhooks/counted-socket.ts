@@ -4,18 +4,18 @@ import { Duplex } from 'node:stream';
 const SLICE_BYTES = 4 * 1024;
 
 /**
- * A connection that counts what arrives on it, before TLS or HTTP have seen any of it: handshakes, empty records, interim
- * answers and trailers too. Beyond `mostBytes` nothing more is read. It passes on a little in each turn of the loop: a
- * receiver that sends what is expensive to parse must not delay the exchanges with others.
+ * A connection that limits the bytes received, below TLS and HTTP: handshakes, empty records, interim responses and
+ * trailers count too. Reading stops at `mostBytes`. Passes on one slice per turn of the event loop, so a receiver
+ * whose data is expensive to parse does not delay other exchanges.
  */
 export class CountedSocket extends Duplex {
   readonly #socket: Socket;
   readonly #onExceeded: () => void;
   #receivedBytes = 0;
-  /** What has arrived and is not passed on yet. */
+  /** Received bytes that have not been passed on. */
   #rest: Buffer = Buffer.alloc(0);
   #isAtEnd = false;
-  /** May be raised while it is read. */
+  /** May be raised while reading. */
   mostBytes: number;
 
   constructor(socket: Socket, { mostBytes, onExceeded }: { mostBytes: number; onExceeded: () => void }) {
@@ -28,7 +28,7 @@ export class CountedSocket extends Duplex {
       this.#isAtEnd = true;
       if (this.#rest.length === 0) this.push(null);
     });
-    // After its end, what has arrived is still passed on, whatever becomes of the connection.
+    // After the end of the stream, buffered data is passed on even if the connection then fails.
     socket.on('error', (error) => {
       if (!this.#isAtEnd) this.destroy(error);
     });
@@ -52,7 +52,7 @@ export class CountedSocket extends Duplex {
     this.#passOn();
   }
 
-  /** Passes on one slice, and the next when it is asked for, but in another turn of the loop. */
+  /** Passes on one slice; the next follows on demand, in a later turn of the event loop. */
   #passOn(): void {
     const slice = this.#rest.subarray(0, SLICE_BYTES);
     this.#rest = this.#rest.subarray(SLICE_BYTES);

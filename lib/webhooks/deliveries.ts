@@ -5,7 +5,7 @@ import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from '
 import { DeliveryBook, dueAt } from './delivery-book.ts';
 import type { DeliveryQuery } from './delivery-store.ts';
 
-/** Shows what was sent to webhooks and how it went, and has things sent again. */
+/** Lists webhook deliveries and redelivers them. */
 export class Deliveries {
   readonly #storage: Storage;
   readonly #book: DeliveryBook;
@@ -22,7 +22,7 @@ export class Deliveries {
     return (await this.#storage.deliveries.list(query)).map(deliveryOf);
   }
 
-  /** A delivery with its body and the last answer; `not_found` when there is none, or none of that owner. */
+  /** A delivery with its body and last response. Error: `not_found` when it does not exist or has another owner. */
   async get(deliveryId: string, { owner }: { owner?: string } = {}): Promise<DeliveryDetails> {
     const record = await this.#record(deliveryId, owner);
     const { deliveries } = this.#storage;
@@ -30,14 +30,14 @@ export class Deliveries {
     return { ...deliveryOf(record), body, answer: (await deliveries.readAnswer(deliveryId)) ?? null };
   }
 
-  /** How many are due now and wait for their turn, counted up to `limit`. */
+  /** The number of due deliveries, counted up to `limit`. */
   async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
     return this.#storage.deliveries.countDue({ ...dueAt(this.#clock.now()), limit });
   }
 
   /**
-   * Sends the same body once more, to the same URL, as a delivery of its own with one attempt, marked by the header
-   * `svc-redelivery`. A service that runs on this storage sends it within a second.
+   * Redelivers the same body to the same URL: adds a delivery with one attempt, marked by the header
+   * `svc-redelivery`. A running service sends it within a second.
    */
   async sendAgain(deliveryId: string, { owner }: { owner?: string } = {}): Promise<Delivery> {
     return deliveryOf(await this.#book.openAgain(await this.#record(deliveryId, owner)));
@@ -52,7 +52,7 @@ export class Deliveries {
   }
 }
 
-/** A delivery as the library shows it. */
+/** Converts a record to the public view. */
 export function deliveryOf(record: DeliveryRecord): Delivery {
   const { deliveryId, jobId, owner, event, url, attempts, repeats, dueAtMs } = record;
   const status = statusOf(record);

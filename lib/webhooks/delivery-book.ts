@@ -9,38 +9,38 @@ import type { DeliveryAttempt, DeliveryRecord } from './delivery.ts';
 import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
 import { EXCHANGE_TIMEOUT_MS, type ExchangeResult } from './outbound.ts';
 
-/** How long after the end of the first, second and third attempt the next one is made (contract §6.4). */
+/** Delays after the first, second and third attempt (contract §6.4). */
 export const RETRY_DELAYS_MS: readonly number[] = [30_000, 5 * 60_000, 30 * 60_000];
 
-/** When a last attempt that never ended is given up. */
+/** How long to wait for the end of a last attempt before giving it up. */
 const ABANDONED_AFTER_MS = 30_000;
 /**
- * A request that can't be made sooner after its delivery was claimed isn't made: one takes at most
- * {@link EXCHANGE_TIMEOUT_MS}, and no claim lapses within 30 s, so that it is over by then.
+ * The latest start of a request after its delivery was claimed. A request takes at most {@link EXCHANGE_TIMEOUT_MS}
+ * and a claim lasts at least 30 s, so the request ends before the claim expires.
  */
 export const BEGIN_WITHIN_MS = 15_000;
-/** Between the beginning of an attempt and the next one, if the first takes all its time. */
+/** The longest time between the starts of two attempts. */
 const LONGEST_DELAY_MS = EXCHANGE_TIMEOUT_MS + Math.max(...RETRY_DELAYS_MS);
 
-/** What is due at a moment. */
+/** The period of deliveries that are due at a time. */
 export function dueAt(nowMs: number): DuePeriod {
   return { nowMs, latestDueMs: nowMs + LONGEST_DELAY_MS };
 }
 
-/** What a sender asks the book for. */
+/** A sender's request for due deliveries. */
 export interface Claiming extends Pick<DueRequest, 'most' | 'changed' | 'underWay' | 'onUnreadable'> {
-  /** Called again where the work has to be done again: then no place was taken before. */
+  /** Called again when the transaction is retried; returns lanes without places taken. */
   lanes: () => DueLanes;
 }
 
-/** Writes the life of deliveries down: every transition of {@link DeliveryStatus}. */
+/** Records the lifecycle of deliveries: every transition of {@link DeliveryStatus}. */
 export class DeliveryBook {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #ids: SortableIds;
   readonly #assetUrl: () => string;
 
-  /** `assetUrl`: what links in outcomes begin with. */
+  /** `assetUrl`: the base URL of artifact links. */
   constructor(options: { storage: Storage; clock: Clock; assetUrl?: () => string }) {
     this.#storage = options.storage;
     this.#clock = options.clock;
@@ -49,8 +49,8 @@ export class DeliveryBook {
   }
 
   /**
-   * Opens the delivery of a job that becomes terminal in this transaction, if a webhook was asked for: so there is one
-   * for each such job, whatever happens. The bytes to be sent are fixed here.
+   * Adds the delivery of a job with a webhook in the transaction that makes it terminal, so each such job has exactly
+   * one. Fixes the bytes to be sent.
    */
   async open(tx: Transaction, job: JobRecord): Promise<void> {
     const { jobId, owner, keyId, webhookUrl: url, webhookSecretSealed } = job;
@@ -76,7 +76,7 @@ export class DeliveryBook {
     await this.#storage.deliveries.insert(tx, delivery, jobJson(jobOf(job), this.#assetUrl()));
   }
 
-  /** Opens a delivery of the same body, with one attempt. */
+  /** Adds a delivery of the same body, with one attempt. */
   async openAgain(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
     if (body === undefined) throw removed();
@@ -92,10 +92,10 @@ export class DeliveryBook {
       deliveredAtMs: null,
     };
     await this.#storage.transaction(async (tx) => {
-      // What was just read may have been removed since.
+      // The body may have been removed since it was read.
       const job = await this.#storage.getJob(delivery.jobId, tx);
       if (job?.forgottenAtMs !== undefined) throw removed();
-      // As it is sealed now: the master key may have been replaced since.
+      // Read again, because the master key may have been replaced since.
       const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
       await this.#storage.deliveries.insert(
         tx,
@@ -106,16 +106,15 @@ export class DeliveryBook {
     return again;
   }
 
-  /** Whether something may be claimed. */
+  /** Whether any delivery is due. */
   async isAnyDue(): Promise<boolean> {
     const period = dueAt(this.#clock.now());
     return (await this.#storage.deliveries.countDue({ ...period, limit: 1 })) > 0;
   }
 
   /**
-   * Claims what is due, and writes down that attempts are about to be made, so that a crash can't lead to one too many.
-   * Answers with the deliveries to make them for, and those that are over (not due any more): they have used up their
-   * attempts.
+   * Claims due deliveries and records their attempts in advance, so a crash cannot lead to extra attempts. Returns
+   * the claimed deliveries, and those that have used up their attempts (no longer due).
    */
   claim({ lanes, ...claiming }: Claiming): Promise<DeliveryRecord[]> {
     return this.#storage.transaction((tx) => {
@@ -129,7 +128,7 @@ export class DeliveryBook {
     });
   }
 
-  /** Writes down how an attempt ended; nothing where its claim has lapsed and another was made. */
+  /** Records the result of an attempt. No effect when the delivery has been claimed again. */
   conclude(begun: DeliveryRecord, result: ExchangeResult): Promise<DeliveryRecord | undefined> {
     return this.#change(
       begun,
@@ -152,7 +151,7 @@ export class DeliveryBook {
     );
   }
 
-  /** Changes a delivery while the claim under which the attempt was begun holds, and the attempt is still open. */
+  /** Changes a delivery if its claim is still valid and its attempt has not ended. */
   #change(
     begun: DeliveryRecord,
     change: (delivery: DeliveryRecord) => DeliveryRecord,
@@ -170,7 +169,7 @@ export class DeliveryBook {
   }
 }
 
-/** With an attempt that is about to be made; over when it has used up all of them. */
+/** Adds an attempt; finishes the delivery when it has used up its attempts. */
 function withNewAttempt(delivery: DeliveryRecord, nowMs: number): DeliveryRecord {
   if (delivery.attempts.length >= delivery.mostAttempts) return { ...delivery, dueAtMs: null };
   const attempt: DeliveryAttempt = {
@@ -181,7 +180,7 @@ function withNewAttempt(delivery: DeliveryRecord, nowMs: number): DeliveryRecord
     detail: null,
   };
   const attempts = [...delivery.attempts, attempt];
-  // If it never ends, it has taken all its time.
+  // An attempt that never ends counts as having taken the full time-out.
   const again = nextAttemptMs({ ...delivery, attempts }, nowMs + EXCHANGE_TIMEOUT_MS);
   return { ...delivery, attempts, dueAtMs: again ?? nowMs + ABANDONED_AFTER_MS };
 }
@@ -192,10 +191,13 @@ function nextAttemptMs({ attempts, mostAttempts }: DeliveryRecord, endedAtMs: nu
 }
 
 function removed(): ScenepressError {
-  return new ScenepressError('not_found', 'What this delivery sent was removed: it cannot be sent again.');
+  return new ScenepressError(
+    'not_found',
+    'The body of this delivery has been removed; it cannot be sent again.',
+  );
 }
 
-/** An attempt that has no end was cut off with its process. */
+/** Marks an attempt without an end as interrupted with its process. */
 function withoutOpenAttempt(delivery: DeliveryRecord): DeliveryRecord {
   const last = delivery.attempts.at(-1);
   if (!last || last.endedAtMs !== null) return delivery;

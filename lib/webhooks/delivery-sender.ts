@@ -8,12 +8,12 @@ import { HostLanes, type LaneOptions, type Place, Places } from './host-lanes.ts
 import type { ExchangeResult, OutboundRequest, Sends } from './outbound.ts';
 import { signWebhook } from './signature.ts';
 
-/** The secret that a delivery is signed with now; null when there is none. */
+/** Returns the current signing secret of a delivery; null when there is none. */
 export type SecretOf = (delivery: DeliveryRecord) => Promise<string | null>;
 
-/** How often the store is asked what is due. */
+/** Poll interval for due deliveries. */
 const POLL_MS = 1_000;
-/** So many are claimed in one transaction: it takes a few milliseconds. */
+/** Claims per transaction, which then takes a few milliseconds. */
 const CLAIMED_AT_ONCE = 32;
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
@@ -23,11 +23,11 @@ export interface DeliverySenderOptions extends LaneOptions {
   book: DeliveryBook;
   outbound: Sends;
   secretOf: SecretOf;
-  /** False while no attempts are to be begun; default: never. */
+  /** Returns false to pause new attempts. Default: always true. */
   mayBegin?: () => boolean;
   clock: Clock;
   logger: Logger;
-  /** Told of every attempt that was written down. */
+  /** Called for every recorded attempt. */
   onAttempt?: (delivery: DeliveryRecord) => void;
 }
 
@@ -42,7 +42,7 @@ const UNSIGNED: ExchangeResult = {
 const TOO_LATE: ExchangeResult = {
   status: 0,
   reason: 'stopped',
-  detail: 'the service stood still before it could be sent',
+  detail: 'the service stalled before it could be sent',
   answer: null,
   sent: false,
 };
@@ -52,16 +52,16 @@ interface Sending {
   ended: Promise<void>;
 }
 
-/** A delivery that was claimed at a moment of the uptime, or a little later. */
+/** A claimed delivery; `sinceMs`: the uptime just before the claim. */
 interface Claimed {
   delivery: DeliveryRecord;
   sinceMs: number;
 }
 
 /**
- * Makes the attempts that are due. It holds no more of them in memory than are under way: all others are in the
- * store, and survive there whatever happens to the process. Several processes may do so on one store: a delivery is
- * claimed by one of them at a time. The bounds for owners and hosts are those of each process.
+ * Sends due deliveries. Only deliveries with a running attempt are in memory; all others are in the store and survive
+ * crashes. Several processes can share a store: each delivery is claimed by one of them at a time. Limits per owner
+ * and host apply to each process.
  */
 export class DeliverySender {
   readonly #store: Pick<DeliveryStore, 'readBody'>;
@@ -74,7 +74,7 @@ export class DeliverySender {
   readonly #onAttempt: (delivery: DeliveryRecord) => void;
   readonly #lanes: HostLanes;
   readonly #sending = new Map<string, Sending>();
-  /** Hosts whose pace has changed, until the store knows. */
+  /** Hosts whose pace has changed since the last claim. */
   #changedPaces: { owner: string; host: string }[] = [];
   #poll: Timer | undefined;
   #filling: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export class DeliverySender {
     this.wake();
   }
 
-  /** Begins no more attempts; those under way may go on for `graceMs`, then they are cut off and written down so. */
+  /** Starts no more attempts. Running ones may continue for `graceMs`, then they are aborted and recorded. */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     this.#poll?.cancel();
     this.#poll = undefined;
@@ -111,20 +111,20 @@ export class DeliverySender {
     await ended;
   }
 
-  /** Looks what is due; called when something was added, too. */
+  /** Checks for due deliveries. Called by the poll timer and when a delivery was added. */
   wake(): void {
     if (!this.#poll) return;
     this.#fillAgain = true;
     this.#filling ??= this.#fill()
       .catch((error: unknown) => {
-        this.#logger.error({ err: error }, 'What is due to webhooks could not be looked up; trying again.');
+        this.#logger.error({ err: error }, 'Claiming due webhook deliveries failed; retrying.');
       })
       .finally(() => {
         this.#filling = undefined;
       });
   }
 
-  /** Begins attempts until nothing is due or no more may be under way. */
+  /** Starts attempts until nothing is due or the limits are reached. */
   async #fill(): Promise<void> {
     while (this.#fillAgain && this.#poll) {
       this.#fillAgain = false;
@@ -132,7 +132,7 @@ export class DeliverySender {
     }
   }
 
-  /** False when there is no more to begin. */
+  /** False when no more attempts can start. */
   async #beginSome(): Promise<boolean> {
     const most = Math.min(this.#lanes.free, CLAIMED_AT_ONCE);
     if (most <= 0 || !this.#mayBegin() || !(await this.#book.isAnyDue())) return false;
@@ -146,7 +146,7 @@ export class DeliverySender {
         return places;
       };
       const onUnreadable = (deliveryId: string, error: unknown) =>
-        this.#logger.error({ err: error, deliveryId }, 'A delivery can’t be read; it is tried again later.');
+        this.#logger.error({ err: error, deliveryId }, 'A delivery can’t be read; retrying later.');
       const underWay = new Set(this.#sending.keys());
       const given = await this.#book.claim({ most, changed, underWay, lanes, onUnreadable });
       this.#changedPaces.splice(0, changed.length);
@@ -180,7 +180,7 @@ export class DeliverySender {
     try {
       const request = await this.#requestOf(delivery);
       const askedAt = this.#clock.uptimeMs();
-      // Its claim may have lapsed while the process, or the disk, stood still.
+      // The claim may have expired while the process or the disk stalled.
       const inTime = this.#clock.uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
       if (request) result = inTime ? await this.#outbound.post(request, cutOff) : TOO_LATE;
       else result = UNSIGNED;
@@ -197,7 +197,7 @@ export class DeliverySender {
     this.#logger.info({ ...details, ms: Math.round(this.#clock.uptimeMs() - startedAt) }, 'webhook');
   }
 
-  /** Undefined when there is no secret to sign it with. */
+  /** Undefined without a signing secret. */
   async #requestOf(delivery: DeliveryRecord): Promise<OutboundRequest | undefined> {
     const { deliveryId, event, url, repeats } = delivery;
     const secret = await this.#secretOf(delivery).catch((error: unknown) => {
@@ -206,7 +206,7 @@ export class DeliverySender {
     });
     if (!secret) return undefined;
     const body = await this.#store.readBody(deliveryId);
-    if (body === undefined) throw new Error('a delivery has its body');
+    if (body === undefined) throw new Error('the delivery has no body');
     const bytes = Buffer.from(body);
     const headers = {
       'content-type': 'application/json',
@@ -218,17 +218,19 @@ export class DeliverySender {
     return { url, headers, body: bytes };
   }
 
-  /** Until it is written down. If it never is, the attempt counts as interrupted when the next one is due. */
+  /**
+   * Retries until the result is recorded. If it never is, the attempt counts as interrupted when the claim expires.
+   */
   async #conclude(delivery: DeliveryRecord, result: ExchangeResult): Promise<void> {
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
       try {
         const concluded = await this.#book.conclude(delivery, result);
-        // One that was stopped before anything was sent doesn't count.
+        // An attempt that was stopped before anything was sent is not counted.
         if (concluded?.attempts.length === delivery.attempts.length) this.#onAttempt(concluded);
         return;
       } catch (error) {
         const { deliveryId } = delivery;
-        this.#logger.error({ err: error, deliveryId }, 'An attempt could not be written down; trying again.');
+        this.#logger.error({ err: error, deliveryId }, 'Recording an attempt failed; retrying.');
         if (!(await delay(this.#clock, waitMs, this.#stopSignal.signal))) return;
       }
     }

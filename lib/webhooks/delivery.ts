@@ -1,5 +1,5 @@
 /**
- * The sending of one job's outcome, and its life.
+ * The lifecycle of a webhook delivery.
  *
  * ```
  *                 its time has come            2xx
@@ -13,88 +13,88 @@
  *
  * | from | to | by | also |
  * |---|---|---|---|
- * | - | waiting | a job that has a webhook became terminal | in the same commit; due at once |
- * | - | waiting | somebody asked to send it again | a record of its own, with one attempt |
- * | waiting | sending | the sender has room for its host | the attempt is written down before it is made |
+ * | - | waiting | a job with a webhook became terminal | in the same commit; due immediately |
+ * | - | waiting | a redelivery was requested | a new record, with one attempt |
+ * | waiting | sending | the sender has room for its host | the attempt is recorded before it is made |
  * | sending | delivered | 2xx, complete within 10 s | |
  * | sending | waiting | any other end | due 30 s, 5 min, 30 min after the attempt's end |
  * | sending | failed | any other end of the last attempt | |
  * | sending | waiting | the service stopped before a byte of the request left | the attempt doesn't count |
  *
- * An attempt whose sending thread dies or hangs ends then, `interrupted`. A process that is killed, or cut off from the
- * store, leaves an attempt without an end. When its claim lapses it counts as one that took all its time and got no
- * answer, `interrupted`: the receiver may have seen it, and there are never more than four. What that process writes
- * after all changes nothing.
+ * An attempt whose sending thread dies or hangs ends as `interrupted`. A process that is killed, or loses its
+ * connection to the store, leaves an attempt without an end. When its claim expires, the attempt counts as
+ * `interrupted` after the full time-out: the receiver may have seen it, and there are never more than four attempts.
+ * Later writes of that process have no effect.
  */
 export type DeliveryStatus = 'waiting' | 'sending' | 'delivered' | 'failed';
 
-/** Why an exchange didn't come to its end. */
+/** Why an exchange failed. */
 export type FailureReason =
-  /** The name has no address, or can't be looked up. */
+  /** The host name has no address, or the lookup failed. */
   | 'dns'
-  /** An address of it lies in a network that may not be called. */
+  /** An address of the host is in a network that is not allowed. */
   | 'blocked'
   | 'refused'
   | 'unreachable'
-  /** No handshake, or a certificate that isn't trusted or is another's. */
+  /** The TLS handshake failed, or the certificate is not trusted or is for another name. */
   | 'tls'
-  /** Not done within 10 s. */
+  /** Not complete within 10 s. */
   | 'timeout'
-  /** The connection was broken off. */
+  /** The connection was closed early. */
   | 'reset'
-  /** What came back is no HTTP, or has headers without end or too many interim answers (1xx). */
+  /** The response is not HTTP, or has oversized headers or too many interim responses (1xx). */
   | 'protocol'
-  /** Too much came back before the answer's headers were complete. */
+  /** Too many bytes before the response headers were complete. */
   | 'too_large'
-  /** There is no secret to sign with. */
+  /** There is no signing secret. */
   | 'secret'
-  /** The service was stopped meanwhile. */
+  /** The service was stopped during the exchange. */
   | 'stopped'
-  /** The service was killed meanwhile, or the thread that sends ended. */
+  /** The service was killed during the exchange, or the sending thread ended. */
   | 'interrupted';
 
 /** One HTTP request. */
 export interface DeliveryAttempt {
   startedAtMs: number;
-  /** Null while it is being made. */
+  /** Null while it is running. */
   endedAtMs: number | null;
   /** The HTTP code, whenever a status line arrived; else 0. */
   status: number;
   reason: FailureReason | null;
-  /** The reason in words, for the operator only: it may tell of the network that the service stands in. */
+  /** A description for the operator only: it may reveal details of the internal network. */
   detail: string | null;
 }
 
-/** A delivery as it is stored. Times are epoch milliseconds (UTC). Body and answer are stored apart. */
+/** A stored delivery. Times are epoch milliseconds (UTC). Body and answer are stored separately. */
 export interface DeliveryRecord {
   /** Sorts by time. */
   deliveryId: string;
   jobId: string;
   owner: string;
-  /** The key whose secret signs it, as it is at each attempt. */
+  /** The API key whose current secret signs each attempt. */
   keyId: string | null;
-  /** A secret of the job's own, encrypted with the master key; wins over the key's. */
+  /** The job's own secret, encrypted with the master key; overrides the key's. */
   secretSealed?: string;
   event: 'completed' | 'failed';
   url: string;
-  /** Host and port: deliveries to the same one wait for each other, others don't. */
+  /** Host and port. Concurrency is limited per host. */
   host: string;
   createdAtMs: number;
-  /** The delivery that this one repeats, because somebody asked; null for the automatic one. */
+  /** The delivery that this redelivery repeats; null for the automatic one. */
   repeats: string | null;
   mostAttempts: number;
-  /** Grows with each claim: a sender that holds an earlier one can't change the delivery any more. */
+  /** A fencing token that grows with each claim: holders of earlier claims can no longer change the delivery. */
   token: number;
   attempts: DeliveryAttempt[];
   /**
-   * When the next attempt is due; while one is being made, when the claim of its sender lapses: another is due then, if
-   * this one never ended. Null when it is delivered or failed.
+   * When the next attempt is due; during an attempt, when the claim expires and another attempt becomes due. Null
+   * when delivered or failed.
    */
   dueAtMs: number | null;
   deliveredAtMs: number | null;
 }
 
-/** A delivery as the library shows it. */
+/** The public view of a delivery. */
 export interface Delivery {
   deliveryId: string;
   jobId: string;
@@ -102,7 +102,7 @@ export interface Delivery {
   event: 'completed' | 'failed';
   url: string;
   status: DeliveryStatus;
-  /** The HTTP code of the last attempt that ended, or 0 without one; null before the first has. */
+  /** The HTTP status code of the last ended attempt, or 0 when it had none; null before the first. */
   lastStatus: number | null;
   attempts: {
     /** ISO 8601, UTC. */
@@ -113,16 +113,16 @@ export interface Delivery {
     /** For the operator only. */
     detail: string | null;
   }[];
-  /** Null while an attempt is made, and when there is none to come. */
+  /** Null during an attempt, and when no more will follow. */
   nextAttemptAt: string | null;
   repeats: string | null;
   createdAt: string;
 }
 
-/** With what is kept apart. */
+/** A delivery with its body and answer. */
 export interface DeliveryDetails extends Delivery {
-  /** What is sent. */
+  /** The request body. */
   body: string;
-  /** The first 1 KB of the last answer; null when none came. */
+  /** The first 1 KB of the last response body; null without a response. */
   answer: string | null;
 }

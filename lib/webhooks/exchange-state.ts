@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { FailureReason } from './delivery.ts';
 
-/** What of an exchange has happened so far, so that it can be told however it ends. */
+/** The state of an exchange, for its result however it ends. */
 export interface ExchangeState {
   status: number;
   answer: Buffer[];
   sent: boolean;
-  /** Hung up on at the end. */
+  /** Destroyed at the end. */
   sockets: Duplex[];
 }
 
-/** An exchange did not come to its end. */
+/** Thrown when an exchange fails. */
 export class ExchangeFailure extends Error {
   readonly reason: FailureReason;
 

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import type { DueLanes, HostPace } from './delivery-store.ts';
 import { HostPaces } from './host-paces.ts';
 
-/** How many exchanges are under way at the same time. */
+/** Limits on concurrent exchanges. */
 export interface LaneOptions {
-  /** Of all owners together. */
+  /** All owners together. */
   concurrency: number;
-  /** Of one owner's to one host, while it answers quickly. */
+  /** Per owner and host, while the host answers quickly. */
   concurrencyPerHost: number;
-  /** Of one owner's to all hosts together that are not known to answer quickly. */
+  /** Per owner, for all hosts together that are not known to answer quickly. */
   concurrencyUnproven: number;
 }
 
-/** A place that an exchange has. */
+/** The concurrency slot of an exchange. */
 export interface Place {
-  /** Gives it back; undefined when the exchange wasn't made, or was cut off here. */
+  /** Releases the slot; undefined when the exchange was not made, or was aborted by this side. */
   leave(exchange: { tookMs: number; answered: boolean } | undefined): void;
 }
 
@@ -26,26 +26,26 @@ interface Running {
 }
 
 /**
- * Who may be called now. Three bounds keep an owner whose hosts are dead, or drip their answers, from delaying others:
+ * Concurrency control. Three limits keep an owner with dead or slow hosts from delaying others:
  *
- * - **An owner may begin one more only while it has less under way than is free**, and an eighth of all places are for
- *   owners who have nothing under way. So the more owners take all they can get, the less each of them gets: one alone
- *   has 112 of 256 places, ten have 20 each, and a newcomer finds a place whatever the others do, until there are
- *   almost as many of them as places. (In switches this is a dynamic threshold.)
- * - **Hosts of an owner that are not known to answer quickly share a few places**, and half of these are the most that
- *   those known to be slow get. A host proves itself by answering within a second, whatever it answers.
+ * - **An owner may start one more only while it has fewer running than are free**, and an eighth of all places are for
+ *   owners with nothing running. The more owners compete, the fewer places each gets: one alone has 112 of 256, ten
+ *   have 20 each, and a new owner finds a free place until there are almost as many owners as places. (In network
+ *   switches this is called a dynamic threshold.)
+ * - **Hosts of an owner that are not known to answer quickly share a few places**, of which hosts known to be slow
+ *   get at most half. A host counts as quick after any response within a second.
  * - **One host gets one exchange at a time, and several while it answers quickly.**
  *
- * A host here is the host and port of a URL as one owner uses it. More ports, subdomains or addresses get an owner more
- * lanes but no more places, as the first two bounds count all of them together: it needs no list of registrable domains
- * and no look at addresses, which the owner of a domain can vary as well. Two owners who call the same host have lanes
- * of their own, or one could fill the other's with URLs of that host that never answer.
+ * A host is the host and port of a URL, per owner. More ports, subdomains or addresses get an owner more lanes but no
+ * more places, because the first two limits count all of them together; so no public suffix list and no grouping by
+ * address is needed. Owners with the same host have separate lanes, or one could block the other with URLs that never
+ * answer.
  */
 export class HostLanes {
   readonly #options: LaneOptions;
   readonly #paces = new HostPaces();
   readonly #running = new Map<string, Running>();
-  /** Of the free places, those for owners who have nothing under way. */
+  /** Places reserved for owners with nothing running. */
   readonly #reserved: number;
   #total = 0;
 
@@ -62,12 +62,12 @@ export class HostLanes {
     return this.#paces.of(owner, host);
   }
 
-  /** The hosts whose pace has changed since this was asked last. */
+  /** Hosts whose pace has changed since the last call. */
   changed(): { owner: string; host: string }[] {
     return this.#paces.takeChanged();
   }
 
-  /** False when no more of an owner's exchanges with hosts of this pace may begin. */
+  /** False when no exchange of the owner with a host of this pace may start. */
   mayCall(owner: string, pace: HostPace): boolean {
     const { total, unproven, slow } = this.#running.get(owner) ?? { total: 0, unproven: 0, slow: 0 };
     if (total >= (total === 0 ? this.free : this.free - this.#reserved)) return false;
@@ -76,7 +76,7 @@ export class HostLanes {
     return unproven < most && (pace === 'new' || slow < Math.max(1, Math.floor(most / 2)));
   }
 
-  /** Undefined when it may not be called now. */
+  /** Reserves a place; undefined when none is free. */
   enter(owner: string, host: string): Place | undefined {
     const pace = this.paceOf(owner, host);
     if (!this.mayCall(owner, pace)) return undefined;
@@ -105,7 +105,7 @@ export class HostLanes {
   }
 }
 
-/** Places that were taken for deliveries which are about to be claimed. */
+/** Places reserved for deliveries that are about to be claimed. */
 export class Places implements DueLanes {
   readonly #lanes: HostLanes;
   readonly #taken = new Map<string, Place[]>();
@@ -130,14 +130,14 @@ export class Places implements DueLanes {
     return true;
   }
 
-  /** One of the places that were taken at this host, to be used. */
+  /** Returns a place that was reserved for this host. */
   take({ owner, host }: { owner: string; host: string }): Place {
     const place = this.#taken.get(JSON.stringify([owner, host]))?.pop();
-    assert(place, 'a delivery is claimed where a place was taken');
+    assert(place, 'a claimed delivery has a reserved place');
     return place;
   }
 
-  /** Gives the others back. */
+  /** Releases the unused places. */
   leave(): void {
     for (const places of this.#taken.values()) for (const place of places) place.leave(undefined);
     this.#taken.clear();

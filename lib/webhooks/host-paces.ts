@@ -1,16 +1,16 @@
 import type { HostPace } from './delivery-store.ts';
 
-/** An exchange that takes longer makes its host a slow one. */
+/** A longer exchange makes its host slow. */
 const SLOW_MS = 1_000;
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Whether the hosts called lately were quick to answer, by owner. What is too much to remember is forgotten by the owner who has the
- * most, the host not called for longest first: so an owner with endless hosts makes the service forget only its own.
+ * Remembers, by owner, whether recently called hosts answered quickly. When full, evicts the least recently called
+ * host of the owner with the most hosts, so an owner with endless hosts only evicts its own.
  */
 export class HostPaces {
   readonly #most: number;
-  /** Of each owner, the host not called for longest first. */
+  /** Hosts of each owner, least recently called first. */
   readonly #byOwner = new Map<string, Map<string, HostPace>>();
   #size = 0;
   #changed: { owner: string; host: string }[] = [];
@@ -23,7 +23,7 @@ export class HostPaces {
     return this.#byOwner.get(owner)?.get(host) ?? 'new';
   }
 
-  /** Notes how an exchange went; `answered`: it came to its end. One that failed at once proves nothing. */
+  /** Records an exchange; `answered`: it completed. A quick failure is ignored. */
   remember(owner: string, host: string, { tookMs, answered }: { tookMs: number; answered: boolean }): void {
     if (tookMs <= SLOW_MS && !answered) return;
     const pace = tookMs > SLOW_MS ? 'slow' : 'quick';
@@ -35,7 +35,7 @@ export class HostPaces {
     if (this.#size > this.#most) this.#forgetOne();
   }
 
-  /** The hosts whose pace has changed since this was asked last. */
+  /** Hosts whose pace has changed since the last call. */
   takeChanged(): { owner: string; host: string }[] {
     const changed = this.#changed;
     this.#changed = [];

@@ -2,17 +2,17 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
 
-/** What is kept of an answer. */
+/** The stored part of a response body. */
 export const ANSWER_BYTES = 1024;
-/** The connection is closed when a body exceeds this: the status is known, and the rest is not read. */
+/** The connection is closed when a body exceeds this; the status is already known. */
 const LONGEST_BODY_BYTES = 64 * 1024;
 const LONGEST_HEADERS_BYTES = 16 * 1024;
-/** Answers `1xx` before the answer. */
+/** Maximum number of interim responses (`1xx`). */
 const MOST_INTERIM = 8;
 
 /**
- * Sends the request and reads the answer to its end. `onHead`: status and headers are complete, from now on the status
- * counts even if the exchange is broken off because the answer is too long; call what it is given to end it so.
+ * Sends the request and reads the whole response. `onHead` is called when status and headers are complete: from then
+ * on the status counts even if the body is too long; call its argument to end the exchange in that case.
  */
 export async function exchange(
   socket: TLSSocket,
@@ -24,7 +24,7 @@ export async function exchange(
   cutOff.throwIfAborted();
   const giveUp = () => reject(cutOff.reason);
   cutOff.addEventListener('abort', giveUp, { once: true });
-  // Without an agent: nothing is shared with other requests, nor asked of a proxy.
+  // Without an agent: no connection is shared and no proxy used.
   const request = httpRequest({
     createConnection: () => socket,
     method: 'POST',
@@ -43,7 +43,7 @@ export async function exchange(
     interim += 1;
     if (interim <= MOST_INTERIM) return;
     reject(new ExchangeFailure('protocol', `more than ${MOST_INTERIM} interim answers (1xx)`));
-    // Not once the promise is seen to: thousands may stand in what has arrived already.
+    // Destroyed immediately: the received data may hold thousands more.
     request.destroy();
   });
   request.once('response', (response: IncomingMessage) => {
@@ -72,7 +72,7 @@ export async function exchange(
   }
 }
 
-/** A status counts from its line on, also when the headers after it never end. */
+/** Records the status as soon as its line arrives, even if the headers never end. */
 function watchStatusLine(socket: TLSSocket, state: ExchangeState): void {
   let head = '';
   const read = (chunk: Buffer) => {

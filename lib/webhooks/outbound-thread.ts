@@ -6,20 +6,20 @@ import type { ExchangeResult, OutboundOptions, OutboundRequest, Sends } from './
 import type { Resolve } from './resolver.ts';
 import type { FromThread, SendingThreadData, ToThread } from './sending-thread.ts';
 
-// From source the thread is TypeScript too.
+// TypeScript when running from source.
 const THREAD_FILE = new URL(
   import.meta.url.endsWith('.ts') ? './sending-thread.ts' : './sending-thread.js',
   import.meta.url,
 );
 const PING_MS = 1_000;
-/** A thread that leaves so many pings unanswered hangs; one that starts has longer. */
+/** Unanswered pings after which a thread counts as hung; a starting thread gets more time. */
 const MOST_UNANSWERED = 5;
 const MOST_UNANSWERED_AT_START = 30;
 const RESTART_FIRST_MS = 500;
 const RESTART_LONGEST_MS = 30_000;
-/** So soon a request that is cut off must have ended. */
+/** The deadline for a request to end after it was aborted. */
 const CUT_GRACE_MS = 2_000;
-/** More than it ever needs: beyond, the thread ends instead of the service. */
+/** More than it needs; when exceeded, the thread crashes instead of the service. */
 const MOST_HEAP_MB = 512;
 
 interface UnderWay {
@@ -28,10 +28,10 @@ interface UnderWay {
 }
 
 /**
- * Sends requests in a thread of its own: a receiver that floods it with bytes, headers or handshakes can't hold the
- * service's loop. A thread that dies or hangs is replaced, and what it had under way ends as `interrupted`, because the
- * receiver may have seen it. Signing stays here, and so does a `resolve` that the options have: the thread asks for it.
- * It begins with the first request: a service without webhooks goes without it.
+ * Sends requests in a separate thread: a receiver that floods it with bytes, headers or handshakes cannot block the
+ * event loop of the service. A thread that dies or hangs is replaced, and its requests end as `interrupted`, because
+ * the receiver may have seen them. Signing, and a custom `resolve`, stay in the main thread. The thread starts with
+ * the first request.
  */
 export class OutboundThread implements Sends {
   readonly #data: SendingThreadData;
@@ -48,7 +48,7 @@ export class OutboundThread implements Sends {
   #restartMs = RESTART_FIRST_MS;
   #lastId = 0;
 
-  /** `file`: the program of the thread, for tests. */
+  /** `file`: the script of the thread, for tests. */
   constructor({
     options: { allowNetworks = [], ca = [], resolve, timeoutMs },
     logger,
@@ -74,7 +74,7 @@ export class OutboundThread implements Sends {
     this.#ping = setInterval(() => this.#check(), PING_MS);
   }
 
-  /** Ends the thread. What is under way ends as `stopped`: cut it off before, to know what was sent. */
+  /** Ends the thread. Running requests end as `stopped`; abort them first to learn whether anything was sent. */
   async stop(): Promise<void> {
     clearInterval(this.#ping);
     clearTimeout(this.#restart);
@@ -86,7 +86,7 @@ export class OutboundThread implements Sends {
     await worker?.terminate();
   }
 
-  /** After {@link start}. Never rejects; `signal` cuts the exchange off. */
+  /** After {@link start}. Never rejects; `signal` aborts the exchange. */
   async post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
     assert(this.#ping, 'started');
     if (signal.aborted) return stopped({ sent: false });
@@ -114,10 +114,7 @@ export class OutboundThread implements Sends {
     try {
       worker = this.#newWorker();
     } catch (error) {
-      this.#logger.error(
-        { err: error },
-        'The thread that sends webhooks could not be started; trying again.',
-      );
+      this.#logger.error({ err: error }, 'Starting the webhook thread failed; retrying.');
       this.#startLater();
       return;
     }
@@ -136,7 +133,7 @@ export class OutboundThread implements Sends {
   }
 
   #newWorker(): Worker {
-    // As a path: the packed program finds files in itself by paths only.
+    // A path, because the packed executable resolves its embedded files only by path.
     return new Worker(fileURLToPath(this.#file), {
       name: 'webhooks',
       workerData: this.#data,
@@ -165,7 +162,7 @@ export class OutboundThread implements Sends {
     }
   }
 
-  /** Counts pings, not time: when this loop is late, so are the answers. */
+  /** Counts pings instead of time: when this event loop is late, so are the answers. */
   #check(): void {
     if (!this.#worker) return;
     const most = this.#isReady ? MOST_UNANSWERED : MOST_UNANSWERED_AT_START;
@@ -179,10 +176,7 @@ export class OutboundThread implements Sends {
 
   #replace(details: object, what: 'ended' | 'hangs'): void {
     const { size } = this.#underWay;
-    this.#logger.error(
-      { ...details, underWay: size },
-      `The thread that sends webhooks ${what}; it is replaced.`,
-    );
+    this.#logger.error({ ...details, underWay: size }, `The webhook thread ${what}; it is replaced.`);
     const worker = this.#worker;
     const wasReady = this.#isReady;
     this.#letGo();
@@ -194,7 +188,7 @@ export class OutboundThread implements Sends {
     this.#startLater();
   }
 
-  /** Nothing was sent by a thread that never began: the next one does it. */
+  /** A thread that never started sent nothing; its requests go to the next one. */
   #startLater(): void {
     this.#restart = setTimeout(() => {
       this.#restart = undefined;

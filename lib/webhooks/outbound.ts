@@ -15,60 +15,61 @@ import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
 import { ANSWER_BYTES, exchange } from './http-exchange.ts';
 import { type Resolve, resolveName } from './resolver.ts';
 
-/** For the whole exchange, from the name's look-up to the answer's last byte (contract §6.4). */
+/** Time-out of the whole exchange, from the name lookup to the last byte of the response (contract §6.4). */
 export const EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** Whatever arrives until the answer's headers are complete: TLS with its certificates, interim answers, headers. */
+/**
+ * Limit on bytes until the response headers are complete: TLS handshake and certificates, interim responses, headers.
+ */
 const MOST_BYTES_BEFORE_ANSWER = 128 * 1024;
-/** After that: the body, what TLS and chunks add to it, trailers. */
+/** Limit after that: the body with TLS and chunk overhead, trailers. */
 const MOST_BYTES_OF_ANSWER = 128 * 1024;
 const LONGEST_DETAIL = 200;
-/** Where a name has several addresses, one that doesn't answer is left for the next after this. */
+/** When a name has several addresses, the next one is tried after this. */
 const NEXT_ADDRESS_MS = 2_500;
 
 export interface OutboundOptions {
-  /** CIDRs of private networks that may be reached, as `10.1.0.0/16`. Default: none. */
+  /** CIDR blocks of private networks that are allowed, such as `10.1.0.0/16`. Default: none. */
   allowNetworks?: readonly string[];
-  /** Certificate authorities (PEM) to trust besides the well-known ones. */
+  /** Additional trusted certificate authorities (PEM). */
   ca?: string | readonly string[];
-  /** How names become addresses; default: the hosts file, then the name servers. */
+  /** Resolves host names; default: the hosts file, then DNS. */
   resolve?: Resolve;
   /** For tests. Default {@link EXCHANGE_TIMEOUT_MS}. */
   timeoutMs?: number;
 }
 
-/** What is to be POSTed. */
+/** A POST request. */
 export interface OutboundRequest {
   url: string;
   headers: Record<string, string>;
   body: Uint8Array;
 }
 
-/** Whatever sends requests: {@link Outbound} itself, or a thread that has one. */
+/** Sends requests: {@link Outbound}, or a thread that uses it. */
 export interface Sends {
-  /** Never rejects; `signal` cuts the exchange off. */
+  /** Never rejects; `signal` aborts the exchange. */
   post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult>;
 }
 
-/** How an exchange ended. It succeeded when the status is 2xx and there is no reason. */
+/** The result of an exchange. It succeeded when the status is 2xx and `reason` is null. */
 export interface ExchangeResult {
   /** The HTTP code, whenever a status line arrived; else 0. */
   status: number;
-  /** What kept the exchange from coming to its end; null when it came to it. */
+  /** Why the exchange failed; null when it completed. */
   reason: FailureReason | null;
-  /** The same in words, for the operator: it may tell of the network that the service stands in. */
+  /** A description for the operator: it may reveal details of the internal network. */
   detail: string | null;
-  /** The first {@link ANSWER_BYTES} of the answer's body; null where no status line arrived. */
+  /** The first {@link ANSWER_BYTES} of the response body; null when no status line arrived. */
   answer: string | null;
-  /** False when the receiver can't have seen anything of the request. */
+  /** False when the receiver cannot have seen any of the request. */
   sent: boolean;
 }
 
 /**
- * Sends one HTTP request to an address that a client chose, so that it can't be turned against the network that the
- * service stands in: `https:` only; the name is looked up once, all its addresses must be allowed, and one of those
- * is dialled; certificates are checked against the name; no redirect is followed; no proxy is asked, whatever the
- * environment says.
+ * Sends an HTTP request to a client-supplied URL, protected against server-side request forgery: `https:` only; the
+ * name is resolved once, all its addresses must be allowed, and one of these is connected to; certificates are
+ * checked against the name; redirects are not followed; proxy settings of the environment are ignored.
  */
 export class Outbound implements Sends {
   readonly #rules: AddressRules;
@@ -83,17 +84,17 @@ export class Outbound implements Sends {
     timeoutMs = EXCHANGE_TIMEOUT_MS,
   }: OutboundOptions = {}) {
     this.#rules = new AddressRules(allowNetworks);
-    // Made once: to read some 150 certificates for each connection would cost more than everything else.
+    // Created once: loading some 150 certificates per connection would dominate the cost.
     this.#secureContext = createSecureContext({
       ca: [...getCACertificates('default'), ...authorities(ca)],
-      // Each would cost much more here than there.
+      // A renegotiation costs the client side much more than the server.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     });
     this.#resolve = resolve;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** POSTs `body`. Never rejects; `signal` cuts the exchange off. What arrives is bounded, in time and in bytes. */
+  /** POSTs `body`. Never rejects; `signal` aborts the exchange. The response is bounded in time and in bytes. */
   async post({ url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
     const cut = new AbortController();
     const timer = setTimeout(() => cut.abort('timeout'), this.#timeoutMs);
@@ -141,7 +142,7 @@ export class Outbound implements Sends {
     }
   }
 
-  /** All addresses of a host, if all of them may be dialled: a name with one foot in here is a trap. */
+  /** Resolves a host. Rejects when any of its addresses is not allowed, which suggests an attack. */
   async #addressesOf(hostname: string, cutOff: AbortSignal): Promise<string[]> {
     const addresses = isIP(hostname)
       ? [hostname]
@@ -153,7 +154,7 @@ export class Outbound implements Sends {
       const kind = this.#rules.objection(address);
       if (kind) throw new ExchangeFailure('blocked', `${address} (${kind}) is not in an allowed network`);
     }
-    // IPv4 first: machines without IPv6 are more common than those without IPv4.
+    // IPv4 first, because hosts without IPv6 are more common than hosts without IPv4.
     return addresses.toSorted((a, b) => isIP(a) - isIP(b));
   }
 
@@ -165,12 +166,12 @@ export class Outbound implements Sends {
   ): Promise<TLSSocket> {
     const tls = connectTls({
       socket,
-      // Certificates are made out to the name, whatever address it was dialled at.
+      // The certificate must match the name, not the address.
       host: hostname,
       ...(isIP(hostname) === 0 && { servername: hostname }),
       secureContext: this.#secureContext,
       ALPNProtocols: ['http/1.1'],
-      // Said outright, or NODE_TLS_REJECT_UNAUTHORIZED=0 would switch it off.
+      // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it.
       rejectUnauthorized: true,
     });
     state.sockets.push(tls);
@@ -204,7 +205,7 @@ function partsOf(text: string): { hostname: string; port: number; host: string; 
   return { hostname, port: Number(url.port || 443), host: url.host, target: `${url.pathname}${url.search}` };
 }
 
-/** Connects to the first address that answers. */
+/** Connects to the first address that responds. */
 async function dial(
   addresses: string[],
   port: number,
@@ -224,10 +225,10 @@ async function dial(
         throw new ExchangeFailure(reasonOf(error), `${host}: ${(error as Error).message}`);
     }
   }
-  throw new ExchangeFailure('dns', 'no address'); // Not reached: there is at least one.
+  throw new ExchangeFailure('dns', 'no address'); // Unreachable: there is at least one address.
 }
 
-/** Resolves on an event of a socket; rejects when it fails, closes or is given up first. */
+/** Resolves on an event of a socket; rejects when the socket fails or closes, or on abort. */
 async function happened(socket: Socket, event: string, cutOff: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const closed = () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
@@ -236,12 +237,12 @@ async function happened(socket: Socket, event: string, cutOff: AbortSignal): Pro
     await within(promise, cutOff);
   } finally {
     socket.off(event, resolve).off('close', closed);
-    // A failure that comes later is seen by whoever uses the socket then; it must not end the process.
+    // Later errors are handled by the socket's user; without a listener they would crash the process.
     socket.on('error', () => {});
   }
 }
 
-/** The promise, or a rejection when `cutOff` aborts first. */
+/** Rejects when `cutOff` aborts before the promise settles. */
 async function within<T>(promise: Promise<T>, cutOff: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));
@@ -262,7 +263,7 @@ const REASONS: Record<string, FailureReason | undefined> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** OpenSSL's messages begin with places in its source; its reasons don't. */
+/** OpenSSL's messages start with source locations; its reasons do not. */
 function wordsOf(error: Error & { reason?: string }): string {
   return error.reason ?? error.message;
 }
@@ -273,13 +274,13 @@ function reasonOf(error: unknown): FailureReason {
   return REASONS[code] ?? 'unreachable';
 }
 
-/** Throws `invalid_request` where options are wrong. */
+/** Error: `invalid_request` for invalid options. */
 export function assertOutboundOptions({ allowNetworks = [], ca }: OutboundOptions): void {
   assertNetworks(allowNetworks);
   authorities(ca);
 }
 
-/** Checked, because OpenSSL would pass over what it can't read. */
+/** Validated, because OpenSSL silently ignores invalid certificates. */
 function authorities(ca: OutboundOptions['ca']): string[] {
   const all = ca === undefined ? [] : [ca].flat();
   for (const pem of all) {
@@ -288,7 +289,7 @@ function authorities(ca: OutboundOptions['ca']): string[] {
     } catch (cause) {
       throw new ScenepressError(
         'invalid_request',
-        'A certificate authority for webhooks is no PEM certificate.',
+        'A certificate authority for webhooks is not a PEM certificate.',
         {
           cause,
         },

@@ -1,23 +1,23 @@
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 
-/** The addresses of a name, each once; none when it has none. Gives up when `signal` aborts. */
+/** Resolves a name to its distinct addresses; an empty list when it has none. Aborts with `signal`. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 const HOSTS_FILE = '/etc/hosts';
-/** An answer that says for sure that there is nothing. */
+/** Authoritative answers that there is no address. */
 const NOTHING = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
- * Looks a name up in the hosts file, then asks the name servers, for IPv4 and IPv6 at once.
+ * Resolves a name by the hosts file, then by DNS, for IPv4 and IPv6 in parallel.
  *
- * Not `dns.lookup`: that occupies one of the four threads which also flush commits, so a few name servers that
- * don't answer would hold up everything.
+ * Not `dns.lookup`, which blocks a thread of the pool that also flushes commits: a few unresponsive name servers
+ * would stall the service.
  */
 export const resolveName: Resolve = async (name, signal) => {
   const listed = listedAddresses(await readFile(HOSTS_FILE, 'utf8').catch(() => ''), name);
   if (listed.length > 0) return listed;
-  // A resolver of its own reads the name servers again, and its queries can be given up without ending others'.
+  // A new resolver reads the current name servers, and can be canceled without affecting other queries.
   const resolver = new Resolver({ timeout: 2_000, tries: 3 });
   const giveUp = () => resolver.cancel();
   signal.addEventListener('abort', giveUp, { once: true });
@@ -34,7 +34,7 @@ export const resolveName: Resolve = async (name, signal) => {
   }
 };
 
-/** What a hosts file says of a name: lines of an address and its names. */
+/** The addresses of a name in a hosts file. */
 export function listedAddresses(hosts: string, name: string): string[] {
   const wanted = name.toLowerCase().replace(/\.$/, '');
   const addresses = hosts.split('\n').flatMap((line) => {

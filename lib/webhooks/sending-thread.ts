@@ -1,15 +1,15 @@
-// The thread in which everything that talks to receivers runs: look-ups, connections, TLS, HTTP. Whatever a receiver
-// makes it work on, the service's own loop goes on.
+// The thread that communicates with receivers (DNS, TCP, TLS, HTTP), so they cannot block the event loop of the
+// service.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ExchangeResult, Outbound, type OutboundRequest } from './outbound.ts';
 import type { Resolve } from './resolver.ts';
 
-/** What {@link OutboundThread} gives its thread. */
+/** The worker data of {@link OutboundThread}. */
 export interface SendingThreadData {
   allowNetworks: readonly string[];
   ca: readonly string[];
   timeoutMs?: number;
-  /** True when names are looked up by the service, which was given a `resolve` of its own. */
+  /** True when the main thread resolves names, with a custom `resolve`. */
   asksForNames: boolean;
 }
 

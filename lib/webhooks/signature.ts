@@ -1,40 +1,40 @@
 import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Replays older than this are refused (contract §6.3). */
+/** Older signatures are rejected as replays (contract §6.3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 
 const HEX_SHA256 = /^[0-9a-f]{64}$/i;
 const UNIX_SECONDS = /^\d{1,15}$/;
 
-/** Which check a webhook failed, in the order in which they are made. */
+/** The failed check, in the order of the checks. */
 export type WebhookFlaw =
   /** There is no signature header. */
   | 'missing_header'
-  /** It has no `t` or no `v1`, or one of them has not the form it must have. */
+  /** `t` or `v1` is missing or malformed. */
   | 'malformed_header'
-  /** The body or the time was altered, or it was signed with another secret. */
+  /** The body or the time was altered, or another secret was used. */
   | 'wrong_signature'
-  /** It was signed too long ago, or too far in the future: perhaps a replay. */
+  /** It was signed too long ago, or too far in the future; it may be a replay. */
   | 'outside_tolerance';
 
 export type WebhookVerdict =
   | {
       valid: true;
-      /** When it was signed, epoch milliseconds. */
+      /** The time of signing, in epoch milliseconds. */
       signedAtMs: number;
     }
   | { valid: false; flaw: WebhookFlaw; message: string };
 
 export interface VerifyWebhookOptions {
-  /** How far the time of signing may be from now. Default 300. */
+  /** Maximum difference between the time of signing and now. Default 300. */
   toleranceSeconds?: number;
   /** Epoch milliseconds; default: the system's clock. */
   now?: number;
 }
 
 /**
- * Checks a webhook as its receiver (contract §6.3).
+ * Verifies a webhook on the receiver's side (contract §6.3).
  *
  * ```ts
  * const verdict = verifyWebhook(rawBody, request.headers['svc-signature'], secret);
@@ -73,7 +73,7 @@ export function verifyWebhook(
 }
 
 /**
- * The value of `svc-signature` for a body (contract §6.2): what the service sends, and what a receiver's tests need.
+ * The value of `svc-signature` for a body (contract §6.2). Also useful in tests of receivers.
  *
  * @param now epoch milliseconds; default: the system's clock
  */
@@ -91,7 +91,7 @@ function hmac(t: string, rawBody: Uint8Array | string, secret: string): Buffer {
   return createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest();
 }
 
-/** Split on commas, each part at its first `=`. */
+/** Splits at commas, and each part at its first `=`. */
 function membersOf(header: string): Map<string, string> {
   return new Map(
     header.split(',').map((part) => {

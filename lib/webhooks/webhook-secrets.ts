@@ -7,34 +7,34 @@ import type { Storage } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
 import type { OutboundOptions } from './outbound.ts';
 
-/** So many secrets are sealed again in one transaction: it takes a few milliseconds. */
+/** Secrets re-encrypted per transaction, which then takes a few milliseconds. */
 const RESEALED_AT_ONCE = 100;
 
-/** The job whose outcome is to be signed. */
+/** The job of a webhook to be signed. */
 export interface WebhookJob {
   jobId: string;
   owner: string;
   keyId: string | null;
 }
 
-/** How outcomes get to webhooks. */
+/** Options of webhooks. */
 export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
-  /** The secret that signs a job's outcome, asked at each attempt; null when there is none (any more). */
+  /** Returns the signing secret of a job's webhook; called for each attempt; null when there is none. */
   secretOf?: (job: WebhookJob) => Promise<string | null> | string | null;
-  /** Encrypt secrets that come with jobs; default: the master keys of the folder. */
+  /** Encrypt the secrets of jobs; default: the master keys of the data folder. */
   masterKeys?: MasterKeys;
   /**
-   * Requests under way at the same time. Default 256. One owner begins more only while it has fewer under way than are
-   * free: alone it gets almost half of them, and there is room left for other owners.
+   * Concurrent requests. Default 256. An owner may start one more only while it has fewer running than are free: a
+   * single owner gets almost half of them.
    */
   concurrency?: number;
-  /** Of these one owner's to one host, while it answers quickly. Default 8. */
+  /** Concurrent requests per owner and host, while the host answers quickly. Default 8. */
   concurrencyPerHost?: number;
-  /** Of these one owner's to all hosts that are not known to answer quickly. Default 16. */
+  /** Concurrent requests per owner to all hosts that are not known to answer quickly. Default 16. */
   concurrencyUnproven?: number;
 }
 
-/** Finds what webhooks are signed with: a secret that came with the job, or its key's. */
+/** Provides the signing secrets of webhooks: the job's own, or that of its API key. */
 export class WebhookSecrets {
   readonly #options: WebhookOptions;
   readonly #folder: DataFolder | undefined;
@@ -45,7 +45,10 @@ export class WebhookSecrets {
     this.#folder = folder;
   }
 
-  /** Sees to it that a job's own secret can be sealed, or, when it has none, that there are others to sign with. */
+  /**
+   * Loads the master keys to encrypt a job's own secret. Error: `invalid_request` when neither that nor `secretOf` is
+   * available.
+   */
   async prepare(secret: string | undefined): Promise<void> {
     if (secret !== undefined) {
       assert(secret.length > 0, 'a webhook secret is not empty');
@@ -59,9 +62,9 @@ export class WebhookSecrets {
     );
   }
 
-  /** Encrypts a job's own secret, which was prepared. To be called in the transaction that writes it down. */
+  /** Encrypts a job's own secret, after {@link prepare}. Call it in the transaction that stores the secret. */
   seal(secret: string): string {
-    assert(this.#masterKeys, 'what is sealed was prepared');
+    assert(this.#masterKeys, 'prepare() is called before seal()');
     return this.#masterKeys.seal(secret);
   }
 
@@ -69,15 +72,15 @@ export class WebhookSecrets {
     return (await this.#loadMasterKeys()).open(sealed);
   }
 
-  /** The secret to sign with now; null when there is none. */
+  /** The current signing secret; null when there is none. */
   async of({ jobId, owner, keyId, secretSealed }: DeliveryRecord): Promise<string | null> {
     if (secretSealed !== undefined) return this.open(secretSealed);
     return (await this.#options.secretOf?.({ jobId, owner, keyId })) ?? null;
   }
 
   /**
-   * Seals with the current master key what is sealed with the one before: secrets of jobs, deliveries and `apiKeys`.
-   * Answers with the number of those of jobs and keys.
+   * Re-encrypts secrets of jobs, deliveries and `apiKeys` that are sealed with the previous master key. Returns the
+   * numbers for jobs and keys.
    */
   async resealAll(storage: Storage, apiKeys: ApiKeys | undefined): Promise<{ jobs: number; keys: number }> {
     const total = { jobs: 0, keys: 0 };
@@ -86,7 +89,8 @@ export class WebhookSecrets {
       const { jobs, deliveries } = await this.#reseal(storage);
       total.keys += keys;
       total.jobs += jobs;
-      // Some may have been sealed just before the master key changed, and written down behind the steps.
+      // Repeats until nothing is left: secrets sealed just before the master key changed may be stored after the
+      // steps.
       if (keys + jobs + deliveries === 0) return total;
     }
   }

@@ -22,9 +22,9 @@ interface Options {
   options: WebhookOptions;
   storage: Storage;
   signals: Signals;
-  /** Where the master key is, unless the options have it. */
+  /** Has the master key, unless the options do. */
   dataFolder: DataFolder | undefined;
-  /** What links to artifacts begin with; undefined: there are none, and so no webhooks. */
+  /** The base URL of artifact links; undefined: webhooks are disabled. */
   assetUrl: string | (() => string) | undefined;
   /** Sends requests; default: an {@link OutboundThread} of its own. */
   outbound?: OutsideSender | undefined;
@@ -35,8 +35,8 @@ interface Options {
 type OutsideSender = Sends & { start(): void; stop(): Promise<void> };
 
 /**
- * What a service sends outcomes with: their book, the secrets that sign them, and the sender while the service runs.
- * Emits `delivery` for every attempt that was written down.
+ * The webhook components of a service: the delivery book, the signing secrets and, while the service runs, the
+ * sender. Emits `delivery` for every recorded attempt.
  */
 export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   readonly book: DeliveryBook;
@@ -58,12 +58,12 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     });
   }
 
-  /** Throws `invalid_request` where the options for requests are wrong. */
+  /** Error: `invalid_request` for invalid request options. */
   open(): void {
     assertOutboundOptions(this.#options.options);
   }
 
-  /** Sends what is due from now on. After {@link open}. */
+  /** Starts to send due deliveries. Call it after {@link open}. */
   start(): void {
     assert(!this.#outbound, 'stopped');
     const { options, storage, signals, clock, logger, dataFolder } = this.#options;
@@ -93,14 +93,14 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     };
   }
 
-  /** Something is due: this process may send it, or another. */
+  /** Notifies all processes that a delivery is due. */
   tell(): void {
     this.#options.signals.tell({ kind: 'due' });
   }
 
   readonly #wake = (): void => this.#sender?.wake();
 
-  /** Begins no more attempts; those under way may take `graceMs`, then they are cut off and recorded. */
+  /** Starts no more attempts. Running ones may continue for `graceMs`, then they are aborted and recorded. */
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     this.#stopListening();
     await this.#sender?.stop({ graceMs });
@@ -110,8 +110,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   }
 
   /**
-   * Sees to it that what is promised to a webhook can be kept; `secret`: the job's own. Error: `invalid_request` where
-   * webhooks are not set up.
+   * Checks that a webhook can be signed and sent; `secret`: the job's own. Error: `invalid_request` when webhooks are
+   * not set up.
    */
   async prepare(secret: string | undefined): Promise<void> {
     if (this.#options.assetUrl === undefined) {

@@ -130,7 +130,7 @@ t.test('a folder of something else', async (t) => {
   const dataDir = await temporaryFolder(t);
   await writeFile(join(dataDir, 'thesis.tex'), '');
   await chmod(dataDir, 0o755);
-  await refused(t, dataDir, /is no data folder and isn't empty \(thesis\.tex\).*Name an empty folder/);
+  await refused(t, dataDir, /is not a data folder and isn't empty \(thesis\.tex\).*Name an empty folder/);
   t.equal(statSync(dataDir).mode & 0o777, 0o755);
 });
 

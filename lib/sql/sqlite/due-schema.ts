@@ -1,4 +1,4 @@
-/** Of an owner's hosts: each pace is read at one place of the index. */
+/** The first turn of an owner's hosts, with one index lookup per pace. */
 const firstTurnOf = (row: 'NEW' | 'OLD'): string => {
   const each = [0, 1, 2, 3].map(
     (pace) => `SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = ${row}.owner AND pace = ${pace}`,
@@ -7,13 +7,13 @@ const firstTurnOf = (row: 'NEW' | 'OLD'): string => {
 };
 
 /**
- * What is to be sent, and whose turn it is: a row of `due_deliveries` for each delivery that isn't over, one of
- * `due_hosts` for each owner's host of one, and one of `due_owners` for each owner. Triggers derive all of them from
- * `deliveries`; the order of turns is the program's, and so are paces: 0 quick, 1 new, 2 slow, 3 not known yet.
+ * The schedule of deliveries: a row of `due_deliveries` for each unfinished delivery, of `due_hosts` for each owner
+ * and host of these, and of `due_owners` for each owner. Triggers derive the rows from `deliveries`; the program sets
+ * turns and paces (0 quick, 1 new, 2 slow, 3 unknown).
  *
- * A turn is a time: that of the first delivery, or when the host or the owner was served, whichever is later. So who is
- * in turn now is found in one place of an index, and who was served comes after all that were due before. Of turns of
- * one millisecond the one with the smaller number comes first.
+ * A turn is a time: that of the first delivery, or when the host or owner was last served, whichever is later. The
+ * next turn is found by one index lookup, and whoever was served comes after all that were due before. Turns in the
+ * same millisecond are ordered by their number.
  */
 export const DUE_SCHEMA: string = `
 CREATE TABLE due_deliveries (

@@ -1,12 +1,12 @@
 /**
- * Tables, indexes for every listing, and what must hold whatever a program does: no balance below nothing, one end for
- * each reserve, a history that nothing changes, jobs that don't change once they are over, except what their owner wrote.
+ * Tables, indexes for every listing, and constraints: no negative balances, one end per reserve, append-only ledger
+ * entries, and terminal jobs that do not change, except for erasing their content.
  *
- * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever the
- * row is read: SQLite’s pages have none. `texts` is what the owner of a row wrote, encrypted with the key that its
- * `text_key_id` names. Keys are added at the end and overwritten by zeros of the same length, so that SQLite never moves
- * one and leaves no copy behind. `jobs_with_artifacts` begins with a column that is the same in all its rows: otherwise
- * SQLite takes `jobs_in_phase` for its query, and reads all jobs that are over.
+ * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever
+ * the row is read: SQLite’s pages have none. `texts` is the user content of a row, encrypted with the key of
+ * `text_key_id`. Keys are appended, and overwritten by zeros of the same length, so SQLite never moves one and leaves
+ * no copies. `jobs_with_artifacts` starts with a constant column: otherwise the query planner would choose
+ * `jobs_in_phase` and read all terminal jobs.
  */
 export const MAIN_SCHEMA: string = `
 CREATE TABLE text_keys (

@@ -1,8 +1,8 @@
 /**
- * What waits and what runs: a row of `queue` for each job that does either, and a row of `turns` for each owner of one.
+ * The queue: a row of `queue` for each waiting or running job, and a row of `turns` for each owner of one.
  *
- * `ready` counts jobs that wait and aren't suspects. Triggers keep all counts, so that they can't drift from the rows;
- * the order of turns is the program's. `precedence`: 0 in good standing, 1 not; 2 more for owners that yield.
+ * `ready` counts waiting jobs that are not suspects. Triggers maintain the counts, so they cannot diverge from the
+ * rows; the program sets the turns. `precedence`: 0 in good standing, 1 not; plus 2 for owners that yield.
  */
 export const QUEUE_SCHEMA: string = `
 CREATE TABLE queue (

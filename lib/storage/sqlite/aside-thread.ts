@@ -1,4 +1,4 @@
-// The thread in which SQLite does what takes long: checkpoints, copies, queries over everything.
+// The thread for slow SQLite operations: checkpoints, copies and full scans.
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError, ScenepressError } from '../../errors.ts';
@@ -6,22 +6,25 @@ import type { SqlValue } from '../sql.ts';
 import { Connection } from './connection.ts';
 
 export type AsideTask =
-  /** Copies commits into the database; `truncate`: all of them, and empties the log. */
+  /** Copies commits from the log into the database; `truncate`: copies all and truncates the log. */
   | { kind: 'checkpoint'; truncate: boolean }
   | { kind: 'query'; text: string; values: SqlValue[] }
-  /** Writes the database as it is now into another file, and flushes that. */
+  /** Writes a snapshot of the database to another file and flushes it. */
   | { kind: 'copy'; path: string };
 
 export interface AsideAnswer {
   id: number;
   rows: object[];
-  /** Why there are none. `code`: of a {@link ScenepressError}, of which only plain data passes between threads. */
+  /**
+   * The error, if any. `code` is that of a {@link ScenepressError}: error classes do not survive the transfer between
+   * threads.
+   */
   error?: { code: ErrorCode | undefined; message: string };
 }
 
 const port = parentPort as MessagePort;
 const connection = new Connection((workerData as { path: string }).path);
-/** Commits stand still while the log is emptied, so another program that reads the database isn't waited for. */
+/** Kept short: commits are blocked while the log is truncated, so do not wait for readers in other programs. */
 const BUSY_MS = 100;
 connection.exec(
   `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = ${BUSY_MS}`,
@@ -59,7 +62,10 @@ function done(task: AsideTask): object[] {
   }
 }
 
-/** SQLite leaves the copy to the system's cache. The first connection to it would flush all of it, on its own thread. */
+/**
+ * SQLite leaves the copy in the page cache; without this, the first connection to it would flush it on the main
+ * thread.
+ */
 function flush(path: string): void {
   const file = openSync(path, 'r+');
   try {
@@ -75,6 +81,6 @@ function checkpoint(truncate: boolean): void {
   if (!truncate || row?.busy === 0) return;
   throw new ScenepressError(
     'storage_locked',
-    'The log of commits can’t be emptied while another program reads the database. End that program.',
+    'The write-ahead log can’t be truncated while another program reads the database. End that program.',
   );
 }

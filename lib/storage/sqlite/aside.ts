@@ -3,13 +3,13 @@ import { Worker } from 'node:worker_threads';
 import { ScenepressError } from '../../errors.ts';
 import type { AsideAnswer, AsideTask } from './aside-thread.ts';
 
-// From source the thread is TypeScript too.
+// TypeScript when running from source.
 const THREAD_FILE = new URL(
   import.meta.url.endsWith('.ts') ? './aside-thread.ts' : './aside-thread.js',
   import.meta.url,
 );
 
-/** Has SQLite do what takes long in a thread of its own, one task after the other. Begins with the first task. */
+/** Runs slow SQLite operations one at a time in a thread, which starts with the first task. */
 export class Aside {
   readonly #path: string;
   #worker: Worker | undefined;
@@ -21,7 +21,7 @@ export class Aside {
     this.#path = databasePath;
   }
 
-  /** Resolves with the rows that the task gives. */
+  /** Resolves with the rows of the task. */
   async do<Row extends object>(task: AsideTask): Promise<Row[]> {
     const worker = this.#started();
     const answer = Promise.withResolvers<object[]>();
@@ -32,7 +32,7 @@ export class Aside {
     return (await answer.promise) as Row[];
   }
 
-  /** Resolves when the thread has ended, after all that it was given to do. */
+  /** Ends the thread after its pending tasks. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
@@ -46,13 +46,13 @@ export class Aside {
 
   #started(): Worker {
     if (this.#worker) return this.#worker;
-    // By path: the packed program knows its own files by nothing else.
+    // A path, because the packed executable resolves its embedded files only by path.
     const worker = new Worker(fileURLToPath(THREAD_FILE), { workerData: { path: this.#path } });
     this.#worker = worker;
     worker.on('message', ({ id, rows, error }: AsideAnswer) => {
       const answer = this.#waiting.get(id);
       this.#waiting.delete(id);
-      // Idle, it keeps no process running; but a stop waits for its end.
+      // An idle thread does not keep the process alive, but a stop waits for its exit.
       if (this.#waiting.size === 0 && !this.#isStopping) worker.unref();
       if (error) answer?.reject(errorOf(error));
       else answer?.resolve(rows);

@@ -3,18 +3,18 @@ import type { Logger } from '../../logger.ts';
 export interface CheckpointsOptions {
   /** In bytes. */
   logSize: () => number;
-  /** From what size of the log on one is due, in bytes. */
+  /** The log size at which a checkpoint is due, in bytes. */
   afterBytes: number;
-  /** Copies the log into the database and empties it, while commits go on. */
+  /** Copies the log into the database and truncates it, while commits continue. */
   checkpoint: () => Promise<void>;
   logger: Logger;
 }
 
-/** Makes checkpoints when they are due, one at a time. */
+/** Runs due checkpoints, one at a time. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
   #underWay: Promise<void> | undefined;
-  /** The size of the log at which the next one is due: when the last one failed or the disk is full, not at once. */
+  /** The log size at which the next checkpoint is due; raised after a failure or when the disk is full. */
   #atBytes: number;
 
   constructor(options: CheckpointsOptions) {
@@ -22,7 +22,7 @@ export class Checkpoints {
     this.#atBytes = options.afterBytes;
   }
 
-  /** Resolves when the one under way has ended, however it did; undefined: there is none. */
+  /** The running checkpoint, which never rejects; undefined when there is none. */
   get underWay(): Promise<void> | undefined {
     return this.#underWay;
   }
@@ -34,14 +34,14 @@ export class Checkpoints {
     this.#underWay = checkpoint()
       .catch((error: unknown) => {
         this.putOff();
-        logger.warn({ err: error }, 'The log of commits could not be emptied; it grows on.');
+        logger.warn({ err: error }, 'The checkpoint failed; the write-ahead log keeps growing.');
       })
       .finally(() => {
         this.#underWay = undefined;
       });
   }
 
-  /** Until the log has grown by as much again. */
+  /** Postpones the next checkpoint until the log has grown by `afterBytes`. */
   putOff(): void {
     this.#atBytes = this.#options.logSize() + this.#options.afterBytes;
   }

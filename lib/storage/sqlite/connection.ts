@@ -2,26 +2,26 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 
-/** What SQLite answers with, without the details in its upper bits. */
+/** Primary result codes of SQLite, without the extended bits. */
 const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
 const FLUSH_FAILED = 10 | (4 << 8);
-/** The file that connections share could not grow. Nearly always the disk is full; SQLite calls it an I/O error. */
+/** SQLITE_IOERR_SHMSIZE: the shared-memory file could not grow, nearly always because the disk is full. */
 const NO_ROOM_TO_SHARE = 4874;
 const BUSY_MS = 10_000;
 
-/** A connection to a database file, with its prepared statements. Every call holds the thread until it is done. */
+/** A connection to a database file, with its prepared statements. All calls are synchronous. */
 export class Connection {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** `defensive: false`: its statements may change the schema's own table. */
+  /** `defensive: false` allows writes to `sqlite_schema`. */
   constructor(path: string, options: { readOnly?: boolean; defensive?: boolean } = {}) {
     this.path = path;
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS, ...options });
   }
 
-  /** A transaction is open: one that SQLite had to undo is not. */
+  /** Whether a transaction is open; false after SQLite rolled it back itself. */
   get isInTransaction(): boolean {
     return this.#database.isTransaction;
   }
@@ -34,22 +34,22 @@ export class Connection {
     return this.#explained(() => this.#statement(text).get(...values) as Row | undefined);
   }
 
-  /** The number of rows that changed. */
+  /** Returns the number of changed rows. */
   run(text: string, values: SqlValue[] = []): number {
     return this.#explained(() => Number(this.#statement(text).run(...values).changes));
   }
 
-  /** Several statements that give nothing. */
+  /** Runs several statements without results. */
   exec(text: string): void {
     this.#explained(() => this.#database.exec(text));
   }
 
-  /** Writes the database as it is now into a file that doesn't exist yet. */
+  /** Writes a snapshot of the database to a new file. */
   copyTo(path: string): void {
     try {
       this.#statement('VACUUM INTO ?').run(path);
     } catch (error) {
-      // Of the two files it is the copy that grows.
+      // A full disk concerns the copy, which is the file that grows.
       throw explained(error, isFull(error) ? path : this.path);
     }
   }
@@ -81,10 +81,13 @@ function isFull(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === CODES.full;
 }
 
-/** What a fault of the disk or the file means; other errors, as of a constraint, stay as they are. */
+/**
+ * Converts I/O and corruption errors to {@link ScenepressError}; returns others, such as constraint errors,
+ * unchanged.
+ */
 export function explained(error: unknown, path: string): unknown {
   const { errcode, code, message } = error as { errcode?: number; code?: string; message: string };
-  if (code === 'ERR_OUT_OF_RANGE') return damaged(path, message, error); // No number of ours is that large.
+  if (code === 'ERR_OUT_OF_RANGE') return damaged(path, message, error); // No stored integer exceeds 2^53.
   if (errcode === undefined) return error;
   const cause = { cause: error };
   switch (errcode === NO_ROOM_TO_SHARE ? CODES.full : errcode & 0xff) {
@@ -108,13 +111,15 @@ export function explained(error: unknown, path: string): unknown {
   }
 }
 
-/** Of an error that was {@link explained}. */
+/** Whether an error converted by {@link explained} was a failed flush. */
 export function isFailedFlush(error: unknown): boolean {
   const { cause } = error as { cause?: { errcode?: number } };
   return cause?.errcode === FLUSH_FAILED;
 }
 
-/** What it means that a file can't be opened by statements that are right: its header names a format that isn't ours. */
+/**
+ * Converts errors while opening a database: a generic or read-only error of valid statements means a damaged header.
+ */
 export function explainedAtOpening(error: unknown, path: string): unknown {
   const { errcode, message } = error as { errcode?: number; message: string };
   return errcode === CODES.error || errcode === CODES.readOnly ? damaged(path, message, error) : error;

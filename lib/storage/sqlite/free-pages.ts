@@ -6,12 +6,12 @@ const FIRST_TRUNK_AT = 32;
 const FREE_PAGES_AT = 36;
 const HEADER_BYTES = 100;
 const MOST_LEAVES = PAGE_BYTES / 4 - 2;
-/** SQLite takes new pages from the first; a check of the whole database sees the others. */
+/** SQLite allocates from the first trunk pages; the full integrity check covers the others. */
 const MOST_TRUNKS = 4;
 
 /**
- * What is wrong with the pages of a database that are listed as free: SQLite writes over them unseen, and with one bit of
- * the list flipped, that would be a page in use. Free pages are blank (`secure_delete`). Nothing may be in the log.
+ * Checks the freelist of a database: SQLite overwrites free pages without reading them, so a flipped bit in the list
+ * would destroy a page in use. Free pages must be zeroed (`secure_delete`), and the log must be empty.
  */
 export async function freePagesFault(path: string): Promise<string | undefined> {
   const file = await open(path, 'r');
@@ -40,7 +40,7 @@ export async function freePagesFault(path: string): Promise<string | undefined> 
   }
 }
 
-/** One flipped bit in a page that nothing uses does no harm. */
+/** Tolerates one non-zero byte: a flipped bit in a free page does no harm. */
 function isBlank(page: Buffer): boolean {
   return page.equals(BLANK) || page.reduce((count, byte) => count + Math.sign(byte), 0) <= 1;
 }

@@ -1,18 +1,18 @@
 /**
- * A write-ahead log as SQLite's file format describes it: a header, then frames of one page each. Each has a checksum over
- * itself and all before it, so SQLite ends its reading at the first frame that isn't as it was written, and takes what
- * follows for the end of a write that a power cut interrupted. Where it can't be that, {@link damageOf} says so.
+ * SQLite's write-ahead log format: a header, then frames of one page each. Each checksum covers its frame and all
+ * previous ones. SQLite stops reading at the first invalid frame and assumes that a power loss interrupted the write;
+ * {@link damageOf} detects when that cannot be the cause.
  */
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const PAGE_BYTES = 4096;
 const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES;
-/** Of a log with checksums over little-endian words. */
+/** The magic number of a log with little-endian checksums. */
 const MAGIC = 0x37_7f_06_82;
 const FORMAT = 3_007_000;
 const SECTOR_BYTES = 512;
 
-/** Places in the header, and in that of a frame. */
+/** Offsets in the header and in frame headers. */
 const HEADER_FORMAT = 4;
 const HEADER_PAGE_BYTES = 8;
 const HEADER_SALT = 16;
@@ -34,8 +34,8 @@ interface Checksum {
 }
 
 /**
- * The first place of a log that isn't as it was written, where no power cut explains it: a group of commits is written
- * when the one before is flushed, so whatever precedes the last commit of a log but one was on the medium.
+ * The first damaged frame that a power loss cannot explain. Each group of commits is written after the previous one
+ * was flushed, so everything up to the last commit but one was durable.
  */
 export function damageOf(bytes: Buffer): LogDamage | undefined {
   const log = new Log(bytes);
@@ -51,8 +51,8 @@ export function damageOf(bytes: Buffer): LogDamage | undefined {
 }
 
 /**
- * A damaged log as if it had no damage: all that stands in it counts as written. `isExact`: nothing but what tells the end
- * of a log was damaged, so this is what was written.
+ * Repairs a damaged log by recomputing its checksums, so all its frames count. `isExact`: only header fields were
+ * damaged, so the content is as written.
  */
 export function resealed(bytes: Buffer): { log: Buffer; isExact: boolean } {
   const copy = Buffer.from(bytes);
@@ -75,7 +75,7 @@ class Log {
     this.frames = Math.max(0, Math.floor((bytes.length - HEADER_BYTES) / FRAME_BYTES));
   }
 
-  /** A frame, from 1, or 0 for the header. */
+  /** The first invalid frame, counted from 1; 0 for the header. */
   firstBroken(): number | undefined {
     for (let frame = 0; frame <= this.frames; frame++) if (!this.isIntact(frame)) return frame;
     return undefined;
@@ -89,7 +89,7 @@ class Log {
   isCommit(frame: number): boolean {
     if (frame === 0) return false;
     const at = placeOf(frame);
-    // A write that was cut off may have left half of a header that is in two sectors.
+    // An interrupted write may have left half of a header that spans two sectors.
     const isWhole = (at % SECTOR_BYTES) + FRAME_CHECKSUM <= SECTOR_BYTES;
     return (
       isWhole &&
@@ -98,7 +98,7 @@ class Log {
     );
   }
 
-  /** Makes all frames intact. */
+  /** Recomputes the checksums of all frames. */
   seal(): void {
     const salt = Buffer.from(this.#salt);
     this.#bytes.writeUInt32BE(MAGIC, 0);
@@ -115,7 +115,7 @@ class Log {
   }
 
   get #salt(): Buffer {
-    // Of a broken header it may be the salt that is wrong.
+    // In a damaged header, the salt itself may be wrong.
     const at = this.isIntact(0) || this.frames === 0 ? HEADER_SALT : placeOf(1) + FRAME_SALT;
     return this.#bytes.subarray(at, at + SALT_BYTES);
   }
@@ -136,7 +136,7 @@ class Log {
     return { first: this.#bytes.readUInt32BE(at), second: this.#bytes.readUInt32BE(at + 4) };
   }
 
-  /** What it should be, given the one before. */
+  /** The expected checksum, given the previous one. */
   #checksumOver(frame: number): Checksum {
     let { first, second } = frame === 0 ? { first: 0, second: 0 } : this.#checksumAt(frame - 1);
     for (const [from, to] of this.#covered(frame)) {
@@ -148,7 +148,7 @@ class Log {
     return { first, second };
   }
 
-  /** The words that a checksum is over. */
+  /** The ranges of words that a checksum covers. */
   #covered(frame: number): [from: number, to: number][] {
     if (frame === 0) return [[0, HEADER_CHECKSUM / 4]];
     const at = placeOf(frame) / 4;

@@ -7,7 +7,7 @@ const WRITER = `
   PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
   PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384`;
 
-/** Opens a database for writing, made with its tables where there is none. */
+/** Opens a database for writing; creates it with its tables when missing. */
 export async function makeDatabase(path: string, schema: Schema): Promise<Connection> {
   await assertOpens(path);
   const connection = new Connection(path);
@@ -22,7 +22,7 @@ export async function makeDatabase(path: string, schema: Schema): Promise<Connec
   }
 }
 
-/** Rejects with the system's own error: SQLite only says that it could not. */
+/** Rejects with the system error, which SQLite does not report. */
 async function assertOpens(path: string): Promise<void> {
   const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

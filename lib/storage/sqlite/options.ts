@@ -1,6 +1,6 @@
 import type { Logger } from '../../logger.ts';
 
-/** One write to the disk: how many transactions it held, and how long it took. */
+/** One flush of a group commit: its number of transactions and its duration. */
 export interface Flush {
   commits: number;
   tookMs: number;
@@ -8,13 +8,13 @@ export interface Flush {
 
 export interface SqliteDatabaseOptions {
   logger?: Logger;
-  /** Disk I/O failed: the state of the medium is unknown. Ends the process unless replaced, for tests. */
+  /** Called when disk I/O failed and the on-disk state is unknown. Default: exits the process. */
   onFatal?: (error: Error) => void;
-  /** The disk was full; called before what waited for the write is told. */
+  /** Called when the disk is full, before the pending commits reject. */
   onNoRoom?: () => Promise<void>;
   onFlush?: (flush: Flush) => void;
-  /** Resolves when all that was written to a file is on the medium. Default: `fdatasync`. */
+  /** Flushes a file. Default: `fdatasync`. */
   flushFile?: (descriptor: number) => Promise<void>;
-  /** From what size on the log is copied into the database, in bytes. Default 16 MiB. */
+  /** The log size at which a checkpoint is due, in bytes. Default 16 MiB. */
   checkpointAfterBytes?: number;
 }

@@ -10,18 +10,18 @@ export interface SchemaRow {
   sql: string;
 }
 
-/** The tables of a database, as migrations make them. Its `user_version` is the number of those it has had. */
+/** The schema of a database, built by migrations. `user_version` is the number of applied migrations. */
 export class Schema {
   readonly #migrations: string[];
   readonly version: number;
 
-  /** `migrations`: oldest first. What was released never changes. */
+  /** `migrations`: oldest first. Released migrations must never change. */
   constructor(migrations: string[]) {
     this.#migrations = migrations;
     this.version = migrations.length;
   }
 
-  /** Brings a database up to date, in one transaction. Error: `storage_damaged` when its schema is another. */
+  /** Applies pending migrations in one transaction. Error: `storage_damaged` when the schema is not as expected. */
   migrate(connection: Connection): void {
     const { user_version: version = 0 } =
       connection.get<{ user_version: number }>('PRAGMA user_version', []) ?? {};
@@ -33,7 +33,7 @@ export class Schema {
     connection.exec(`PRAGMA user_version = ${this.version}; COMMIT`);
   }
 
-  /** What {@link migrate} makes. */
+  /** The schema after all migrations. */
   get rows(): SchemaRow[] {
     return this.#rowsAfter(this.version);
   }
@@ -46,7 +46,7 @@ export class Schema {
     );
   }
 
-  /** SQLite keeps the schema as text: with one bit flipped, a constraint may allow what it should refuse. */
+  /** SQLite stores the schema as text: a flipped bit could disable a constraint. */
   #assertAsMade(connection: Connection, version: number): void {
     if (textOf(schemaOf(connection)) === textOf(this.#rowsAfter(version))) return;
     throw damaged(connection.path, 'its schema is not as it was made');
@@ -61,7 +61,7 @@ export class Schema {
   }
 }
 
-/** Without what SQLite keeps for itself, as statistics. */
+/** Excludes SQLite's internal tables, such as statistics. */
 export function schemaOf(connection: Connection): SchemaRow[] {
   const rows = connection.all<SchemaRow>(
     'SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema ORDER BY name',

@@ -2,14 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 const LONGEST_MS = 4;
 
-/**
- * How long the loop has been held by work that never waits for anything: promises alone don't let the rest of the
- * service go on.
- */
+/** Measures how long synchronous work has blocked the event loop: microtasks alone do not yield to other events. */
 export class Spell {
   #begunMs: number | undefined;
 
-  /** True when the next piece of work should wait for {@link end}. */
+  /** True when the caller should await {@link end} before more work. */
   get isLong(): boolean {
     if (this.#begunMs !== undefined) return performance.now() - this.#begunMs > LONGEST_MS;
     this.#begunMs = performance.now();
@@ -19,7 +16,7 @@ export class Spell {
     return false;
   }
 
-  /** Lets the rest of the service go on. */
+  /** Yields to the event loop. */
   async end(): Promise<void> {
     await turn();
   }

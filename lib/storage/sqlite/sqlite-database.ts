@@ -18,37 +18,37 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 
 export type { Flush, SqliteDatabaseOptions } from './options.ts';
 
-/** The exit code of a process whose disk failed it (`EX_IOERR`). */
+/** The exit code after a disk I/O error (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
-/** Of what a check says. */
+/** Maximum number of problems that a check reports. */
 const MOST_FAULTS = 100;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 
-/** A transaction that read a damaged page can't be committed. */
+/** ROLLBACK, because SQLite refuses to commit a transaction that read a damaged page. */
 const END_OF_VIEW = 'ROLLBACK';
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
-/** Why a group isn't written: one of its transactions read what is damaged. */
+/** Rejects a group in which one transaction read a damaged page; the others are retried. */
 const SPOILED = new Error('another transaction read what is damaged');
 
-/** Transactions that reach the disk together. */
+/** A group commit: transactions that are flushed together. */
 interface Group {
   commits: number;
   durable: Promise<void>;
   resolve: () => void;
   reject: (error: unknown) => void;
-  /** Told before `durable` resolves. */
+  /** Called before `durable` resolves. */
   listeners: (() => void)[];
 }
 
 /**
- * A SQLite database in a file of this machine.
+ * An SQLite database in a local file.
  *
- * Transactions run one at a time on one connection. Those that gather while the disk is busy are committed and flushed
- * together: SQLite writes them to its log, and the flush is the thread pool's, so that the service's loop goes on.
- * All other reads use a second connection, whose view moves on with each flush: it never shows what isn't durable.
+ * Transactions run one at a time on one connection. Those that arrive during a flush are committed and flushed
+ * together (group commit); the flush runs in the thread pool and does not block the event loop. Other reads use a
+ * second connection, whose snapshot advances with each flush, so it only shows durable data.
  */
 export class SqliteDatabase implements SqlDatabase {
   readonly isShared = false;
@@ -62,13 +62,13 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #checkpoints: Checkpoints;
   #connections: { writer: Connection; reader: Connection } | undefined;
   #isOpen = false;
-  /** The tail of the line of transactions and commits. */
+  /** The tail of the queue of transactions and commits. */
   #last: Promise<unknown> = Promise.resolve();
-  /** What has run since the last commit. */
+  /** The transactions since the last commit. */
   #group: Group | undefined;
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
-  /** What is being done alone. */
+  /** Names of running exclusive tasks. */
   readonly #tasksAlone = new Set<string>();
   readonly #spell = new Spell();
 
@@ -111,7 +111,7 @@ export class SqliteDatabase implements SqlDatabase {
       }
       await this.#log.open();
       await this.#log.flush();
-      // From here on all that was found is on the medium, and so are the names of the files.
+      // Now all existing content and the file names are durable.
       await realDisk.syncFolder(dirname(this.#path));
       const reader = new Connection(this.#path, { readOnly: true });
       reader.exec(READER);
@@ -129,14 +129,14 @@ export class SqliteDatabase implements SqlDatabase {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     do {
-      await this.#last; // A transaction that runs may open a group of its own.
+      await this.#last; // A running transaction may start another group.
       await this.#flushing;
       await this.#checkpoints.underWay;
     } while (this.#group || this.#flushing || this.#checkpoints.underWay);
     await this.#aside.stop();
     await this.#log.close();
     this.#opened.reader.close();
-    this.#opened.writer.close(); // The last one to close empties the log and removes it.
+    this.#opened.writer.close(); // Closing the last connection checkpoints and removes the log.
     this.#connections = undefined;
   }
 
@@ -165,7 +165,7 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#aside.do<Row>({ kind: 'query', text, values });
   }
 
-  /** Writes the database as it is now into a file that doesn't exist yet, while the service goes on. */
+  /** Writes a snapshot of the database to a new file while the service continues. */
   async copyTo(path: string): Promise<void> {
     this.#assertOpen();
     await this.#aside.do({ kind: 'copy', path });
@@ -211,7 +211,7 @@ export class SqliteDatabase implements SqlDatabase {
     if (!this.#isOpen) throw new ScenepressError('not_running', 'The storage is closed.');
   }
 
-  /** Behind all that waits in line now. */
+  /** Runs `work` after all queued work. */
   #inLine<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.then(nothing, nothing);
@@ -236,7 +236,7 @@ export class SqliteDatabase implements SqlDatabase {
       else if (writer.isInTransaction) {
         writer.exec('ROLLBACK TO work; RELEASE work');
         if (isFull(error)) await this.#ranOut();
-      } else await this.#abandon(group, error); // SQLite had to undo all of the group.
+      } else await this.#abandon(group, error); // SQLite rolled back the whole group.
       throw error;
     } finally {
       tx.open = false;
@@ -253,7 +253,7 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#group;
   }
 
-  /** As soon as the disk is idle, behind all that waits in line by then. */
+  /** Commits when the disk is idle, after all transactions queued by then. */
   #commitSoon(): void {
     if (this.#isCommitDue || this.#flushing || !this.#group) return;
     this.#isCommitDue = true;
@@ -271,7 +271,7 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       writer.run('COMMIT');
     } catch (error) {
-      if (isFailedFlush(error)) this.#onFatal(error as Error); // SQLite flushes the header of a new log itself.
+      if (isFailedFlush(error)) this.#onFatal(error as Error); // SQLite itself flushes the header of a new log.
       if (writer.isInTransaction) writer.run('ROLLBACK');
       await this.#overwriteCommit(writer);
       return this.#abandon(group, error);
@@ -300,8 +300,8 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       await this.#log.flush();
     } catch (cause) {
-      // The system forgets what it could not write: a second flush would succeed and mean nothing.
-      const message = `Writing ${this.#path} failed: what is on the disk is unknown.`;
+      // After a failed fsync the kernel marks the pages clean: a retry would succeed without writing them.
+      const message = `Writing ${this.#path} failed: the on-disk state is unknown.`;
       const error = new ScenepressError('storage_failed', message, { cause });
       this.#onFatal(error);
       throw error;
@@ -309,36 +309,36 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /**
-   * A commit that failed may be in the log, complete: SQLite writes it there before the log's index, which may find no
-   * room to grow. Unless the process goes on to write over it, the next start would take it for committed. What is
-   * written here has its place in the log already, so it needs no room, and changes nothing if it is found.
+   * Overwrites a failed commit in the log. It may be there completely, because SQLite writes the log before its
+   * index, which may fail to grow; the next start would then replay it as committed. This commit changes nothing and
+   * fits in the existing log, so it needs no disk space.
    */
   async #overwriteCommit(writer: Connection): Promise<void> {
     try {
-      // Writes a page, though nothing changes.
+      // Writes a page without changing anything.
       const [schema] = writer.all<{ user_version: number }>('PRAGMA user_version', []);
       writer.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${schema?.user_version}; COMMIT`);
     } catch {
       if (writer.isInTransaction) writer.run('ROLLBACK');
     }
-    await this.#flushLog().catch(nothing); // What it means that it fails, is told.
+    await this.#flushLog().catch(nothing); // A failure is handled in `#flushLog`.
   }
 
-  /** SQLite commits nothing of a transaction that has read a damaged page: the others of the group are run again. */
+  /** SQLite refuses to commit a transaction that read a damaged page; the others of the group are retried. */
   #spoil(group: Group, writer: Connection): void {
     if (writer.isInTransaction) writer.run('ROLLBACK');
     this.#group = undefined;
     group.reject(SPOILED);
   }
 
-  /** Nothing of a group is written. */
+  /** Rejects all transactions of a group, of which nothing was written. */
   async #abandon(group: Group, error: unknown): Promise<void> {
     this.#group = undefined;
     if (isFull(error)) await this.#ranOut();
     group.reject(error);
   }
 
-  /** A checkpoint would take the room that is made here for commits, and fail all the same. */
+  /** Postpones checkpoints: they would use up the space freed here for commits, and fail anyway. */
   async #ranOut(): Promise<void> {
     this.#checkpoints.putOff();
     await this.#onNoRoom();
@@ -348,19 +348,19 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       this.#moveReaderOn();
     } catch (error) {
-      this.#onFatal(error as Error); // Readers would see nothing new, or what isn't durable.
+      this.#onFatal(error as Error); // Readers would see stale or non-durable data.
     }
   }
 
-  /** Shows readers what is committed now. */
+  /** Advances the readers' snapshot to the latest commit. */
   #moveReaderOn(): void {
     const { reader } = this.#opened;
     if (reader.isInTransaction) reader.run(END_OF_VIEW);
     reader.run('BEGIN');
-    reader.get('PRAGMA user_version', []); // A transaction sees what is there when it first reads.
+    reader.get('PRAGMA user_version', []); // The snapshot is taken by the first read.
   }
 
-  /** Copies nearly all while commits go on, and only the rest while they wait. */
+  /** Copies most of the log while commits continue, and blocks them only for the rest. */
   async #checkpoint(): Promise<void> {
     await this.#copyLog({ truncate: false });
     await this.#inLine(() => this.#emptyLog());
@@ -370,23 +370,23 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       await this.#aside.do({ kind: 'checkpoint', truncate });
     } catch (error) {
-      // What an earlier checkpoint copied and left to this one to flush counts as copied, and may be lost: another
-      // checkpoint would leave it out, and empty the log. The next start copies all that is in the log.
+      // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and truncate
+      // the log. After a restart, the whole log is copied again.
       if (isScenepressError(error, 'storage_failed')) this.#onFatal(error);
       throw error;
     }
   }
 
-  /** In line. */
+  /** Runs in the queue of transactions. */
   async #emptyLog(): Promise<void> {
     await this.#flushing;
     await this.#commit();
     await this.#flushing;
-    // A reader keeps what it reads in the log. Nothing is committed meanwhile that isn't durable.
+    // An open snapshot prevents truncating the log. All commits are durable at this point.
     this.#opened.reader.run(END_OF_VIEW);
     try {
       await this.#copyLog({ truncate: true });
-      await this.#flushLog(); // SQLite doesn't: a power cut could bring back what was in it.
+      await this.#flushLog(); // SQLite does not: a power loss could restore the old log.
     } finally {
       this.#showCommits();
     }

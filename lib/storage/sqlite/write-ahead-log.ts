@@ -6,7 +6,7 @@ import { isNoRoom, realDisk, replaceFile } from '../../disk.ts';
 import { damaged } from './connection.ts';
 import { damageOf } from './log-frames.ts';
 
-/** The file that commits are written to before a checkpoint copies them into the database. */
+/** The write-ahead log file of a database. */
 export class WriteAheadLog {
   readonly #databasePath: string;
   readonly #path: string;
@@ -20,9 +20,9 @@ export class WriteAheadLog {
   }
 
   /**
-   * Before the database is opened: writes what a process left behind once more. If a flush of its failed, the system's
-   * cache shows bytes that aren't on the medium and that it takes for written; flushing them again would do nothing.
-   * Error: `storage_damaged`, because SQLite would leave out all commits after a damaged place without a word.
+   * Rewrites the log of an earlier process before the database is opened. If one of its flushes failed, the page
+   * cache holds pages that are marked clean but not on disk; another fsync would not write them. Error:
+   * `storage_damaged` when the log is damaged, because SQLite would silently drop all commits after the damage.
    */
   async rewrite(): Promise<void> {
     const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
@@ -44,7 +44,7 @@ export class WriteAheadLog {
     }
   }
 
-  /** On a full disk. What is on the medium already is written over with the same. */
+  /** For a full disk: overwrites the log with the same bytes. */
   async #rewriteInPlace(bytes: Buffer): Promise<void> {
     const file = await realDisk.open(this.#path, 'existing');
     try {
@@ -55,7 +55,7 @@ export class WriteAheadLog {
     }
   }
 
-  /** Opens what SQLite has made. */
+  /** Opens the log created by SQLite. */
   async open(): Promise<void> {
     this.#file = await open(this.#path, 'r+');
   }
@@ -64,7 +64,7 @@ export class WriteAheadLog {
     return fstatSync(this.#opened.fd).size;
   }
 
-  /** Resolves when all that was written is on the medium. */
+  /** Flushes the log. */
   async flush(): Promise<void> {
     await this.#flushFile(this.#opened.fd);
   }

@@ -326,7 +326,7 @@ t.test('a damaged or incomplete backup is refused before anything is written', a
   await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: /job3.*is missing/ });
   writeFileSync(video, good);
   rmSync(join(backup, 'backup.json'));
-  await t.rejects(restore(backup, restored), { code: 'not_found', message: /no complete backup/ });
+  await t.rejects(restore(backup, restored), { code: 'not_found', message: /not a complete backup/ });
   t.notOk(existsSync(restored));
 });
 

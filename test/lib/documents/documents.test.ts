@@ -105,7 +105,7 @@ t.test('bytes that are no text stop the start', async (t) => {
   const bytes = readFileSync(file);
   bytes[bytes.indexOf('"n"') + 1] = 0xff;
   writeFileSync(file, bytes);
-  await t.rejects(opened(t, path), { code: 'storage_damaged', message: /no text in UTF-8/ });
+  await t.rejects(opened(t, path), { code: 'storage_damaged', message: /not valid UTF-8/ });
 });
 
 t.test('a document that is missing beside the others stops the start', async (t) => {

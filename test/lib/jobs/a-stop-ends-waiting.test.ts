@@ -17,7 +17,7 @@ t.test('whoever waits for a job hears of a stop, and can wait again after the ne
   for (const wait of await waits) {
     t.match(wait, {
       status: 'rejected',
-      reason: { code: 'not_running', message: /goes on after the next start/ },
+      reason: { code: 'not_running', message: /continues after the next start/ },
     });
   }
 

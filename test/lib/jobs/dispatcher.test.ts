@@ -535,7 +535,7 @@ t.test('claims that fail are tried again', async (t) => {
     gate.emit('open');
   }
   await until(() => ends.length === 2);
-  t.match(errors, [/No jobs could be claimed/, /No jobs could be claimed/]);
+  t.match(errors, [/Claiming jobs failed/, /Claiming jobs failed/]);
   await dispatcher.stop(0);
 });
 

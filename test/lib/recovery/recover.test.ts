@@ -182,7 +182,7 @@ t.test('of a damaged log, what was committed after the damage is lost, and named
   writeFileSync(join(path, 'database.sqlite-wal'), bytes);
   await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /none after the first \d+ can be used/ });
   const { faults, lost } = await recover(path, { apply: true });
-  t.match(faults, [/the log of commits is not as it was written in its page \d+ of \d+/]);
+  t.match(faults, [/the write-ahead log is damaged in its page \d+ of \d+/]);
   const jobs = lost.filter(({ table }) => table === 'jobs').map(({ key }) => key);
   t.same(jobs, ['lost1', 'lost2', 'lost3']);
   const found = await jobsIn(path);

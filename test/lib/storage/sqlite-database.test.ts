@@ -109,7 +109,7 @@ t.test('when a flush fails, nothing that waited for it counts as written', async
   await insert(jobRecord('1'));
   fails = true;
   await t.rejects(insert(jobRecord('2')), { code: 'storage_failed', cause: { code: 'EIO' } });
-  t.match(fatal, [{ message: /what is on the disk is unknown/ }]);
+  t.match(fatal, [{ message: /the on-disk state is unknown/ }]);
   t.equal(await storage.getJob('2'), undefined);
   fails = false;
 });
