@@ -1,5 +1,5 @@
-// The command reference of README.md, made of the program's own help. `node scripts/command-reference.ts` writes it;
-// a test sees that it is the program's.
+// Generates the command reference of README.md from the program's help: `node scripts/command-reference.ts`. A test
+// checks that it is up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
@@ -11,7 +11,7 @@ const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->',
 const WIDTH = 118;
 const CONFIGURATION = new Set(['--config', ...Object.keys(OPTIONS).map(flagOf)]);
 
-/** README.md with the reference that the program has now. */
+/** Returns README.md with the current reference. */
 export function withReference(readme: string): string {
   const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`README.md lacks ${BEGIN} or ${END}`);
@@ -27,7 +27,7 @@ function reference(program: Command): string {
   return `\`\`\`text\n${commands.join('\n')}\n\`\`\`\n\n| exit code | |\n|---|---|\n${codes.join('\n')}`;
 }
 
-/** The commands that do something, with the words that call them. */
+/** The commands without subcommands, with their full names. */
 function leaves(command: Command, above = ''): { path: string; command: Command }[] {
   const path = `${above}${command.name()}`;
   if (command.commands.length === 0) return [{ path, command }];
@@ -41,7 +41,7 @@ function operands(command: Command): string[] {
   });
 }
 
-/** Options of the configuration are the same everywhere, and described elsewhere. */
+/** False for configuration options, which are described in another section. */
 function isOwn(option: Option): boolean {
   return !CONFIGURATION.has(option.long ?? '');
 }
@@ -51,7 +51,7 @@ function usage({ flags, mandatory }: Option): string {
   return mandatory ? short : `[${short}]`;
 }
 
-/** Words in lines; later ones are indented. */
+/** Wraps words into lines with a hanging indent. */
 function wrapped(words: string[], indent: string): string {
   const lines: string[] = [];
   for (const word of words) {
