@@ -27,7 +27,7 @@ function reference(program: Command): string {
   return `\`\`\`text\n${commands.join('\n')}\n\`\`\`\n\n| exit code | |\n|---|---|\n${codes.join('\n')}`;
 }
 
-/** The commands that do something, with the words that call them. */
+/** The commands without subcommands, with their full names. */
 function leaves(command: Command, above = ''): { path: string; command: Command }[] {
   const path = `${above}${command.name()}`;
   if (command.commands.length === 0) return [{ path, command }];
@@ -41,7 +41,7 @@ function operands(command: Command): string[] {
   });
 }
 
-/** Options of the configuration are the same everywhere, and described elsewhere. */
+/** False for configuration options, which are described in another section. */
 function isOwn(option: Option): boolean {
   return !CONFIGURATION.has(option.long ?? '');
 }
@@ -51,7 +51,7 @@ function usage({ flags, mandatory }: Option): string {
   return mandatory ? short : `[${short}]`;
 }
 
-/** Words in lines; later ones are indented. */
+/** Wraps words into lines with a hanging indent. */
 function wrapped(words: string[], indent: string): string {
   const lines: string[] = [];
   for (const word of words) {

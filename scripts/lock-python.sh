@@ -1,8 +1,8 @@
 #!/bin/sh
-# Pins what the renderer needs, with hashes, for every Python from 3.11 on. Needs uv.
+# Pins the requirements of the renderer, with hashes, for Python 3.11 and newer. Needs uv.
 #
 #   npm run lock:python                   after a change of the .in files
-#   npm run lock:python -- --upgrade      newest versions that they allow
+#   npm run lock:python -- --upgrade      newest allowed versions
 set -eu
 cd "$(dirname "$0")/../renderer"
 

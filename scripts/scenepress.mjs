@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `scenepress` command: the sources where it stands in a checkout, the build in an installed package.
-// It starts on whatever Node it is given, so it must parse on old ones.
+// The `scenepress` command. Runs the sources in a checkout, and the build in an installed package.
+// It may be started with any Node, so old versions must be able to parse it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,9 +17,9 @@ if (process.argv[2] === 'setup') {
 } else if (Number.parseInt(process.versions.node, 10) >= 24) {
   process.argv[1] = main;
   await import(pathToFileURL(main).href).catch((error) => {
-    // As after `git pull`, when the packages are still those of before.
+    // For example after `git pull`, if a new dependency isn't installed yet.
     if (error.code !== 'ERR_MODULE_NOT_FOUND' || main !== source) throw error;
-    console.error(`Scenepress is not set up completely: ${error.message}. Run: node scripts/setup.mjs`);
+    console.error(`The setup of Scenepress is incomplete: ${error.message}. Run: node scripts/setup.mjs`);
     process.exitCode = 1;
   });
 } else if (existsSync(ownNode)) {
@@ -35,7 +35,7 @@ if (process.argv[2] === 'setup') {
 
 function runOn(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both; the program takes two that come together for one.
+  // A terminal sends Ctrl-C to both processes; the program treats two signals in quick succession as one.
   process.on('SIGINT', () => child.kill('SIGINT'));
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));

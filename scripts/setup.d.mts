@@ -1,2 +1,2 @@
-/** Debian package → a program that shows, on other systems, that it is there. */
+/** Debian package → a program whose presence shows, on other systems, that it is installed. */
 export const systemPackages: Record<'run' | 'build' | 'dev' | 'binary', Record<string, string | undefined>>;

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * Brings everything a checkout needs: system packages, npm packages, Node 24, the Python environment.
+ * Installs the requirements of a checkout: system packages, npm packages, Node 24, the Python environment.
  *
- * Runs on Node 20 with nothing installed, so it uses no package and no TypeScript. Each step first looks
- * whether its result is there, which costs milliseconds; results are built beside their place and renamed
- * into it, so a set-up that was killed at any moment is repaired by the next one.
+ * Runs on Node 20 without dependencies, so it uses no packages and no TypeScript. Each step first checks whether
+ * its result exists, which takes milliseconds. Results are built in a temporary folder and renamed, so the next
+ * setup completes an interrupted one.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,19 +34,19 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const usage = `Usage: scenepress setup [options]   (in a checkout: node scripts/setup.mjs)
 
-Installs what Scenepress needs; does nothing where it is already there.
+Installs the requirements of Scenepress; skips those that are already installed.
 
-  --dev               also what the tests and checks need
-  --python-only DIR   only system packages and a Python environment in DIR
-  --no-system         leave system packages alone and trust that they are there
-  --help              this text
+  --dev               also install the requirements of tests and checks
+  --python-only DIR   install only system packages and a Python environment in DIR
+  --no-system         don't check or install system packages
+  --help              show this text
 
-SCENEPRESS_SETUP_PYTHON names the Python (3.11 or newer) to build the environment with.
+SCENEPRESS_SETUP_PYTHON is the Python (3.11 or newer) to build the environment with.
 `;
 
 /**
- * Debian package → a program that shows, on other systems, that it is there.
- * Where a package brings none (headers, TeX styles), the step that needs it will say so.
+ * Debian package → a program whose presence shows, on other systems, that it is installed.
+ * If a package has none (headers, TeX styles), the step that needs it reports its absence.
  */
 export const systemPackages = {
   run: {
@@ -56,8 +56,8 @@ export const systemPackages = {
     'texlive-latex-extra': undefined,
     'texlive-fonts-recommended': undefined,
     dvisvgm: 'dvisvgm',
-    // Text falls back from the first of these to the others: Noto for most alphabets, WenQuanYi for Chinese,
-    // Japanese and Korean, Symbola for emoji, which have to be outlines: Manim draws no bitmaps.
+    // Font fallback in this order: Noto for most alphabets, WenQuanYi for Chinese, Japanese and Korean, Symbola for
+    // emoji as outlines, because Manim doesn't draw bitmaps.
     'fonts-noto-core': undefined,
     'fonts-dejavu-core': undefined,
     'fonts-lmodern': undefined,
@@ -66,7 +66,7 @@ export const systemPackages = {
     bubblewrap: 'bwrap',
     libseccomp2: undefined,
   },
-  // pycairo and ManimPango are published for Linux as source only.
+  // pycairo and ManimPango have no wheels for Linux.
   build: {
     gcc: 'gcc',
     'pkg-config': 'pkg-config',
@@ -74,13 +74,13 @@ export const systemPackages = {
     'libcairo2-dev': undefined,
     'libpango1.0-dev': undefined,
   },
-  // The manual's verifiers of webhooks are run, each in its language; power cuts need to see what reaches the disk when.
+  // Tests run the manual's webhook verifiers in their languages, and trace disk writes to simulate power failures.
   dev: { ffmpeg: 'ffprobe', 'golang-go': 'go', openssl: 'openssl', 'php-cli': 'php', strace: 'strace' },
-  // The single executable is built and tried on Debian only.
+  // The single executable is only built and tested on Debian.
   binary: { iproute2: 'ip', mmdebstrap: 'mmdebstrap', zstd: 'zstd' },
 };
 
-/** These have no wheels; everything else must come as one, so that nothing else needs a compiler. */
+/** Packages without wheels. All others must be installed as wheels, so they need no compiler. */
 const pythonPackagesFromSource = 'manimpango,pycairo,srt';
 
 export class SetupError extends Error {
@@ -89,12 +89,12 @@ export class SetupError extends Error {
 
 /**
  * @param {object} [options]
- * @param {boolean} [options.dev] also what tests and checks need
+ * @param {boolean} [options.dev] also install the requirements of tests and checks
  * @param {string} [options.pythonOnly] build only the Python environment, in this folder
- * @param {boolean} [options.system] false: leave system packages alone
- * @param {(text: string) => void} [options.print] takes progress text, parts of lines
+ * @param {boolean} [options.system] false: don't check or install system packages
+ * @param {(text: string) => void} [options.print] receives progress text, possibly parts of lines
  * @returns {Promise<{ python: string, changed: boolean }>} python: the environment's interpreter
- * @throws {SetupError} with a message for people: what failed, and what to do about it
+ * @throws {SetupError} with a message for the user: the failure, and how to fix it
  */
 export async function setUp(options = {}) {
   const { dev = false, pythonOnly, system = true, print = (text) => process.stdout.write(text) } = options;
@@ -109,12 +109,12 @@ export async function setUp(options = {}) {
   ];
   if (steps.every((step) => step.done())) return { python, changed: false };
 
-  // Others may have to read what root installs: the renderer runs under a uid of its own.
+  // Files installed by root must be readable by others: the renderer runs under its own uid.
   const umask = process.umask(0o022);
   try {
     const run = openRun(pythonOnly ? `${venv}.setup` : join(root, '.setup'), print);
     for (const step of steps) {
-      // Looked at again: another set-up may have done it while this one waited.
+      // Checked again: another setup may have done it while this one waited.
       if (!step.done()) await perform(step, run);
     }
   } finally {
@@ -125,16 +125,16 @@ export async function setUp(options = {}) {
 
 // --- Running -------------------------------------------------------------------------------------------
 
-/** A folder for lock, log and half-made things, held by one set-up at a time. */
+/** Opens and locks the folder for the log and temporary files. Only one setup can hold it. */
 function openRun(folder, print) {
   mkdirSync(folder, { recursive: true });
-  // The kernel's own lock, on a descriptor that every program started here inherits: it is free only
-  // when the last of them has ended, also when this process is killed and npm lives on for a while.
+  // A kernel lock on a descriptor that all child processes inherit: it is released when the last of them ends,
+  // even if this process is killed while npm is running.
   const lock = openSync(join(folder, 'lock'), 'a');
   const flock = (...flags) =>
     spawnSync('flock', [...flags, '3'], { stdio: ['ignore', 'ignore', 'ignore', lock] }).status;
   if (flock('--nonblock') === 1) {
-    print('Waiting for another set-up to end …\n');
+    print('Waiting for another setup to finish …\n');
     flock();
   }
   const logPath = join(folder, 'setup.log');
@@ -172,7 +172,7 @@ function failure(step, run, error) {
   return [
     `${step.title}: ${error.message}`,
     ...lines.slice(-15).map((line) => `  | ${line}`),
-    `The whole log: ${run.logPath}`,
+    `Full log: ${run.logPath}`,
   ].join('\n');
 }
 
@@ -183,7 +183,7 @@ function tail(path, bytes = 16384) {
   return buffer.toString('utf8', 0, length);
 }
 
-/** Runs a program with its output in the log; rejects unless it ends with 0. */
+/** Runs a program and logs its output; rejects unless it exits with 0. */
 function execute(run, command, args, { cwd = root, env = process.env, name = basename(command) } = {}) {
   writeFileSync(run.log, `$ ${[command, ...args].join(' ')}\n`);
   return new Promise((settle, reject) => {
@@ -224,7 +224,7 @@ function systemStep(dev, venv) {
       try {
         await install();
       } catch {
-        // An earlier installation was killed half-way, or the lists name what the mirror no longer has.
+        // An earlier installation was interrupted, or the package lists are outdated.
         await execute('dpkg', ['--configure', '-a', '--force-confdef'], { env });
         await apt('update');
         await install();
@@ -234,7 +234,7 @@ function systemStep(dev, venv) {
   };
 }
 
-/** Programs that only tests call may come from anywhere. */
+/** Programs that only tests call needn't be Debian packages. */
 function notOnPath(packages) {
   return Object.fromEntries(Object.entries(packages).filter(([, program]) => !findProgram(program)));
 }
@@ -252,11 +252,11 @@ function missingSystemPackages(needed) {
 function missingMessage(missing, needed) {
   if (isDebian()) {
     return [
-      'Some system packages are missing, and only root can install them:',
+      'Some system packages are missing. Install them as root:',
       '',
       `  sudo apt-get update && sudo apt-get install --no-install-recommends ${missing.join(' ')}`,
       '',
-      'Then run this again (or with --no-system, if you have them from elsewhere).',
+      'Then run this command again (or with --no-system, if they are installed in another way).',
     ].join('\n');
   }
   return [
@@ -287,15 +287,15 @@ function npmStep() {
   const lockHash = once(() => hashOf(join(root, 'package-lock.json')));
   return {
     title: 'Installing npm packages',
-    // A package installed from the registry has no lock, and its dependencies are its embedder's affair.
+    // A package installed from the registry has no lock; its dependencies are installed by npm.
     done: () => !existsSync(join(root, 'package-lock.json')) || read(npmStamp) === lockHash(),
     async perform(execute, folder) {
       const beside = fresh(join(folder, 'npm'));
       for (const file of ['package.json', 'package-lock.json', '.npmrc']) {
         copyFileSync(join(root, file), join(beside, file));
       }
-      // Nothing here needs an install script except `node`, whose own is replaced below.
-      // NODE_ENV=production would leave the development packages out, and Node 24 with them.
+      // Only `node` needs an install script, which is replaced below.
+      // --include=dev: NODE_ENV=production would omit the development packages, including Node 24.
       await npm(execute, beside, 'ci', '--include=dev', '--ignore-scripts');
       const made = join(beside, 'node_modules');
       await installNode(execute, folder, made);
@@ -306,7 +306,7 @@ function npmStep() {
   };
 }
 
-/** npm, with the npm that started us where there is one, and without what `npm run` adds to the environment. */
+/** Runs npm, preferably the one that started this process, without the variables that `npm run` sets. */
 function npm(execute, cwd, ...args) {
   const env = {};
   for (const [name, value] of Object.entries(process.env)) {
@@ -338,7 +338,7 @@ function nodeStep() {
 
 function isNode24(path) {
   try {
-    // Usually this very process: then it need not be asked.
+    // Usually it is the Node of this process.
     if (realpathSync(path) === realpathSync(process.execPath)) return process.version.startsWith('v24.');
   } catch {
     return false;
@@ -347,7 +347,7 @@ function isNode24(path) {
 }
 
 /**
- * What the install script of the npm package `node` does, made sturdy: that one starts a second npm inside
+ * A robust replacement of the install script of the npm package `node`, which starts a second npm inside
  * node_modules, is skipped by newer versions of npm, and leaves a broken link behind when interrupted.
  */
 async function installNode(execute, folder, modules) {
@@ -413,7 +413,7 @@ function pythonDevStep(venv) {
     title: 'Adding the Python tools for tests',
     done: () => isCurrent(pythonDevStamp(venv), venv, ['requirements', 'requirements-dev']),
     async perform(execute) {
-      // Forced, because a killed installation leaves packages that look whole.
+      // Forced, because an interrupted installation leaves packages that seem complete.
       await pip(execute, venv, 'requirements-dev', '--force-reinstall');
       await compilePackages(execute, venv);
       stamp(pythonDevStamp(venv), venv, ['requirements', 'requirements-dev']);
@@ -437,17 +437,17 @@ function pip(execute, venv, lock, ...args) {
       ...args,
       `--requirement=${lockFile(lock)}`,
     ],
-    // Builds look for ninja, meson and cython on the path.
+    // Builds need ninja, meson and cython on the path.
     { env: { ...pythonEnvironment(), PATH: `${join(venv, 'bin')}${delimiter}${outsidePath()}` } },
   );
 }
 
-/** Bytecode names the files it was made of, and scenes can read it: let it name where renderers see them. */
+/** Compiles packages with the source paths that renderers see: bytecode contains them, and scenes can read it. */
 function compilePackages(execute, venv) {
   return execute(join(venv, 'bin', 'python'), ['-c', compiling, venv], { env: pythonEnvironment() });
 }
 
-/** The environment without what would make Python or pip install elsewhere, or leave out the bytecode. */
+/** The environment without variables that change the target of Python and pip, or disable bytecode. */
 function pythonEnvironment() {
   const env = { ...process.env };
   for (const name of [
@@ -471,7 +471,7 @@ function pythonEnvironment() {
 
 function choosePython() {
   const chosen = process.env.SCENEPRESS_SETUP_PYTHON;
-  // The system's first: one in a home folder is out of reach for the uid that renders.
+  // The system's first: the renderer's uid can't access one in a home folder.
   const names = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
   const candidates = chosen ? [chosen] : [...names.map((name) => `/usr/bin/${name}`), ...names];
   const check = 'import sys, venv; sys.exit(sys.version_info < (3, 11))';
@@ -479,12 +479,12 @@ function choosePython() {
   if (found) return found;
   throw new SetupError(
     chosen
-      ? `SCENEPRESS_SETUP_PYTHON is ${chosen}, which is no Python 3.11 or newer.`
-      : 'No Python 3.11 or newer was found. Install one, or name it in SCENEPRESS_SETUP_PYTHON.',
+      ? `SCENEPRESS_SETUP_PYTHON is ${chosen}, which is not Python 3.11 or newer.`
+      : 'Python 3.11 or newer was not found. Install it, or set SCENEPRESS_SETUP_PYTHON to its path.',
   );
 }
 
-/** An environment is current when it was made from these locks, by the interpreter that it still points to. */
+/** Whether the environment was built from these locks with its current interpreter. */
 function isCurrent(stampPath, venv, locks) {
   const found = read(stampPath);
   return found !== undefined && found === stampText(venv, locks);
@@ -504,7 +504,7 @@ function stampText(venv, locks) {
   return [interpreter, ...locks.map((lock) => hashOf(lockFile(lock)))].join('\n');
 }
 
-/** Scripts in bin/ name their interpreter by its full path: let them name the place they will stand in. */
+/** Replaces the absolute path of the interpreter in the scripts of bin/ by its final path. */
 function relocate(from, to) {
   for (const name of readdirSync(join(from, 'bin'))) {
     const path = join(from, 'bin', name);
@@ -515,7 +515,7 @@ function relocate(from, to) {
   }
 }
 
-// --- Small things --------------------------------------------------------------------------------------
+// --- Helpers -------------------------------------------------------------------------------------------
 
 function once(compute) {
   let value;
@@ -547,7 +547,7 @@ function fresh(folder) {
   return folder;
 }
 
-/** Puts `made` in its place in one rename; what stood there goes, and is gone afterwards. */
+/** Replaces `place` by `made` with a rename, and removes the old content. */
 function swap(made, place, old) {
   rmSync(old, { recursive: true, force: true });
   if (existsSync(place)) renameSync(place, old);
@@ -555,7 +555,7 @@ function swap(made, place, old) {
   rmSync(old, { recursive: true, force: true });
 }
 
-/** The search path without this checkout's own programs: they are about to be replaced. */
+/** The search path without the programs of this checkout, which are about to be replaced. */
 function outsidePath() {
   return (process.env.PATH ?? '')
     .split(delimiter)
@@ -569,7 +569,7 @@ function findProgram(name) {
       accessSync(join(folder, name), constants.X_OK);
       return join(folder, name);
     } catch {
-      // The next folder may have it.
+      // Try the next folder.
     }
   }
   return undefined;
@@ -577,10 +577,10 @@ function findProgram(name) {
 
 // --- Command line --------------------------------------------------------------------------------------
 
-/** @param {string[]} args what stands behind the command's name; ends the process with 1 when it fails */
+/** @param {string[]} args arguments of the command; sets the exit code to 1 on failure */
 export async function main(args) {
   if (Number.parseInt(process.versions.node, 10) < 20) {
-    return fail(`Scenepress needs Node 20 or newer to set itself up; this is ${process.version}.`);
+    return fail(`The setup of Scenepress needs Node 20 or newer; this is ${process.version}.`);
   }
   const options = {};
   const rest = [...args];

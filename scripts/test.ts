@@ -1,8 +1,8 @@
 /**
  * Runs the tests: `npm test`, or `npm test -- test/lib test/appliance/keys.test.ts` for some of them.
  *
- * One line per file, everything for a file that fails; the last line has the counts, which also go to
- * `.setup/tests.summary`. tap's whole output is kept in `.setup/tests.tap`.
+ * Prints one line per file, and the full output of failed files. The last line contains the counts, which are also
+ * written to `.setup/tests.summary`. The output of tap is stored in `.setup/tests.tap`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,10 +22,10 @@ mkdirSync('.setup', { recursive: true });
 
 const TAP_OUTPUT = '.setup/tests.tap';
 rmSync(TAP_OUTPUT, { force: true });
-// Hundreds of processes run the same sources: they are stripped of their types once.
+// Hundreds of processes run the same sources: cache them without types.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, '.setup/compiled');
 
-// Fast ones first, so that a small mistake is seen in seconds. One run of tap each: it would sort them by name.
+// Fast tests first, to report mistakes within seconds. One run of tap per group, because tap sorts files by name.
 const [RENDERS, SMOKE] = ['test/renders', 'test/binary/smoke'];
 const ROOMS = [
   ['test/scripts'],
@@ -49,7 +49,7 @@ for (const paths of runs) {
   results.skipped += skipped;
 }
 if (results.passed + results.failed === 0) {
-  console.log('No test has run.');
+  console.log('No tests were run.');
   results.failed = 1;
 }
 
@@ -60,8 +60,9 @@ console.log(summary);
 process.exitCode = results.failed > 0 ? 1 : 0;
 
 /**
- * The renderer root takes minutes of one core, and renders are tested one at a time: meanwhile it is built as the smoke
- * test wants it, which would build it itself otherwise, and says what goes wrong with it. Only root runs that test.
+ * Builds the renderer root while renders are tested: it takes minutes of one core, and render tests run one at a
+ * time. Uses the options of the smoke test, which otherwise builds it, and which reports errors. Only root runs that
+ * test.
  */
 async function buildRootAhead(): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -83,7 +84,7 @@ function testFiles(path: string): string[] {
 
 async function runTap(files: string[]): Promise<Counts> {
   const options = ['--reporter=tap'];
-  // They may have to build the single executable first.
+  // These tests may have to build the single executable first.
   if (files.some((name) => name.startsWith('test/binary'))) options.push('--timeout=1200');
   const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options, ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -102,7 +103,7 @@ async function runTap(files: string[]): Promise<Counts> {
       const problems = file.filter((line) => !/^\s+ok /.test(line));
       console.log(not ? problems.join('\n') : `ok ${name}`);
       file = [];
-      // A description follows the failure.
+      // A description of the failure follows.
       describing = not !== undefined;
     } else if (line.startsWith('# {')) {
       counts = new Map(
@@ -110,9 +111,9 @@ async function runTap(files: string[]): Promise<Counts> {
       );
     } else if (line.startsWith('Bail out') || (describing && line.startsWith('  '))) {
       console.log(line);
-      // tap keeps what it said to itself.
+      // tap doesn't show the output of the test.
       const [, hung] = /^ {2}expired: (.*)$/.exec(line) ?? [];
-      if (hung) console.log(`It took too long. To see where it stays, run it alone: npm test -- ${hung}`);
+      if (hung) console.log(`The test timed out. To debug it, run it alone: npm test -- ${hung}`);
     } else {
       describing = false;
     }

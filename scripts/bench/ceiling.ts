@@ -5,7 +5,7 @@ import { type RenderRequest, renderRequestSchema } from '../../lib/index.ts';
 
 const ARTIFACTS = 'http://127.0.0.1:8080/artifacts/01a201c05c7b00453407bd7b5e7d62449c0bc62c4bfb66c9';
 
-/** What is answered of every job: as much as of one that is stored. */
+/** The response for every job; as large as that of a stored job. */
 const COMPLETED = {
   endpoint: 'render',
   status: 'completed',
@@ -19,8 +19,8 @@ const COMPLETED = {
 };
 
 /**
- * The same framework with the same settings and schema. With nothing to do for a POST it is what nobody can be faster
- * than. Answers with its port.
+ * A server with the same framework, settings and schema. Without work for a POST, it is the upper limit of the
+ * throughput. Resolves with its port.
  */
 export async function startHapi(add: (request: RenderRequest) => Promise<unknown>): Promise<number> {
   const hapi = createHapi({

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. Run nothing else on the machine meanwhile. */
+/** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. The machine must be otherwise idle. */
 import { bench as render } from './render.ts';
 import { bench as sandbox } from './sandbox.ts';
 import { bench as scale } from './scale.ts';
@@ -7,19 +7,22 @@ import { bench as siege } from './siege.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
-  render: { about: 'POST to `completed` on a warm service, against `manim render`', bench: render },
-  sandbox: { about: 'what the layers of the sandbox cost a job, each and together', bench: sandbox },
+  render: {
+    about: 'time from POST to `completed` on a warm service, compared with `manim render`',
+    bench: render,
+  },
+  sandbox: { about: 'overhead of the sandbox layers per job, single and combined', bench: sandbox },
   scale: {
-    about: 'what start, listings, forgetting, backup, rotation and audit take as jobs grow to a million',
+    about: 'duration of start, listings, forgetting, backup, rotation and audit with up to a million jobs',
     bench: scale,
   },
   service: {
-    about: 'durable POSTs and GETs over HTTP, against the same framework doing nothing',
+    about: 'durable POSTs and GETs over HTTP, compared with the same framework doing nothing',
     bench: service,
   },
-  siege: { about: 'an honest account beside ten that attack the service, for an hour', bench: siege },
+  siege: { about: 'service for an honest account during an hour of attacks by ten others', bench: siege },
   webhooks: {
-    about: 'deliveries per second to one host and to 1,000, dead ones among them',
+    about: 'webhook deliveries per second to one host and to 1,000, including dead ones',
     bench: webhooks,
   },
 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What a load of requests took. */
+/** Results of a load. */
 export interface LoadReport {
   perSecond: number;
   p50Ms: number;
@@ -22,8 +22,8 @@ export interface LoadOptions {
 }
 
 /**
- * Sends requests over kept connections, each the next when its answer is there, for some seconds. Plain sockets,
- * because node's own client takes as long for a request as a server does, and would be measured instead.
+ * Sends requests over persistent connections for some seconds, each when the previous one is answered. Uses plain
+ * sockets, because Node's HTTP client takes as long per request as a server, which would distort the results.
  */
 export async function load(
   port: number,
@@ -37,7 +37,7 @@ export async function load(
   });
 }
 
-/** One thing after the other on each of several lines, for some time. */
+/** Repeats a task sequentially on each of several lines, for some time. */
 export async function measured(
   { connections, from, until }: { connections: number; from: number; until: number },
   open: () => Promise<{ call: () => Promise<unknown>; close: () => void }>,

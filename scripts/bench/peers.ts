@@ -12,7 +12,7 @@ type Add = (request: RenderRequest) => Promise<unknown>;
 const IN_FLIGHT = 64;
 const QUEUE = 'renders';
 
-/** A queue that others would build such a service on, durable like ours. `place`: the socket of its server. */
+/** A common job queue with durable commits. `place`: the socket of its server. */
 export async function openPeer(kind: PeerKind, place: string): Promise<Add> {
   if (kind === 'bullmq') {
     const { Queue } = await import('bullmq');
@@ -26,13 +26,13 @@ export async function openPeer(kind: PeerKind, place: string): Promise<Add> {
   return (request) => boss.send(QUEUE, request);
 }
 
-/** The server that a peer keeps its jobs in, with a folder of its own, reached over a socket only. */
+/** The database server of a peer, with its own folder, reachable only over a Unix socket. */
 export interface PeerServer {
   place: string;
   stop: () => Promise<void>;
 }
 
-/** Starts it; a sentence that says what to install, where it isn't there. */
+/** Starts the server. Resolves with a message that names the missing package if it isn't installed. */
 export async function startPeerServer(kind: PeerKind): Promise<PeerServer | string> {
   return kind === 'bullmq' ? startRedis() : startPostgres();
 }
@@ -64,7 +64,7 @@ async function startPostgres(): Promise<PeerServer | string> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-postgres-'));
   const data = join(folder, 'data');
   mkdirSync(data);
-  // It refuses to run as root.
+  // Postgres refuses to run as root.
   const user = process.getuid?.() === 0 ? idsOf('postgres') : undefined;
   if (user) for (const path of [folder, data]) chownSync(path, user.uid, user.gid);
   const initialise = ['--pgdata', data, '--username', 'postgres', '--auth', 'trust'];

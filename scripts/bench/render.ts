@@ -18,8 +18,8 @@ const POLL_MS = 20;
 type Quality = keyof typeof QUALITIES;
 
 /**
- * The same scenes at the same quality on the same machine, in turns: over HTTP from POST to `completed` on a warm
- * service, and by `manim render` with nothing cached. Medians in seconds, and how many times faster the service is.
+ * Renders the same scenes alternately on a warm service, from POST to `completed` over HTTP, and with `manim render`
+ * without a cache. Prints medians in seconds and the speedup of the service.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -59,7 +59,7 @@ export async function bench(args: string[]): Promise<void> {
   }
 }
 
-/** The appliance, listening, and a client of it. */
+/** A listening appliance with a client. */
 async function openService(folder: string) {
   const flags = { port: 0, dataDir: join(folder, 'data'), creditsMode: 'unmetered' };
   const appliance = new Appliance(
@@ -89,7 +89,7 @@ async function json(answer: Promise<Response>): Promise<Record<string, unknown>>
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** Into a new folder each time: Manim would take what it finds of an earlier run. */
+/** Renders into a new folder, because Manim would reuse the files of an earlier run. */
 async function renderWithManim(folder: string, scene: string, quality: Quality): Promise<void> {
   const manim = join(dirname(process.env['SCENEPRESS_PYTHON'] ?? DEFAULT_PYTHON), 'manim');
   const media = await mkdtemp(join(folder, 'manim-'));

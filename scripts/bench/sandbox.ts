@@ -18,7 +18,7 @@ import { Zygote } from '../../lib/render/start/zygote.ts';
 
 const LAYERS = ['namespaces', 'landlock', 'seccomp'];
 const TARGET_MS = 25;
-/** Short, so that what the sandbox costs can be told from what the scene does; with a program started by it. */
+/** A short scene, so that the overhead of the sandbox is visible; it starts another program. */
 const CODE = `from manim import *
 import subprocess
 class Main(Scene):
@@ -44,7 +44,7 @@ interface Candidate {
   timesMs: number[];
 }
 
-/** The same short job with no layer, with each one alone and with all of them, in turns; medians in milliseconds. */
+/** Runs the same short job alternately without layers, with each layer and with all; prints medians in ms. */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { runs: { type: 'string', default: '40' } } });
   const launcher = await findLauncher({});
@@ -60,7 +60,7 @@ export async function bench(args: string[]): Promise<void> {
     for (let turn = -2; turn < Number(values.runs); turn += 1) {
       for (const candidate of candidates) {
         const timeMs = await runJob(launcher, candidate, turn);
-        if (turn >= 0) candidate.timesMs.push(timeMs); // The first ones only warm up.
+        if (turn >= 0) candidate.timesMs.push(timeMs); // The first turns are warm-up.
       }
     }
   } finally {
@@ -75,7 +75,7 @@ export async function bench(args: string[]): Promise<void> {
     );
   }
   const cost = median(candidates.at(-1)?.timesMs ?? []) - base;
-  console.log(`\nAll layers together cost a job ${cost.toFixed(1)} ms; ${TARGET_MS} ms are allowed.`);
+  console.log(`\nOverhead of all layers per job: ${cost.toFixed(1)} ms; limit: ${TARGET_MS} ms.`);
   if (cost > TARGET_MS) process.exitCode = 1;
 }
 
@@ -99,7 +99,7 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
   const folder = join(candidate.folder, `${turn}`);
   makeFolder(launcher, folder);
   const startedAt = performance.now();
-  let failure: string | undefined = 'it said nothing';
+  let failure: string | undefined = 'no report';
   const uid = uidOf(launcher, 0);
   const channel = await JobChannel.open({
     folder,

@@ -1,4 +1,4 @@
-// Measures what takes longer with more jobs, on a data folder in `FOLDER/data`, and sends a report to its parent.
+// Measures operations that take longer with more jobs on the data folder `FOLDER/data`, and reports to its parent.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -14,7 +14,7 @@ import {
 } from '../../lib/index.ts';
 import { renderRequest } from './stored-jobs.ts';
 
-/** Times are of one act, except where it says seconds. */
+/** Times are per operation in milliseconds, unless the name says seconds. */
 export interface ScaleReport {
   startMs: number;
   memoryMib: number;
@@ -32,15 +32,15 @@ export interface ScaleReport {
 }
 
 const RUNS = 50;
-/** Clients that wait for a commit all the time. */
+/** Number of clients that constantly wait for commits. */
 const CLIENTS = 4;
-/** Each pauses so long between two jobs, to leave few of them behind. */
+/** Pause of a client between two jobs, which limits the number of added jobs. */
 const PAUSE_MS = 10;
 const QUIET_MS = 2_000;
 const MEBIBYTE = 2 ** 20;
 
 const [place = '', jobs = ''] = process.argv.slice(2);
-limitYoungGeneration(); // As `scenepress serve` does.
+limitYoungGeneration(); // Like `scenepress serve`.
 const begun = performance.now();
 const folder = new DataFolder(join(place, 'data'));
 const service = new RenderService({
@@ -87,7 +87,7 @@ process.send?.({
 await service.stop();
 process.disconnect();
 
-/** Milliseconds of a page of each listing, at its beginning and in its depth: the medians. */
+/** Median times of the first and a late page of each listing, in milliseconds. */
 async function listings(): Promise<number[]> {
   const some = await service.list({ limit: 1000 });
   const deep = some.at(-1)?.jobId ?? '';
@@ -126,7 +126,7 @@ async function timeOf(act: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** What something takes while clients take jobs on and cancel them, and what those wait. */
+/** Measures an operation while clients enqueue and cancel jobs, and the latency of these clients. */
 async function beside(
   act: () => Promise<unknown>,
 ): Promise<{ seconds: number; commitMs: number; loopMs: number }> {

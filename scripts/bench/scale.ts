@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import type { ScaleReport } from './scale-folder.ts';
 import { fill } from './stored-jobs.ts';
 
-/** What is printed of each report, and what a service with a million jobs has to keep to. */
+/** The printed figures of a report, and their limits for a million jobs. */
 const LINES: [name: string, figure: keyof ScaleReport, most: string][] = [
   ['start, ms', 'startMs', '500'],
   ['memory after the start, MiB', 'memoryMib', '200'],
@@ -25,9 +25,9 @@ const LINES: [name: string, figure: keyof ScaleReport, most: string][] = [
 ];
 
 /**
- * How what takes longer with more jobs grows: measured at each size in a process of its own, on a folder of finished
- * jobs with webhooks and secrets of their own. What ten times the largest would take is computed: with the growth from
- * the last size but one to the last.
+ * Measures operations that take longer with more jobs: for each size in a separate process, on a data folder of ended
+ * jobs with their own webhooks and secrets. Extrapolates to ten times the largest size from the growth between the
+ * last two sizes.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({

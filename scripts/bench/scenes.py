@@ -1,4 +1,4 @@
-"""What people make videos of, in the sizes that they do: a few seconds each."""
+"""Typical scenes in typical sizes, of a few seconds each."""
 
 from manim import *
 
@@ -74,7 +74,7 @@ class Zoom(MovingCameraScene):
 
 
 class Slide(Scene):
-    """Mostly standing still, as in a lecture."""
+    """A mostly static scene, as in a lecture."""
 
     def construct(self):
         points = BulletedList("A point", "Another point", "And $e^{i\\pi} + 1 = 0$", font_size=48)

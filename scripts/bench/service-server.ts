@@ -1,5 +1,5 @@
-// One of the servers that the service benchmark loads, in a process of its own. Says what it has to say to its parent;
-// answers with its memory or CPU time when asked, or calls what its kind can do in the process, when told so.
+// A server of the service benchmark, in its own process. On requests of its parent, it reports its memory or CPU
+// time, or calls its operation in the process.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -12,11 +12,11 @@ import { type LoadReport, measured } from './load.ts';
 import { openPeer } from './peers.ts';
 import { renderRequest } from './stored-jobs.ts';
 
-/** What a server is asked for. */
+/** A request of the parent process. */
 export type Question = 'memory' | 'cpu' | { calls: { connections: number; seconds: number } };
-/** Bytes, without what is garbage. */
+/** Bytes, after garbage collection. */
 export type Memory = number;
-/** Milliseconds of processors since it began. */
+/** CPU time since the start in milliseconds. */
 export type Cpu = number;
 
 const IDLE_PYTHON = join(import.meta.dirname, '../../test/appliance/idle-renderer/bin/python');
@@ -28,12 +28,12 @@ let port: number;
 let startMs: number;
 let appliance: Appliance | undefined;
 if (kind === 'appliance') {
-  limitYoungGeneration(); // As `scenepress serve` does.
+  limitYoungGeneration(); // Like `scenepress serve`.
   const { hapi, service } = await startAppliance(place);
   startMs = performance.now() - begun;
   port = Number(hapi.info.port);
   call = enqueueing(service, owner);
-  // The audit at the start is over in seconds; what is measured is the time after.
+  // Wait for the audit at the start, which takes seconds, before measurements.
   while (service.status().bookProblems === null) await delay(20);
 } else {
   const add = kind === 'ceiling' ? async () => {} : await openPeer(kind as 'bullmq' | 'pg-boss', place);

@@ -21,18 +21,18 @@ interface How {
 
 const LOOK_MS = 250;
 const MOST_LOOKS = 40;
-/** Of one processor: more than a server that waits takes, less than any work. */
+/** CPU share above that of an idle server and below that of any work. */
 const IDLE_SHARE = 0.05;
 
 const FIGURES = ['per second', 'p50 ms', 'p99 ms', 'CPU µs'];
 
-/** A report with what a request costs the server's processor. */
+/** A report with the server's CPU time per request. */
 type Report = LoadReport & { cpuUs?: number };
 
 /**
- * Accepted durable POSTs, and GETs, over HTTP with few and with many jobs stored, next to the same framework and schema
- * doing nothing; then next to well-known job queues. A request's CPU time says most where the machine has other work.
- * One renderer that never begins keeps the CPU for the service.
+ * Measures durable POSTs and GETs over HTTP with few and with many stored jobs, compared with the same framework and
+ * schema doing nothing, and with well-known job queues. The CPU time per request is the most reliable figure on a
+ * busy machine. The only renderer never starts, so the service has the CPU for itself.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -51,14 +51,14 @@ export async function bench(args: string[]): Promise<void> {
     rounds: Number(values.rounds),
   };
   console.log(
-    `${how.connections} connections; figures and ratios are medians of ${how.rounds} rounds of ${how.seconds} s, in turns.\n`,
+    `${how.connections} connections; figures and ratios are medians of ${how.rounds} rounds of ${how.seconds} s, interleaved.\n`,
   );
   if (values.only === undefined || values.only === 'stored') await benchStored(values.jobs.map(Number), how);
   if (values.only === undefined || values.only === 'peers') await benchPeers(how);
   if (values.only === undefined || values.only === 'renders') await benchBesideRenders(how);
 }
 
-/** All at the same time, because what else the machine does changes within minutes. */
+/** Measures all servers interleaved, because other load on the machine changes within minutes. */
 async function benchStored(counts: number[], how: How): Promise<void> {
   await using servers = new AsyncDisposableStack();
   const begun = async (...args: string[]) => servers.adopt(await begin(...args), (server) => server.stop());
@@ -100,7 +100,7 @@ async function benchStored(counts: number[], how: How): Promise<void> {
   }
 }
 
-/** The same jobs into queues that such services are often built on, durable too: behind the same HTTP, and without. */
+/** Enqueues the same jobs durably into common job queues, behind the same HTTP framework and without it. */
 async function benchPeers(how: How): Promise<void> {
   console.log(`\n${row('durable', 'request', ...FIGURES, 'to ours', '', '')}`);
   for (const kind of ['bullmq', 'pg-boss'] satisfies PeerKind[]) {
@@ -132,7 +132,7 @@ async function benchPeers(how: How): Promise<void> {
   }
 }
 
-/** How the API answers while four scenes are rendered, for as long as it is asked. */
+/** Measures the API while four scenes are being rendered. */
 async function benchBesideRenders(how: How): Promise<void> {
   if (!existsSync(PYTHON)) {
     console.log('\nbeside renders: skipped, because the renderer is not set up (node scripts/setup.mjs)');
@@ -149,7 +149,7 @@ async function benchBesideRenders(how: How): Promise<void> {
   const body = JSON.stringify({ code, className: 'Long', quality: 'high' });
   for (let i = 0; i < 4; i++)
     await fetch(`http://127.0.0.1:${ours.port}/api/v2/render`, { method: 'POST', headers, body });
-  await delay(5000); // All four draw.
+  await delay(5000); // Until all four render.
   for (const connections of [1, how.connections]) {
     const name = connections === 1 ? 'one at a time' : `${connections} at once`;
     for (const [kind, next] of [
@@ -162,8 +162,8 @@ async function benchBesideRenders(how: How): Promise<void> {
 }
 
 /**
- * The reports of each load, round by round. Every round begins with another one, and none before the server of the one
- * before has nothing left to do: a snapshot that it still writes would count against the next.
+ * The reports of each load by round. Each round starts with a different load, and each load after the previous server
+ * has become idle: a snapshot in progress would slow down the next one.
  */
 async function inTurns(how: How, ...loads: (readonly [Server, () => LoadRequest])[]): Promise<Report[][]> {
   const reports = loads.map((): Report[] => []);
@@ -184,7 +184,7 @@ async function inTurns(how: How, ...loads: (readonly [Server, () => LoadRequest]
   return reports;
 }
 
-/** What it has used when it is idle, or not much later. */
+/** The CPU time of a server when it has become idle, or after a timeout. */
 async function cpuMsAtRest(server: Server): Promise<number> {
   let now = await server.cpuMs();
   for (let look = 0; look < MOST_LOOKS; look++) {
@@ -196,7 +196,7 @@ async function cpuMsAtRest(server: Server): Promise<number> {
   return now;
 }
 
-/** How one does beside another: the median of the rounds, since what else the machine does is alike within one. */
+/** Median ratio over the rounds: other load on the machine is similar within a round. */
 function rateTo(reports: Report[], others: Report[]): string {
   return median(reports.map(({ perSecond }, i) => perSecond / (others[i]?.perSecond ?? Number.NaN))).toFixed(
     2,
@@ -237,7 +237,7 @@ function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true });
 }
 
-/** A service with jobs in its store. */
+/** A service with stored jobs. */
 interface Store {
   jobs: number;
   jobIds: string[];
@@ -252,7 +252,7 @@ interface Server {
   startMs: number;
   memory: () => Promise<Memory>;
   cpuMs: () => Promise<Cpu>;
-  /** Calls what it does in its own process, without HTTP. */
+  /** Calls its operation in its own process, without HTTP. */
   call: (how: How) => Promise<LoadReport>;
   stop: () => Promise<void>;
 }

@@ -20,8 +20,9 @@ const HONEST = 'honest@example.org';
 
 /**
  * Ten accounts attack a service with page tables, hidden files, fork, memory and crash loops, tarpits as receivers,
- * 200 KB of metadata, endless scenes, fuzzed and slow connections, while an honest one goes on working. What the honest
- * one saw without the attack and under it, and what the service holds before and afterwards.
+ * 200 KB of metadata, endless scenes, fuzzed and slow connections, while an honest account continues to work.
+ * Compares the service for the honest account with and without the attack, and the resources held before and
+ * afterwards.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -33,7 +34,7 @@ export async function bench(args: string[]): Promise<void> {
       workers: { type: 'string', default: '2' },
     },
   });
-  // By a signal Node would end without its exit handlers, which end the service.
+  // Signals would end Node without its exit handlers, which stop the service.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-siege-'));
   const authority = new TestAuthority(folder);
@@ -55,7 +56,7 @@ export async function bench(args: string[]): Promise<void> {
     const video = await someVideo(service);
     const held = await settledHoldings(service);
 
-    console.log(`The siege lasts ${values.minutes} minutes; seed ${values.seed}.`);
+    console.log(`The siege takes ${values.minutes} minutes; seed ${values.seed}.`);
     const attack = startAttack({ url: service.url, keys, video, seed: Number(values.seed) });
     const samples = sampleUsage(service);
     const until = performance.now() + Number(values.minutes) * 60_000;
@@ -65,7 +66,7 @@ export async function bench(args: string[]): Promise<void> {
     if (service.hasEnded) throw new Error(`the service ended during the siege; its log is in ${folder}`);
     printAttack(attacked);
     printHonest(before, under);
-    // Otherwise each job that is canceled would make room for the next attack.
+    // Otherwise each canceled job would make room for the next attack.
     await service.admin('queue', 'pause');
     for (let i = 0; i < ATTACKERS; i += 1) {
       await service.admin('account', 'disable', `attacker-${i}@example.org`, '--cancel-jobs');
@@ -113,7 +114,7 @@ function startAttack(orders: AttackOrders): { stop: () => Promise<AttackReport> 
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });
-  // It stands for other machines: the processors of this one are the service's. Its session counts, where there are any.
+  // Represents other machines, so it gets low CPU priority; with autogroup scheduling that applies to its session.
   if (existsSync('/proc/self/autogroup')) writeFileSync(`/proc/${child.pid}/autogroup`, '19');
   process.once('exit', () => child.kill());
   const said = text(child.stdout);
@@ -151,7 +152,7 @@ function sampleUsage(service: BesiegedService): { ended: AbortSignal; stop: () =
   };
 }
 
-/** What it holds once nothing changes any more, or is as it was before. */
+/** Its held resources, when they no longer change or equal those before. */
 async function settledHoldings(service: BesiegedService, expected?: Holdings): Promise<Holdings> {
   const deadline = performance.now() + SETTLE_MS;
   for (let last = service.holdings(); ; ) {

@@ -14,7 +14,7 @@ import { JobBook } from '../../lib/jobs/job-book.ts';
 import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 
-/** A request of about half a kilobyte. No two are alike, so that none is compressed better than those of real life. */
+/** A request of about half a kilobyte. All are different, so that they don't compress better than real ones. */
 export function renderRequest(): RenderRequest & { code: string } {
   const lines = Array.from({ length: 8 }, () => {
     const name = Math.floor(Math.random() * 2 ** 32).toString(16);
@@ -36,8 +36,8 @@ const ANY = {
 };
 
 /**
- * A data folder with jobs that are over, as a service leaves them: charged, their webhooks delivered, their artifacts
- * removed by retention. `secrets`: each job has its own. Called again it adds jobs, of another account.
+ * Creates a data folder with ended jobs: charged, webhooks delivered, artifacts removed by retention. `secrets`: each
+ * job has its own. Another call adds jobs of another account.
  */
 export async function fill(
   path: string,
@@ -76,9 +76,9 @@ export async function fill(
     const metadataJson = JSON.stringify(metadata);
     const webhook = { webhookUrl, ...(secrets && { webhookSecret: randomUUID() }) };
     await book.open({ owner: accountId, request, metadataJson, keyId: record.keyId, ...webhook });
-    // Of those that wait, whichever has its turn.
+    // Claims whichever queued job is next.
     const [claimed] = await book.claims.claim('bench', ANY);
-    if (!claimed) throw new Error('the job waits');
+    if (!claimed) throw new Error('no job could be claimed');
     const { claim } = claimed;
     const { jobId } = claim;
     const artifacts = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({

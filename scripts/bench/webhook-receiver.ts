@@ -1,5 +1,5 @@
-// A process with a quick receiver, and one that takes connections and never says a word: `webhook-receiver.ts KEY CERT`.
-// It prints their ports, and then, each time it is asked with a line, how many deliveries have come.
+// Runs a fast receiver and one that accepts connections but never responds: `webhook-receiver.ts KEY CERT`. Prints
+// their ports, and then, for each line of input, the number of received deliveries.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttps } from 'node:https';

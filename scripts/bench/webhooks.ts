@@ -14,13 +14,13 @@ import { TestAuthority } from '../../test/fixtures/certificates.ts';
 
 const HOSTS = 1_000;
 const DEAD_SHARE = 0.1;
-/** Hosts belong to accounts in turns; so those that are dead belong to every tenth. */
+/** Hosts are assigned to accounts in turn, so every tenth account has the dead hosts. */
 const ACCOUNTS = 100;
 const BODY = JSON.stringify({ jobId: 'x'.repeat(48), status: 'completed', metadata: 'x'.repeat(500) });
 
 /**
- * From a full store to receivers in a process of their own on this machine: real TLS, a connection and two durable
- * commits for each delivery. Dead hosts take connections and never answer; they belong to other accounts than the living.
+ * Sends stored deliveries to receivers in a separate local process: real TLS, a connection and two durable commits
+ * per delivery. Dead hosts accept connections but never respond; they belong to other accounts than the live hosts.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { deliveries: { type: 'string', default: '5000' } } });
@@ -58,7 +58,7 @@ export async function bench(args: string[]): Promise<void> {
   }
 }
 
-/** How long it takes until all that can be delivered is. */
+/** Time until everything that can be delivered is delivered. */
 async function deliver(path: string, hosts: string[], receiver: Receiver) {
   const folder = new DataFolder(path);
   await folder.start();

@@ -1,8 +1,8 @@
 /**
  * Builds the single executable: service, command line and renderer root in one file for Linux on x64.
  *
- *   npm run build:binary [-- the options of build:root] → build/scenepress, and beside it its hash, the list of what
- *   is in it (manifest.json) and the notices (THIRD-PARTY.txt)
+ *   npm run build:binary [-- options of build:root] → build/scenepress, with its hash, the list of its components
+ *   (manifest.json) and the licence notices (THIRD-PARTY.txt)
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,17 +34,17 @@ import { packagesOf, writeLists } from './lists.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
-/** Where the root has the list of what is in it; here with what is in the program, too. */
+/** Folder of the lists of components in the root; extended by those of the program. */
 const LISTS = 'usr/share/scenepress';
 const MAIN = 'main';
-/** What runs in threads. The program finds each by the name of its file, beside its own. */
+/** Entry points of threads. The program finds them by file name in its own folder. */
 const THREADS = [
   'lib/render/pool/thread.ts',
   'lib/webhooks/sending-thread.ts',
   'lib/storage/sqlite/aside-thread.ts',
   'node_modules/piscina/dist/worker.js',
 ].map((path) => ({ in: path, out: parse(path).name }));
-/** What unpacking needs, out of the root. */
+/** Files of the root that unpacking needs. */
 const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
 const COPY_BYTES = 8 * 1024 * 1024;
 
@@ -81,14 +81,14 @@ export function buildBinary(options: RootOptions): string {
   }
 }
 
-/** The Python of the root, and what else of it is needed here. */
+/** Extracts Python and tar from the root. */
 function unpackPart(archive: string, tree: string): void {
   mkdirSync(tree);
   const parts = ['lib64', 'usr/lib64', LIBRARIES, 'usr/lib/python3.13', 'usr/bin/tar', 'usr/bin/python3.13'];
   execFileSync('tar', ['--extract', '--no-same-owner', '--directory', tree, '--file', archive, ...parts]);
 }
 
-/** Node with the program in it; of which npm packages. */
+/** Builds Node with the embedded program. Returns the embedded npm packages. */
 function packProgram(app: string, program: string, cache: string): string[] {
   const node = join(PROJECT, 'node_modules/node/bin/node');
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
@@ -98,14 +98,15 @@ function packProgram(app: string, program: string, cache: string): string[] {
     name,
     version: own,
     bin: `${MAIN}.js`,
-    // pkg doesn't see that threads start these; what they can go without it would find in the checkout's node_modules.
+    // pkg doesn't detect thread entry points, and it would add optional dependencies from the checkout's
+    // node_modules.
     pkg: {
       scripts: THREADS.map(({ out }) => `${out}.js`),
       ignore: ['**/node_modules/**'],
     },
   };
   writeFileSync(join(app, 'package.json'), JSON.stringify(description));
-  // pkg would fetch the Node that it puts the program into: this is where it keeps those that it has fetched.
+  // Prefill pkg's cache, so it doesn't download the Node that it embeds the program into.
   const home = join(cache, 'pkg');
   const fetched = join(home, '.pkg-cache/sea', `node-${version}-linux-x64`);
   mkdirSync(join(fetched, 'bin'), { recursive: true });
@@ -123,9 +124,8 @@ function packProgram(app: string, program: string, cache: string): string[] {
 }
 
 /**
- * The program's files, made of many hundreds, each of which would take its time to be found and read at every start.
- * As CommonJS: to import `node:http` as ESM evaluates all of it, with fetch and WebSocket, which nothing here needs.
- * Returns what npm packages are in them.
+ * Bundles the many hundreds of source files, which speeds up the start. As CommonJS, because an ESM import of
+ * `node:http` also evaluates the unused fetch and WebSocket. Returns the bundled npm packages.
  */
 function bundle(app: string): string[] {
   const { metafile } = buildSync({
@@ -138,7 +138,7 @@ function bundle(app: string): string[] {
     format: 'cjs',
     banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
     define: { 'import.meta.url': 'moduleUrl', 'import.meta.dirname': '__dirname' },
-    // Native, for an option that is not used: Piscina goes without.
+    // A native module for an unused option of Piscina.
     external: ['@napi-rs/nice'],
     logLevel: 'warning',
     metafile: true,
@@ -146,7 +146,7 @@ function bundle(app: string): string[] {
   return packagesOf(metafile);
 }
 
-/** pkg works in a folder with a name of chance, and the program tells which: the same bytes are to come of the same. */
+/** Replaces the random name of pkg's working folder, which the program contains, to make builds reproducible. */
 function nameTemporaryFolder(program: string): void {
   const bytes = readFileSync(program);
   const start = Buffer.from('/tmp/pkg-sea-');
@@ -156,7 +156,7 @@ function nameTemporaryFolder(program: string): void {
   writeFileSync(program, bytes);
 }
 
-/** The folder as a compressed tar, with the Python package of the renderer, compiled by the Python that runs it. */
+/** Packs the renderer's Python package, compiled with the root's Python, as a compressed tar. */
 function packRenderer(folder: string, tree: string): string {
   const place = 'usr/lib/scenepress';
   const made = join(folder, place);
@@ -205,7 +205,7 @@ function packRenderer(folder: string, tree: string): string {
   return tar;
 }
 
-/** Adds a file to the end of another one. */
+/** Appends a file to another one. */
 function append(file: string, addition: string): Segment {
   const offset = statSync(file).size;
   const hash = createHash('sha256');
@@ -223,7 +223,7 @@ function hashOf(path: string): string {
   return execFileSync('sha256sum', [path], { encoding: 'utf8' }).split(' ')[0] as string;
 }
 
-/** A name that says what is in the root, to the byte. */
+/** A name that identifies the exact content of the root. */
 function nameOf({ segments }: { tools: Tool[]; segments: Segment[] }): string {
   return createHash('sha256')
     .update(segments.map(({ sha256 }) => sha256).join())

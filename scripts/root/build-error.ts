@@ -1,4 +1,4 @@
-/** What stops a build, said for people: what is wrong, and what to do about it. */
+/** A build failure with a message for the user: the problem, and how to fix it. */
 export class BuildError extends Error {
   override readonly name = 'BuildError';
 }

@@ -3,8 +3,8 @@
  *
  *   npm run build:root [-- --accept-newer] [--compression 3] [--mirror URL --security-mirror URL] [--output FOLDER]
  *
- * Made of exactly what `renderer/debian.lock` and `renderer/requirements*.lock` name. A root that was built from the
- * same inputs is taken as it is.
+ * Contains exactly the packages in `renderer/debian.lock` and `renderer/requirements*.lock`. An existing root that
+ * was built from the same inputs is reused.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,12 +29,12 @@ import { newestPackages } from './lock.ts';
 import { type FetchedDeb, type LockedDeb, readLock } from './lock-file.ts';
 import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
 
-/** A built root: the archive, and what is in it. */
+/** Paths of a built root and its lists. */
 export interface BuiltRoot {
   archive: string;
   manifest: string;
   notices: string;
-  /** Room that it takes when it is unpacked. */
+  /** Disk space of the unpacked root. */
   unpackedBytes: number;
 }
 
@@ -67,7 +67,7 @@ function isBuilt(output: string, name: string): boolean {
   return existsSync(join(output, `${name}.tar.zst`));
 }
 
-/** What a root is called: by everything that it is made of. */
+/** The name of a root, with a hash of all its inputs. */
 export function rootName(debs: LockedDeb[], compression: number): string {
   const hash = createHash('sha256');
   for (const { stage, name, version, sha256, licence } of debs) {
@@ -82,7 +82,7 @@ export function rootName(debs: LockedDeb[], compression: number): string {
   return `root-${hash.digest('hex').slice(0, 16)}-z${compression}`;
 }
 
-/** What the built Python packages depend on. */
+/** Hash of the inputs of the built Python packages. */
 function pythonHash(debs: LockedDeb[]): string {
   const inputs = [
     ...['requirements-build.lock', 'requirements.lock'].map((name) => join(RENDERER, name)),
@@ -94,7 +94,7 @@ function pythonHash(debs: LockedDeb[]): string {
   return hashOf([...versions, ...inputs.map((path) => readFileSync(path, 'utf8'))].join('\n')).slice(0, 16);
 }
 
-/** The locked packages, or, where the mirror has them no longer, the newer ones that were asked for. */
+/** The locked packages, or the newest ones if the mirror lacks some and `acceptNewer` is set. */
 function available(apt: Apt, cache: string, locked: LockedDeb[], acceptNewer: boolean): LockedDeb[] {
   const index = apt.index();
   const downloaded = (deb: Deb) => existsSync(join(cache, 'debs', fileName(deb)));
@@ -103,14 +103,14 @@ function available(apt: Apt, cache: string, locked: LockedDeb[], acceptNewer: bo
   const names = gone.map(({ name, version }) => `${name} ${version}`).join(', ');
   if (!acceptNewer) {
     throw new BuildError(
-      `The mirror has these packages no longer: ${names}.\n` +
-        'Lock the newer ones with `npm run lock:root`, look at the difference and build again; or build with what ' +
-        'is there now: --accept-newer.',
+      `The mirror no longer has these packages: ${names}.\n` +
+        'Lock the newer ones with `npm run lock:root`, review the changes and build again, or build with the newest ' +
+        'packages: --accept-newer.',
     );
   }
   console.warn(
-    `\n!!! NOT WHAT THE LOCK SAYS: the mirror has ${names} no longer.\n` +
-      '!!! This root is made of the newest packages there are. Run `npm run lock:root` to lock them.\n',
+    `\n!!! THIS BUILD DOES NOT MATCH THE LOCK: the mirror no longer has ${names}.\n` +
+      '!!! The root contains the newest packages instead. Run `npm run lock:root` to lock them.\n',
   );
   return newestPackages(apt, cache);
 }
@@ -157,12 +157,12 @@ function assertTools(): void {
   );
   if (missing.length === 0) return;
   throw new BuildError(
-    `To build the renderer root, these programs are needed: ${missing.join(', ')}.\n` +
+    `These programs are required to build the renderer root: ${missing.join(', ')}.\n` +
       'On Debian or Ubuntu: sudo apt-get install mmdebstrap zstd',
   );
 }
 
-/** A package archive of exactly the locked packages. */
+/** Creates a package archive of exactly the locked packages. */
 function makeRepository(folder: string, debs: string[]): string {
   mkdirSync(folder, { recursive: true });
   const paragraphs = debs.map((path) => {
@@ -181,7 +181,7 @@ function makeRepository(folder: string, debs: string[]): string {
   return folder;
 }
 
-/** Wheels, and what is published as source only, in one folder as a tar. Compilers stay behind. */
+/** Installs the Python packages, built from source if necessary, and packs them as a tar, without compilers. */
 function buildPython(repository: string, tar: string, cache: string): void {
   const pipCache = join(cache, 'pip');
   mkdirSync(pipCache, { recursive: true });
@@ -193,7 +193,7 @@ function buildPython(repository: string, tar: string, cache: string): void {
       (name) => `upload ${quoted(join(RENDERER, name))} /tmp/${name}`,
     ),
     `upload ${quoted(join(import.meta.dirname, 'build-python.sh'))} /tmp/build-python.sh`,
-    // The certificates and settings that pip has on this machine.
+    // Certificates and pip settings of this machine.
     'mkdir -p "$1/etc/ssl/certs" "$1/tmp/pip-cache"',
     'cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/" 2>/dev/null || true',
     'cp /etc/pip.conf "$1/etc/pip.conf" 2>/dev/null || true',
@@ -209,7 +209,7 @@ function buildPython(repository: string, tar: string, cache: string): void {
   );
 }
 
-/** Installs packages of a repository in a tree that is gone afterwards; the hooks take out of it what is wanted. */
+/** Installs packages of a repository in a temporary tree; the hooks copy the results out of it. */
 function bootstrap(repository: string, packages: string[], hooks: string[]): void {
   const arguments_ = [
     '--quiet',
@@ -217,7 +217,7 @@ function bootstrap(repository: string, packages: string[], hooks: string[]): voi
     '--architectures=amd64',
     '--format=null',
     '--skip=check/signed-by',
-    // The tree is gone when the hooks have ended, and with it what would be cleaned.
+    // No cleanup: the tree is removed after the hooks.
     '--skip=cleanup',
     '--aptopt=Acquire::Languages "none"',
     '--aptopt=APT::Install-Recommends "false"',
@@ -232,12 +232,12 @@ function bootstrap(repository: string, packages: string[], hooks: string[]): voi
     '-',
     `deb [trusted=yes] copy:${repository} ./`,
   ];
-  // Another user than root becomes it in a namespace, where its own files are root's: mmdebstrap's own way gives them
-  // to nobody.
+  // Other users become root in a namespace that maps their id to root; mmdebstrap's own mode maps their files to
+  // nobody.
   const isRoot = process.getuid?.() === 0;
   const asRoot = 'unshare --user --map-root-user --map-auto --mount --pid --fork --mount-proc'.split(' ');
   const [command = '', ...before] = [...(isRoot ? [] : asRoot), 'mmdebstrap'];
-  // Where the machine's network is kept, no new /sys can be mounted; nothing here needs one.
+  // Without a network namespace, a new /sys can't be mounted; it isn't needed.
   const mode = ['--mode=root', '--skip=chroot/mount/sys'];
   const { status, error } = spawnSync(command, [...before, ...mode, ...arguments_], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -245,7 +245,7 @@ function bootstrap(repository: string, packages: string[], hooks: string[]): voi
       ...process.env,
       SOURCE_DATE_EPOCH: String(EPOCH_SECONDS),
       FORCE_SOURCE_DATE: '1',
-      // A folder of this machine, which isn't in the tree.
+      // A folder of this machine, which is missing in the tree.
       PIP_FIND_LINKS: undefined,
     },
   });

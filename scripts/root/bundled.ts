@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BuildError } from './build-error.ts';
 
 /**
- * The libraries that wheels bring along, most of them without their notices, and for each a Debian package of the same
- * library, which has them.
+ * Libraries bundled in wheels, mostly without licence notices, and for each a Debian package of the same library with
+ * its notices.
  */
 const NOTICES_OF: Record<string, string> = {
   libasound: 'libasound2t64',
@@ -58,31 +58,31 @@ const NOTICES_OF: Record<string, string> = {
   libzstd: 'libzstd1',
 };
 
-/** Python packages that come without their notices, and Debian's of the same. */
+/** Python packages without licence notices, and the corresponding Debian packages. */
 export const PYTHON_NOTICES_OF: Record<string, string> = { pycairo: 'python3-cairo' };
 
-/** Packages that refer to the notices of another one. */
+/** Packages that refer to the notices of another package. */
 export const NOTICES_ELSEWHERE: Record<string, string> = {
   libgfortran5: 'gcc-14-base',
   libquadmath0: 'gcc-14-base',
 };
 
-/** All packages that notices may be taken from. */
+/** All packages whose notices are used. */
 export const NOTICE_PACKAGES: string[] = [
   ...new Set([...Object.values(NOTICES_OF), ...Object.values(PYTHON_NOTICES_OF)]),
 ];
 
 /** A library in a wheel. */
 export interface Bundled {
-  /** As its file is called, without the wheel's own addition: `libx264.so.165`. */
+  /** File name without the suffix of the wheel: `libx264.so.165`. */
   name: string;
-  /** The wheel, as its folder is called: `av`. */
+  /** Folder name of the wheel: `av`. */
   wheel: string;
-  /** Where its notices are. */
+  /** Package that contains its notices. */
   noticesOf: string;
 }
 
-/** What wheels have brought along, by name; an error when nobody has said yet where its notices are. */
+/** Libraries in wheels, by name. Throws if the source of a library's notices is unknown. */
 export function bundledLibraries(pythonPackages: string): Bundled[] {
   return readdirSync(pythonPackages)
     .filter((folder) => folder.endsWith('.libs'))
@@ -95,7 +95,7 @@ function libraryOf(file: string, folder: string): Bundled {
   const noticesOf = NOTICES_OF[name.slice(0, name.indexOf('.so'))];
   if (noticesOf === undefined) {
     throw new BuildError(
-      `${folder}/${file} came with a wheel, and nothing says where its notices are: add it to scripts/root/bundled.ts.`,
+      `${folder}/${file} is bundled in a wheel, and the source of its notices is unknown: add it to scripts/root/bundled.ts.`,
     );
   }
   return { name, wheel: folder.slice(0, -'.libs'.length), noticesOf };

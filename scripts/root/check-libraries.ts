@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Throws when a program or library of the tree needs a library that was cut. */
+/** Throws if a program or library of the tree needs a removed library. */
 export function checkLibraries(tree: string): void {
   const files = ['usr/bin', 'usr/lib/x86_64-linux-gnu', 'usr/local/lib'].flatMap((folder) =>
     binaries(tree, folder),
@@ -12,7 +12,7 @@ export function checkLibraries(tree: string): void {
     const { stdout } = spawnSync('chroot', [tree, loader, '--list', `/${file}`], { encoding: 'utf8' });
     return [...stdout.matchAll(/^\s*(\S+) => not found$/gm)].map(([, name]) => `${file} needs ${name}`);
   });
-  if (problems.length > 0) throw new Error(`Libraries are missing in the tree:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new Error(`Missing libraries in the tree:\n${problems.join('\n')}`);
 }
 
 function binaries(tree: string, folder: string): string[] {

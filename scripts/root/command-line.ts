@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { configuredMirrors, type Mirrors } from './apt.ts';
 
-/** What the scripts of the renderer root are told. */
+/** Options of the scripts for the renderer root. */
 export interface RootOptions {
   mirrors: Mirrors;
-  /** Folder for everything that is made; ignored by git. */
+  /** Folder for all build output; ignored by git. */
   output: string;
-  /** Folder in it for what makes the next build quick. */
+  /** Cache folder in it that speeds up the next build. */
   cache: string;
   acceptNewer: boolean;
   compression: number;
@@ -19,7 +19,7 @@ export function commandLine(): RootOptions {
       mirror: { type: 'string' },
       'security-mirror': { type: 'string' },
       'accept-newer': { type: 'boolean', default: false },
-      // 274 MB in 32 s of processor time, unpacked as quickly as any. 19: 245 MB in 620 s; 3: 302 MB in 6 s.
+      // 274 MB in 32 s of CPU time; all levels unpack equally fast. 19: 245 MB in 620 s; 3: 302 MB in 6 s.
       compression: { type: 'string', default: '9' },
       output: { type: 'string', default: join(import.meta.dirname, '../../build') },
     },

@@ -1,8 +1,8 @@
 /**
- * Makes an installed tree a renderer root and packs it: called by `build.ts`, as root of the tree.
+ * Turns an installed tree into a renderer root and packs it. Called by `build.ts`, as root of the tree.
  *
- * Adds the Python packages, cuts what no render needs, compiles, makes links relative (so that they hold wherever
- * the root lies), gives every file one owner and one time, and writes down what is in it.
+ * Adds the Python packages, removes unneeded files, compiles, makes links relative (so the root can be moved), sets
+ * one owner and time for every file, and writes the list of components.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { trim } from './trim.ts';
 
 const tree = process.argv[2] as string;
 const { OUT, WORK, PYTHON, LEVEL } = process.env as Record<string, string>;
-/** Of most file systems. */
+/** Block size of most file systems. */
 const BLOCK_BYTES = 4096;
 const PYTHON_PACKAGES = 'usr/local/lib/python3.13/dist-packages';
 
@@ -25,8 +25,9 @@ mkdirSync(join(tree, PYTHON_PACKAGES), { recursive: true });
 execFileSync('tar', ['-C', join(tree, PYTHON_PACKAGES), '-xf', PYTHON as string]);
 writeManifest({ tree, work: WORK as string, pythonPackages: join(tree, PYTHON_PACKAGES) });
 
-// What is compiled is trusted without looking at its source's time, which unpacking doesn't keep for sure. One process, in
-// one order, that leaves nothing of what it imports itself: what is compiled depends on what its process has seen before.
+// Bytecode is used without a check of the source's time, which unpacking may not preserve. For reproducible output, a
+// single process compiles in a fixed order and writes no bytecode for its own imports: the output depends on what the
+// process has compiled before.
 inTree('find / -xdev -name __pycache__ -type d -prune -exec rm -rf {} +');
 inTree(
   'PYTHONHASHSEED=0 python3 -B -W ignore -m compileall -f -q --invalidation-mode unchecked-hash /usr/lib/python3.13 ' +
@@ -37,7 +38,7 @@ for (const { what, megabytes } of cut) console.log(`  cut ${String(megabytes).pa
 checkLibraries(tree);
 inTree('mktexlsr --quiet');
 normalise(tree, EPOCH_SECONDS);
-// After the times are set: it holds those of the folders with fonts.
+// After the times are set: the cache contains those of the font folders.
 inTree('fc-cache -sf');
 normalise(tree, EPOCH_SECONDS);
 

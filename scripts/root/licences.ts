@@ -61,7 +61,7 @@ const SPDX: Record<string, string> = {
 const X_LIBRARIES = /^(libx|libsm6|libice6|libfontenc1|libpixman|x11-|xfonts)/;
 const GCC_LIBRARIES = /^(gcc-14-base|libatomic1|libgcc-s1|libgfortran5|libstdc\+\+6)/;
 
-/** Licences of packages whose `copyright` is prose; what they say in it, in short. */
+/** Licences of packages whose `copyright` file isn't machine-readable. */
 function licenceInProse(name: string): string | undefined {
   if (name === 'python3-cairo') return 'LGPL-2.1-only OR MPL-1.1';
   if (/^(lib)?python3/.test(name)) return 'PSF-2.0';
@@ -89,7 +89,7 @@ function licenceInProse(name: string): string | undefined {
   }[name];
 }
 
-/** The SPDX expression of a Debian package, of what its `copyright` file says in its machine-readable form. */
+/** The SPDX expression of a Debian package, from its machine-readable `copyright` file. */
 export function licenceOfDeb(name: string, deb: string, work: string): string {
   const text = copyrightOf(deb, work);
   if (text === undefined || !/^Format:\s*https?:/m.test(text)) return licenceInProse(name) ?? 'NOASSERTION';
@@ -97,7 +97,7 @@ export function licenceOfDeb(name: string, deb: string, work: string): string {
   return expressionOf(names);
 }
 
-/** All of them together: a package is only as free as each of its parts. */
+/** Combines the licences of all parts of a package with AND. */
 export function expressionOf(names: string[]): string {
   const known = new Set<string>();
   for (const name of names.flatMap((text) => text.split(/,?\s+and\s+/i))) {
@@ -107,7 +107,7 @@ export function expressionOf(names: string[]): string {
   return [...known].sort().join(' AND ') || 'NOASSERTION';
 }
 
-/** A name that SPDX doesn't know is kept as the package's own. */
+/** A name unknown to SPDX is kept as a reference to the package's own licence. */
 function spdxOf(name: string): string {
   const plain = name
     .trim()
@@ -125,7 +125,7 @@ function spdxOf(name: string): string {
   return SPDX[plain] ?? `LicenseRef-${name.trim().replaceAll(/[^\w.]+/g, '-')}`;
 }
 
-/** The `copyright` file of a package; undefined without one. `work`: a folder of its own. */
+/** The `copyright` file of a package; undefined without one. `work`: a temporary folder. */
 export function copyrightOf(deb: string, work: string): string | undefined {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });

@@ -2,23 +2,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deb } from './apt.ts';
 
-/** A package of the renderer root, or of the place where its Python packages are built. */
+/** A package of the renderer root or of the build environment of its Python packages. */
 export interface LockedDeb extends Deb {
-  /** SPDX expression; `NOASSERTION` where the package's own words are not a known licence's. */
+  /** SPDX expression; `NOASSERTION` if the licence isn't known. */
   licence: string;
-  /** Whether it is in the root itself, only where Python packages are built, or is there for its notices only. */
+  /** In the root itself, only in the build environment, or only used for its notices. */
   stage: Stage;
 }
 
 export interface FetchedDeb extends LockedDeb {
-  /** Where its file is. */
+  /** Path of its file. */
   path: string;
 }
 
 const STAGES = ['root', 'build', 'notices'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** The lock: what is in the renderer root, to the byte. */
+/** The lock file, which defines the exact content of the renderer root. */
 export const LOCK_FILE: string = join(import.meta.dirname, '../../renderer/debian.lock');
 
 const HEADER =
@@ -35,7 +35,7 @@ export function readLock(): LockedDeb[] {
 }
 
 export function writeLock(debs: LockedDeb[]): void {
-  // Names in order, whatever the locale is.
+  // Sorted independently of the locale.
   const lines = STAGES.flatMap((stage) =>
     debs
       .filter((deb) => deb.stage === stage)

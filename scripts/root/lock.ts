@@ -1,5 +1,5 @@
 /**
- * Locks the Debian packages of the renderer root to the newest versions that the mirror has:
+ * Locks the Debian packages of the renderer root to the newest versions of the mirror:
  *
  *   npm run lock:root [-- --mirror URL --security-mirror URL]
  */
@@ -12,7 +12,7 @@ import { licenceOfDeb } from './licences.ts';
 import { type LockedDeb, writeLock } from './lock-file.ts';
 import { BUILD_PACKAGES, ROOT_PACKAGES } from './packages.ts';
 
-/** What there is to lock now, licences included. */
+/** The newest packages with their licences. */
 export function newestPackages(apt: Apt, cache: string): LockedDeb[] {
   const root = apt.resolve(ROOT_PACKAGES);
   const build = apt.resolve(BUILD_PACKAGES);

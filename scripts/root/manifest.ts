@@ -5,9 +5,9 @@ import { bundledLibraries, NOTICES_ELSEWHERE, PYTHON_NOTICES_OF } from './bundle
 import { copyrightOf } from './licences.ts';
 import type { FetchedDeb } from './lock-file.ts';
 
-/** A package in the root, as the manifest has it. */
+/** A component of the root in the manifest. */
 interface Part {
-  /** `library`: one that a Python package brings along. */
+  /** `library`: a library bundled in a Python package. */
   kind: 'debian' | 'python' | 'library';
   name: string;
   version: string;
@@ -17,7 +17,7 @@ interface Part {
 
 const FOLDER = 'usr/share/scenepress';
 
-/** Writes `manifest.json` and `THIRD-PARTY.txt` into the tree and beside what is built. */
+/** Writes `manifest.json` and `THIRD-PARTY.txt` into the tree and beside the build output. */
 export function writeManifest({
   tree,
   work,
@@ -33,7 +33,7 @@ export function writeManifest({
   ) as [FetchedDeb[], FetchedDeb[]];
   const debNamed = (name: string): FetchedDeb => {
     const deb = [...debs, ...others].find((deb) => deb.name === name);
-    if (!deb) throw new BuildError(`The lock has no ${name}: run \`npm run lock:root\`.`);
+    if (!deb) throw new BuildError(`${name} is missing in the lock: run \`npm run lock:root\`.`);
     return deb;
   };
   const textOf = (deb: FetchedDeb) => debianText(deb, tree, join(work, 'notices'));
@@ -99,13 +99,15 @@ function classified(metadata: string): string | undefined {
   return known.length > 0 && !known.includes(undefined) ? known.join(' AND ') : undefined;
 }
 
-/** What the tree has may be a link to another package's; what was installed first is there without. */
+/** Prefers the tree's file, which may be a link to another package's; packages installed first may lack theirs. */
 function debianText({ name, path }: FetchedDeb, tree: string, work: string): string {
   const elsewhere = NOTICES_ELSEWHERE[name];
   if (elsewhere !== undefined) return `See ${elsewhere}.`;
   const [text = copyrightOf(path, work)] = readIfFile(join(tree, 'usr/share/doc', name, 'copyright'));
   if (text === undefined)
-    throw new BuildError(`Where are the notices of ${name}? Say it in scripts/root/bundled.ts.`);
+    throw new BuildError(
+      `The source of the notices of ${name} is unknown: add it to scripts/root/bundled.ts.`,
+    );
   return text;
 }
 
@@ -127,6 +129,8 @@ function readIfFile(path: string): string[] {
 
 function notice(title: string, texts: string[]): string {
   if (texts.length === 0)
-    throw new BuildError(`Where are the notices of ${title}? Say it in scripts/root/bundled.ts.`);
+    throw new BuildError(
+      `The source of the notices of ${title} is unknown: add it to scripts/root/bundled.ts.`,
+    );
   return `${'='.repeat(100)}\n${title}\n\n${texts.join('\n')}\n`;
 }

@@ -10,16 +10,15 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** What of the tree is packed: nothing is in the other folders but mounts. */
+/** The packed folders of the tree; the others only contain mounts. */
 export const KEPT: string[] = ['bin', 'etc', 'lib', 'lib64', 'sbin', 'usr', 'var'];
 
 /**
- * The same modes and times everywhere, links relative and none that lead nowhere, no devices, pipes or sockets, no file
- * that gives its user rights of another.
+ * Makes modes and times uniform and links relative; removes broken links, devices, pipes, sockets and set-ID bits.
  */
 export function normalise(tree: string, epochSeconds: number): void {
   const folders = KEPT.map((name) => join(tree, name));
-  // Links lead to links: all are to be relative before one is followed.
+  // Links can refer to links, so make all relative before following any.
   for (const folder of folders) relateLinks(tree, folder);
   for (const folder of folders) removeDeadLinks(folder);
   for (const folder of folders) visit(folder, epochSeconds);
@@ -39,7 +38,7 @@ function visit(path: string, epochSeconds: number): void {
   lutimesSync(path, epochSeconds, epochSeconds);
 }
 
-/** Absolute links would lead into the host where the root is not mounted as `/`. */
+/** Absolute links would refer to the host if the root isn't mounted as `/`. */
 function relateLinks(tree: string, folder: string): void {
   for (const path of linksIn(folder)) {
     const target = readlinkSync(path);

@@ -2,8 +2,8 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Bytes of everything in folders, in whole blocks; folders and links take one. `du` counts what this file system gave to
- * folders, which is another number wherever they were filled in another order.
+ * Size of folders in bytes, in whole blocks; folders and links take one block each. Unlike `du`, it doesn't depend on
+ * the folder sizes of the file system, which vary with the order of creation.
  */
 export function sizeOf(folders: string[], blockBytes: number): number {
   const seen = new Set<number>();

@@ -3,7 +3,7 @@ import { join, matchesGlob } from 'node:path';
 import { KEPT } from './normalise.ts';
 import { sizeOf } from './size.ts';
 
-/** What is left in /usr/bin: what Python, TeX and dvisvgm call, and the common tools of scripts. */
+/** Programs kept in /usr/bin: those that Python, TeX and dvisvgm call, and common tools for scripts. */
 const PROGRAMS = [
   ...['python3*', 'bwrap', 'fc-cache', 'fc-list', 'fc-match', 'ld.so', 'zdump'],
   ...[
@@ -83,7 +83,7 @@ const PROGRAMS = [
 
 const OTHER_PROGRAMS = 'programs that neither Python nor LaTeX calls';
 
-/** What no render needs: a word for it, and where it is. */
+/** Files that renders don't need: description and paths. */
 const CUTS: Record<string, string[]> = {
   'documentation, manuals and translations': [
     'usr/share/{doc,doc-base,man,info,locale,lintian,bug,gtk-doc,help,i18n,groff,menu,calendar}',
@@ -146,7 +146,7 @@ const CUTS: Record<string, string[]> = {
   ],
 };
 
-/** Removes it, and says how much there was. */
+/** Removes these files. Returns their sizes. */
 export function trim(tree: string): { what: string; megabytes: number }[] {
   const kept = KEPT.map((folder) => join(tree, folder));
   let before = sizeOf(kept, 1);

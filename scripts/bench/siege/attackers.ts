@@ -1,5 +1,5 @@
-// Ten accounts that attack a service in every way they have, in a process of their own, until its standard input ends.
-// Counts what was answered and prints it at the end, as JSON.
+// Attacks a service with ten accounts in every possible way, until standard input ends. Then prints the number of
+// responses by kind as JSON.
 
 import { connect, createServer, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { seededRandom } from '../../../test/fixtures/simulated-disk.ts';
 import * as scenes from './scenes.ts';
 
-/** What this process is told by its first argument, as JSON. */
+/** The first argument of this process, as JSON. */
 export interface AttackOrders {
   url: string;
   /** One for each account. */
@@ -17,7 +17,7 @@ export interface AttackOrders {
   seed: number;
 }
 
-/** What came of it, by kind of answer: a status, or `closed`. */
+/** Number of responses by kind: a status, or `closed`. */
 export type AttackReport = Record<string, Record<string, number>>;
 
 const LONGEST_PAUSE_MS = 5_000;
@@ -30,7 +30,7 @@ const DRIP_MS = 5_000;
 const FUZZ_PAUSE_MS = 40;
 const UNREAD_MS = 150_000;
 
-/** What fuzzed connections are made of. */
+/** Fragments of fuzzed requests. */
 const PIECES = [
   'GET / HTTP/1.1\r\n',
   'POST /api/v2/render HTTP/1.1\r\n',
@@ -57,7 +57,7 @@ const below = (most: number) => Math.floor(random() * most);
 const report: AttackReport = {};
 const over = new AbortController();
 
-// They stand for other machines: the processors of this one are the service's.
+// Represents other machines, so it gets low CPU priority.
 setPriority(constants.priority.PRIORITY_LOW);
 
 const tarpit = createServer((socket) => socket.on('error', () => {}));
@@ -113,7 +113,7 @@ function pause(ms: number): Promise<void> {
   return delay(ms, undefined, { signal: over.signal }).catch(() => {});
 }
 
-/** Posts jobs as fast as it is let, and looks now and then what became of them. */
+/** Posts jobs as fast as possible, and occasionally polls them. */
 async function post(name: string, key: string, body: () => object): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
   while (!over.signal.aborted) {
@@ -132,7 +132,7 @@ async function post(name: string, key: string, body: () => object): Promise<void
   }
 }
 
-/** Sends a head that never ends; half of them close only their own side. */
+/** Sends an endless request head; half of the connections close only their own side. */
 async function dripHead(localAddress: string): Promise<void> {
   while (!over.signal.aborted) {
     const socket = open(localAddress).resume();
@@ -146,12 +146,12 @@ async function dripHead(localAddress: string): Promise<void> {
   }
 }
 
-/** Asks for a video hundreds of times on one connection and reads nothing of it. */
+/** Requests a video many times on one connection without reading responses. */
 async function downloadUnread(localAddress: string): Promise<void> {
   const { pathname } = new URL(video);
   while (!over.signal.aborted) {
     const socket = open(localAddress);
-    // Paused, it never hears that it was closed.
+    // A paused socket doesn't notice that it was closed.
     socket.pause();
     socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(90));
     const enough = setTimeout(() => socket.destroy(), UNREAD_MS);
@@ -181,7 +181,7 @@ function open(localAddress: string): Socket {
   return socket;
 }
 
-/** Resolves when the other side has closed it, or the siege is over. */
+/** Resolves when the other side has closed the socket, or the siege has ended. */
 async function closed(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => {
     const end = () => socket.destroy();

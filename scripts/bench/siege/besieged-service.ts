@@ -10,14 +10,14 @@ const run = promisify(execFile);
 const MAIN = join(import.meta.dirname, '../../../appliance/main.ts');
 const PAGE_BYTES = 4096;
 
-/** What a service holds when nothing is going on; equal before and after a siege. */
+/** Resources held by an idle service; equal before and after a siege. */
 export interface Holdings {
   descriptors: number;
   processes: number;
   workFiles: number;
 }
 
-/** `scenepress serve` in a process of its own, with its defaults where nothing else is said. */
+/** `scenepress serve` in a separate process, with defaults except for the given flags. */
 export class BesiegedService {
   readonly #child: ChildProcess;
   readonly #dataDir: string;
@@ -37,7 +37,7 @@ export class BesiegedService {
   static async start(dataDir: string, logFile: string, flags: string[]): Promise<BesiegedService> {
     const args = [MAIN, 'serve', '--data-dir', dataDir, '--port', '0', ...flags];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    process.once('exit', () => child.kill()); // An interrupted benchmark leaves no service behind.
+    process.once('exit', () => child.kill()); // Also when the benchmark is interrupted.
     child.stderr.pipe(createWriteStream(logFile));
     const lines = createInterface({ input: child.stderr });
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -53,7 +53,7 @@ export class BesiegedService {
     return this.#child.pid ?? 0;
   }
 
-  /** What a command of the command line answers with `--json`, beside the running service. */
+  /** Runs a command with `--json` beside the running service and returns its output. */
   async admin<T>(...args: string[]): Promise<T> {
     const all = [MAIN, ...args, '--data-dir', this.#dataDir, '--json'];
     const { stdout } = await run(process.execPath, all, { maxBuffer: 64 * 1024 * 1024 });

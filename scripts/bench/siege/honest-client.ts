@@ -8,20 +8,20 @@ const POLL_MS = 100;
 const LONGEST_WAIT_MS = 15 * 60_000;
 const RETRY_MS = 1_000;
 
-/** What happened to the jobs of the honest account. */
+/** Measurements of the honest account. */
 export interface HonestRecord {
-  /** From POST to `completed`, as a client that polls sees it. */
+  /** From POST to `completed`, as seen by a polling client. */
   waitsMs: number[];
   /** From `completedAt` to the arrival of the webhook. */
   webhooksMs: number[];
-  /** Answers to `GET /me`. */
+  /** Response times of `GET /me`. */
   readsMs: number[];
-  /** Videos that could be downloaded whole. */
+  /** Number of completely downloaded videos. */
   downloads: number;
   problems: string[];
 }
 
-/** A client that posts a scene, polls, downloads the video and waits for the webhook, then the next. */
+/** A client that repeatedly posts a scene, polls, downloads the video and waits for the webhook. */
 export class HonestClient {
   readonly #url: string;
   readonly #key: string;
@@ -54,7 +54,7 @@ export class HonestClient {
     this.#receiver.closeAllConnections();
   }
 
-  /** One job every `everyMs`, or as soon as the one before has ended, until `untilMs` (of `performance.now()`). */
+  /** Runs a job every `everyMs`, or when the previous one has ended, until `untilMs` (of `performance.now()`). */
   async work(everyMs: number, untilMs: number, signal: AbortSignal): Promise<HonestRecord> {
     const record: HonestRecord = { waitsMs: [], webhooksMs: [], readsMs: [], downloads: 0, problems: [] };
     while (performance.now() < untilMs && !signal.aborted) {
@@ -105,7 +105,7 @@ export class HonestClient {
     }
   }
 
-  /** As the contract tells clients to: 5xx and network errors are tried again, and noted by the time that takes. */
+  /** Retries 5xx and network errors, as the contract tells clients to; the time of retries counts. */
   async #ask(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${this.#key}` };
     for (let attempt = 1; ; attempt += 1) {

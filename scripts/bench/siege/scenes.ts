@@ -1,11 +1,11 @@
-/** What the accounts of the siege send. `Main` is the class to render. */
+/** The scenes of the siege. The class to render is `Main`. */
 
 const HEAD = 'from manim import *\n';
 
 const scene = (...lines: string[]) =>
   `${HEAD}class Main(Scene):\n    def construct(self):\n${lines.map((line) => `        ${line}\n`).join('')}`;
 
-/** A short lesson with text, as the honest account sends it. */
+/** A short lesson with text, used by the honest account. */
 export const HONEST: string = scene(
   'title = Text("Area of a circle", font_size=40).to_edge(UP)',
   'circle = Circle(radius=1.5, fill_opacity=0.5)',
@@ -14,10 +14,10 @@ export const HONEST: string = scene(
   'self.play(FadeOut(title), FadeOut(circle))',
 );
 
-/** Ends well and soon: it exists for its webhook. */
+/** Completes quickly, to trigger its webhook. */
 export const QUICK: string = scene('self.add(Dot())');
 
-/** Each maps the shared page of zeroes at many places: no memory of its own, 8 KiB of page tables each. */
+/** Each process maps the shared zero page at many addresses: no own memory, but 8 KiB of page tables each. */
 export const PAGE_TABLES: string = `${HEAD}import ctypes, os
 class Main(Scene):
     def construct(self):
@@ -34,7 +34,7 @@ class Main(Scene):
             pass
 `;
 
-/** Holds files that have no name any more by a page of each. */
+/** Keeps removed files alive by mapping a page of each. */
 export const HIDDEN_FILES: string = `${HEAD}import mmap, os
 class Main(Scene):
     def construct(self):
