@@ -128,7 +128,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
       reason = reasonOf(result);
     }
     if (!(await this.#place.canBeUsed()) || !this.#timer) return;
-    if (this.problem === null) this.#logger.error({ reason }, 'The renderer does not render any more.');
+    if (this.problem === null) this.#logger.error({ reason }, 'The renderer has stopped working.');
     else this.#againMs = Math.min(2 * this.#againMs, AGAIN_LONGEST_MS);
     this.problem = reason;
     this.#doubtful = false;
