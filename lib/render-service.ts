@@ -178,7 +178,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const { className, quality, aspectRatio, fps, ...earlier } = await this.#record(jobId, owner);
     const code = await this.#parts.storage.readSource(jobId);
     if (code === undefined) {
-      throw new ScenepressError('not_found', 'The source of this job is not kept any more.');
+      throw new ScenepressError('not_found', 'The source of this job has been removed.');
     }
     const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
     const taken = await this.#parts.intake.take({

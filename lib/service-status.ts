@@ -54,7 +54,7 @@ const PLACELESS =
   'Renders in progress have no place: their folder, work in the data folder, is no folder or can’t be written to. Jobs ' +
   'wait until it can. Let the service write to it, or remove what is there: it is then made again. The log has the cause.';
 const DISK_FULL =
-  'The disk is full: no jobs are taken on and none is begun. Free some space; the service then goes on by itself.';
+  'The disk is full: no jobs are accepted or started. Free some space; the service then continues by itself.';
 
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +

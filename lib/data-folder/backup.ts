@@ -372,7 +372,7 @@ function explained(error: NodeJS.ErrnoException): Error {
 function twoMasterKeys(path: string): ScenepressError {
   return new ScenepressError(
     'conflict',
-    `The master key of ${path} was being replaced when that was cut off: some secrets need the former one. Complete it ` +
+    `The replacement of the master key of ${path} was interrupted: some secrets need the former key. Complete it ` +
       'first: `scenepress master-key rotate`.',
   );
 }

@@ -306,7 +306,7 @@ export class JobBook {
     if (job?.phase === 'reserving') {
       throw new ScenepressError(
         'conflict',
-        'The request with this Idempotency-Key is still being taken on. Wait.',
+        'The request with this Idempotency-Key is still being processed. Try again later.',
       );
     }
     return job; // Undefined when its reserve was refused: the request can be repeated.

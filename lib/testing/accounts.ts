@@ -3,7 +3,7 @@ import type { Account, AccountStore } from '../accounts/account-store.ts';
 import type { Page } from '../pages.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** How an {@link AccountStore} behaves. `open` gives an empty one each time. */
+/** Behaviors of an {@link AccountStore}. `open` returns a new, empty one. */
 export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Behaviour[] {
   return behaviours(open, {
     async 'keeps an account, found by its id and by its address without regard to case'(store) {

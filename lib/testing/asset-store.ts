@@ -8,7 +8,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
 const KEY = 'job/video.mp4';
 
-/** How an {@link AssetStore} behaves. `open` gives an empty, started one each time. */
+/** Behaviors of an {@link AssetStore}. `open` returns a new, empty, started one. */
 export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behaviour[] {
   return behaviours(open, {
     async 'gives back what was put, as a whole and in part'(store) {

@@ -5,7 +5,7 @@ import type { DeliveryQuery } from '../webhooks/delivery-store.ts';
 import { deliveryRecord } from './delivery-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** How the deliveries of a {@link Storage} behave. `open` gives an empty, started one each time. */
+/** Behaviors of the deliveries of a {@link Storage}. `open` returns a new, empty, started one. */
 export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'keeps a delivery with its body and its last answer'(storage) {

@@ -5,7 +5,7 @@ import type { DueLanes, DueQuery, DueRequest, HostPace } from '../webhooks/deliv
 import { deliveryRecord, EVERY_LANE } from './delivery-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** How the deliveries of a {@link Storage} are given out to those who send them. */
+/** Behaviors of claiming deliveries of a {@link Storage}. */
 export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'gives what has its time, the longest due of a host first, and gives it once'(storage) {
@@ -103,7 +103,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       );
       assert.equal(await countDue(storage), 2);
       assert.deepEqual((await claim(storage)).sort(), ['1', '3']);
-      // While the clock is wrong, hosts and owners have their turns then.
+      // The turns of hosts and owners are at the wrong time, too.
       await insert(
         storage,
         deliveryRecord('4', { dueAtMs: NOW_MS }),
@@ -207,7 +207,7 @@ const NOW_MS = 1_000_000;
 const LONGEST_MS = 30 * 60_000;
 const LAPSES_AFTER_MS = 40_000;
 
-/** Lanes in which each host has some places. */
+/** Lanes with a fixed number of places per host. */
 function countedLanes(placesOf: (owner: string, host: string) => number, asked = { times: 0 }): DueLanes {
   const taken = new Map<string, number>();
   const enter = (owner: string, host: string) => {
@@ -221,7 +221,7 @@ function countedLanes(placesOf: (owner: string, host: string) => number, asked =
   return { ...EVERY_LANE, enter };
 }
 
-/** Hosts that aren't named are new. */
+/** Lanes with given paces; other hosts are `new`. */
 function paces(known: Record<string, HostPace>, callable: HostPace[]): Pick<DueLanes, 'paceOf' | 'mayCall'> {
   return {
     paceOf: (_owner, host) => known[host] ?? 'new',

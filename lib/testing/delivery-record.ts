@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import type { DueLanes } from '../webhooks/delivery-store.ts';
 
-/** A delivery that is due, with `change`. */
+/** A due delivery with the fields of `change`. */
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
   return {
     deliveryId,
@@ -22,5 +22,5 @@ export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecor
   };
 }
 
-/** Lanes where every host may be called, as often as one likes. */
+/** Lanes without limits. */
 export const EVERY_LANE: DueLanes = { paceOf: () => 'new', mayCall: () => true, enter: () => true };

@@ -1,4 +1,4 @@
-/** Suites that show whether a store or a ledger of yours behaves as the service needs it to. */
+/** Conformance suites for custom stores and ledgers. */
 export { accountStoreSuite } from './accounts.ts';
 export { assetStoreSuite } from './asset-store.ts';
 export { deliveriesSuite } from './deliveries.ts';

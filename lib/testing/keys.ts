@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** How a {@link KeyStore} behaves. `open` gives an empty one each time. */
+/** Behaviors of a {@link KeyStore}. `open` returns a new, empty one. */
 export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[] {
   return behaviours(open, {
     async 'keeps a key, found by its id and by its hash'(store) {

@@ -4,7 +4,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
 const owner = 'a';
 
-/** How a {@link Ledger} that charges behaves. `open` gives one in which owner `a` has just 100 credits. */
+/** Behaviors of a {@link Ledger} that charges. `open` returns one in which owner `a` has exactly 100 credits. */
 export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
   return behaviours(open, {
     async 'holds a reserve and charges what the job cost'(ledger) {

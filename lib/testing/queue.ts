@@ -9,7 +9,7 @@ const OTHERS: Precedence = { yields: false, inGoodStanding: false };
 const LAST: Precedence = { yields: true, inGoodStanding: true };
 const ALL = 1000;
 
-/** How the queue of a {@link Storage} behaves. `open` gives an empty, started one each time. */
+/** Behaviors of the queue of a {@link Storage}. `open` returns a new, empty, started one. */
 export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'gives owners turns, and each one’s jobs in their order'(storage) {
@@ -242,7 +242,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   });
 }
 
-/** Jobs of the owner that their ids begin with. */
+/** Adds jobs whose ids start with their owner. */
 async function admit(storage: Storage, ...jobIds: string[]): Promise<void> {
   for (const jobId of jobIds) await admitWithin(storage, { maxQueued: ALL, maxQueuedPerOwner: ALL }, jobId);
 }

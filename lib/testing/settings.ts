@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DEFAULT_SETTINGS, type SettingsStore } from '../settings/settings-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** How a {@link SettingsStore} behaves. `open` gives one in which nothing was set each time. */
+/** Behaviors of a {@link SettingsStore}. `open` returns a new one with default settings. */
 export function settingsStoreSuite(open: () => Promise<Opened<SettingsStore>>): Behaviour[] {
   return behaviours(open, {
     async 'has the defaults before anything was set'(store) {

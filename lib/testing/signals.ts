@@ -4,7 +4,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
 const WAIT_MS = 5_000;
 
-/** How {@link Signals} behave. `open` gives some that nobody else tells or hears each time. */
+/** Behaviors of {@link Signals}. `open` returns new ones without other senders or listeners. */
 export function signalsSuite(open: () => Promise<Opened<Signals>>): Behaviour[] {
   return behaviours(open, {
     async 'tells all who listen, the teller too'(signals) {
@@ -45,7 +45,7 @@ function hear(signals: Signals): Heard {
   return { told, stop: signals.listen((signal) => void told.push(signal)) };
 }
 
-/** Tells again and again, since any signal may get lost. */
+/** Sends repeatedly, because signals may get lost. */
 async function until(heard: Heard[], tell: () => void, count: number): Promise<void> {
   const endMs = performance.now() + WAIT_MS;
   while (heard.some(({ told }) => told.length < count)) {

@@ -4,7 +4,7 @@ import type { JobQuery, ResealedStep, Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** How a {@link Storage} behaves. `open` gives an empty, started one each time. */
+/** Behaviors of a {@link Storage}. `open` returns a new, empty, started one. */
 export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'keeps a job and its source to the last code unit'(storage) {
@@ -72,7 +72,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       const ended = jobRecord('3', { phase: 'completed', webhookSecretSealed: 'old three' });
       await storage.transaction((tx) => storage.updateJob(tx, ended));
       await insert(storage, jobRecord('4', { webhookSecretSealed: 'new four' }));
-      // One that is still on its way to the disk is replaced, too.
+      // A secret whose write is still in progress is replaced, too.
       const inserting = insert(storage, jobRecord('5', { webhookSecretSealed: 'old five' }));
       assert.equal(await resealAll(storage, 1), 3);
       await inserting;

@@ -1,5 +1,5 @@
 /**
- * A behaviour that every implementation of an interface must have. Runner-free: hand each to the runner of your choice.
+ * A test of behavior that every implementation of an interface must have. Independent of test runners:
  *
  * ```ts
  * for (const { title, run } of storageSuite(open)) test(title, run);
@@ -7,17 +7,17 @@
  */
 export interface Behaviour {
   title: string;
-  /** Rejects where the implementation doesn't behave so. */
+  /** Rejects when the implementation does not behave so. */
   run: () => Promise<void>;
 }
 
-/** What a suite opens anew for each behaviour: empty, started, and closed by `close`. */
+/** The implementation under test, opened for each behavior: empty, started, and closed by `close`. */
 export interface Opened<T> {
   subject: T;
   close: () => Promise<void>;
 }
 
-/** Makes behaviours of functions that take an opened subject. */
+/** Creates behaviors from functions that take an opened subject. */
 export function behaviours<T>(
   open: () => Promise<Opened<T>>,
   table: Record<string, (subject: T) => Promise<void>>,

@@ -7,10 +7,10 @@ import type { ForkCommand, RendererJob } from '../run/protocol.ts';
 const MIB = 1024 * 1024;
 const CAPTIONS_LIMIT_BYTES = 16 * MIB;
 const THUMBNAIL_LIMIT_BYTES = 16 * MIB;
-/** An inspection writes the video again, with an index of its own. */
+/** An inspection rewrites the video with a new index. */
 const INDEX_LIMIT_BYTES = 16 * MIB;
 
-/** The files that a job reads in its folder, and those that it is to leave there, with the largest size of each. */
+/** The input files of a job, and its output files with their maximum sizes. */
 export function filesOf(
   kind: RendererJob['kind'],
   { outputBytes }: RenderLimits,
@@ -30,8 +30,8 @@ export function filesOf(
 }
 
 /**
- * Moves what a scene left as its video and captions into a folder that it never had. Called when every process of
- * the job is dead, so what is checked here can't change any more. `problem` says what is wrong with the video.
+ * Moves the video and captions of a scene to a folder that it never had access to. Called when all processes of the
+ * job are dead, so the checked files can no longer change. `problem`: what is wrong with the video.
  */
 export async function collectFiles(
   jobFolder: string,
@@ -53,7 +53,7 @@ export async function collectFiles(
   return { problem: undefined, captions: take };
 }
 
-/** Size of a regular file with one name; undefined for links, folders, devices and for what isn't there. */
+/** Size of a regular file with one hard link; undefined for missing files, links, folders and devices. */
 async function plainFileSize(path: string): Promise<number | undefined> {
   const status = await lstat(path).catch((error: unknown) => {
     if (isShortage(error)) throw error;

@@ -7,15 +7,15 @@ import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from '../start/launcher.ts';
 import { Zygote, ZygoteDied } from '../start/zygote.ts';
 
-/** What a process that forks jobs is started with. */
+/** Settings of a process that forks jobs. */
 export interface ZygoteSettings {
-  /** Tells the worker's user id and control groups from the others'. */
+  /** The worker number, which determines its user id and control groups. */
   index: number;
   launcher: Launcher;
   limits: RenderLimits;
 }
 
-/** Starts a process of a worker's that forks jobs, in a control group of its own where there are any. */
+/** Starts a process that forks jobs, in its own control group when available. */
 export function startZygote(
   { launcher, index, limits }: ZygoteSettings,
   { workFolder, role, onLog }: { workFolder: string; role: RendererRole; onLog: (line: string) => void },
@@ -27,33 +27,33 @@ export function startZygote(
 }
 
 /**
- * The process that what scenes leave is decoded in, by forks of it: apart from zygotes, so that a scene, which knows
- * its zygote's memory, knows nothing of where things are in this one's. It has no Manim, only what decodes. It is
- * started by the first who asks for it, and again by the first after its death.
+ * The process whose forks decode the output of scenes. Separate from the zygotes, because a scene knows the memory
+ * layout of its zygote, but not of this process. Has only decoders, no Manim. Started on demand, also after its
+ * death.
  */
 export class Inspector {
   readonly #start: () => Promise<[Zygote, ZygoteReady]>;
   readonly #onDeath: (reason: string) => void;
   #started: Promise<Zygote> | undefined;
-  /** It is warm. */
+  /** Whether it is warm. */
   alive = false;
 
-  /** `onDeath`: called when it has died, not when it is stopped nor when it could not be started. */
+  /** `onDeath`: called when it dies, but not when it is stopped or fails to start. */
   constructor(options: { start: () => Promise<[Zygote, ZygoteReady]>; onDeath: (reason: string) => void }) {
     this.#start = options.start;
     this.#onDeath = options.onDeath;
   }
 
-  /** The process, warm. Rejects when it can't be started. */
+  /** The warm process. Rejects when it fails to start. */
   ready(): Promise<Zygote> {
     if (this.#started !== undefined) return this.#started;
-    // After a stop another may be started before the one that was stopped is gone.
+    // After a stop, a new process may be started before the old one is gone.
     const started = this.#warmUp(() => this.#started === started);
     this.#started = started;
     return started;
   }
 
-  /** Ends it with what it runs; resolves when it is gone. */
+  /** Ends the process and its job; resolves when it is gone. */
   async stop(): Promise<void> {
     const started = this.#started;
     this.#started = undefined;
@@ -80,21 +80,21 @@ export class Inspector {
   }
 }
 
-/** Throws unless an inspection has all walls around it that scenes have. */
+/** Asserts that inspections have all sandbox layers of scenes. */
 export function assertSameWalls(inspector: Zygote, zygote: Zygote): void {
   const missing = zygote.layers.filter((layer) => !inspector.layers.includes(layer));
   if (missing.length === 0) return;
   throw new ZygoteDied(`the inspector's sandbox lacks what scenes have around them: ${missing.join(', ')}`);
 }
 
-/** What an inspection writes, by the names that it is published under. */
+/** The output files of an inspection, by their published names. */
 const PUBLISHED: RenderedFile['name'][] = ['video.mp4', 'thumbnail.jpg', 'captions.vtt'];
 const WRITTEN_AS: Partial<Record<RenderedFile['name'], string>> = {
   'video.mp4': 'published.mp4',
   'captions.vtt': 'published.vtt',
 };
 
-/** The files that an inspection has written into a folder; undefined when one that there must be isn't there. */
+/** The files that an inspection wrote; undefined when a required one is missing. */
 export async function publishedFiles(folder: string): Promise<RenderedFile[] | undefined> {
   const files: RenderedFile[] = [];
   for (const name of PUBLISHED) {

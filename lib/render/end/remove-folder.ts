@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 
-// Not among Node's constants, and the same on every architecture: opens also what may not be looked into.
+// Missing in Node's constants; the same on all architectures. Opens folders without read permission.
 const O_PATH = 0o10000000;
 const FOLDER_ITSELF = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PERMISSIONS = 0o7777;
 
 /**
- * Removes a folder that a scene has had, whatever the scene has made of it: folders that their owner may not look
- * into, names that are no text, paths longer than any path may be. No process of the job should be left; if one is,
- * it can't lead the removal elsewhere, because every step goes by a folder's descriptor and a name in it.
+ * Removes a folder of a scene, whatever it contains: unreadable folders, names that are not text, paths beyond the
+ * maximum length. A surviving process of the job cannot redirect the removal, because every step uses a folder
+ * descriptor and a name in it.
  */
 export async function removeFolder(path: string): Promise<void> {
   const top = await openFolder(path);
   if (!top) return;
   try {
-    const prefix = randomUUID(); // A name that no scene has taken.
+    const prefix = randomUUID(); // A prefix that no scene can guess.
     const full: Buffer[] = [];
     await clear(top, async (name) => void full.push(name));
     for (let name = full.pop(), moved = 0; name !== undefined; name = full.pop()) {
       await usingFolder(within(top, name), (folder) =>
-        // To the top, so that no descriptor is needed for each level.
+        // Moved to the top, so the depth does not require a descriptor per level.
         clear(folder, async (inner) => {
           const outside = Buffer.from(`${prefix}-${moved++}`);
           const inside = within(folder, inner);
-          await usingFolder(inside, async () => {}); // To be moved, a folder must be writable itself.
+          await usingFolder(inside, async () => {}); // A folder must be writable to be moved.
           await rename(inside, within(top, outside));
           full.push(outside);
         }),
@@ -38,7 +38,7 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessMissing(rmdir(path));
 }
 
-/** The same, but never rejects: what stays is no reason to end anything differently. The next start tries again. */
+/** Removes a folder; reports problems instead of rejecting. The next start retries. */
 export async function discardFolder(path: string, onProblem: (problem: string) => void): Promise<void> {
   try {
     await removeFolder(path);
@@ -47,7 +47,7 @@ export async function discardFolder(path: string, onProblem: (problem: string) =
   }
 }
 
-/** Removes what is in a folder, but for folders that aren't empty. */
+/** Removes the entries of a folder, except non-empty folders. */
 async function clear(folder: FileHandle, onFull: (name: Buffer) => Promise<void>): Promise<void> {
   const entries = await readdir(itself(folder), { encoding: 'buffer', withFileTypes: true });
   for (const entry of entries) {
@@ -76,7 +76,7 @@ async function usingFolder(path: Buffer, use: (folder: FileHandle) => Promise<vo
   }
 }
 
-/** Opens a folder and lets its owner do with it what an owner may; undefined when it isn't there. */
+/** Opens a folder and gives its owner all permissions; undefined when it does not exist. */
 async function openFolder(path: string | Buffer): Promise<FileHandle | undefined> {
   const folder = await unlessMissing(open(path, FOLDER_ITSELF));
   if (!folder) return undefined;
@@ -90,7 +90,7 @@ async function openFolder(path: string | Buffer): Promise<FileHandle | undefined
   }
 }
 
-/** The way to an open folder, whatever its path has become. */
+/** The path of an open folder, independent of renames. */
 function itself(folder: FileHandle): string {
   return `/proc/self/fd/${folder.fd}`;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** To end, killed processes need a moment, and what waits for a disk longer. */
+/** How long killed processes may take to end; those in disk I/O take longest. */
 const PATIENCE_MS = 1_000;
 
 interface RunningProcess {
@@ -9,7 +9,7 @@ interface RunningProcess {
   session: number;
 }
 
-/** Kills a process and all below it. */
+/** Kills a process and all its descendants. */
 export function killTree(root: number): void {
   killAll(() => {
     const all = runningProcesses();
@@ -23,8 +23,8 @@ export function killTree(root: number): void {
 }
 
 /**
- * Kills what is left of a session whose leader has ended, and been waited for. Whoever has its id now is another, and
- * then nothing is left: the kernel gives an id to nobody else while there is a session of that name.
+ * Kills the remaining processes of a session whose leader has been reaped. The kernel reuses a pid only when no
+ * session of that id exists, so when another process has the id, nothing is left to kill.
  */
 export function killSession(leader: number): void {
   killAll(() => {
@@ -35,8 +35,8 @@ export function killSession(leader: number): void {
 }
 
 /**
- * Stops them all before one is killed: otherwise those that fork without end are never all found. And again, until none
- * is left: the kernel lets a stopped process go on when its group has lost its parents.
+ * Stops all processes before killing any, to catch fork bombs. Repeats until none is left, because the kernel
+ * continues stopped processes of orphaned process groups.
  */
 function killAll(find: () => number[]): void {
   const deadline = performance.now() + PATIENCE_MS;
@@ -70,9 +70,9 @@ function runningProcesses(): RunningProcess[] {
 function processOf(pid: number): RunningProcess | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is a name in brackets that may hold anything.
+    // The second field is the process name in parentheses, which may contain any characters.
     const [state, parent, , session] = status.slice(status.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z' || state === 'X') return undefined; // Dead, and not waited for.
+    if (state === 'Z' || state === 'X') return undefined; // A zombie.
     return { pid, parent: Number(parent), session: Number(session) };
   } catch {
     return undefined; // It has ended meanwhile.

@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 
 const LOOK_MS = 1_000;
-/** Most looks only read; every so many, something is written. */
+/** Most checks only read; one in this many also writes. */
 const LOOKS_PER_WRITE = 10;
-/** A file system that answers later than this hangs. */
+/** Time-out after which a file system counts as hung. */
 const SILENCE_MS = 10_000;
 
 /**
- * Looks every second whether the folder for renders in progress can be used. Without it every render would fail, and the
- * idle service would notice by its next sign of life, minutes later. Emits `change` when it can be used again, and when
- * it is another folder: what works in it must be tried.
+ * Checks every second whether the work folder is usable. Otherwise every render would fail, and an idle service would
+ * notice only at its next probe, minutes later. Emits `change` when the folder is usable again or was replaced, so
+ * the renderer is probed.
  */
 export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   readonly #check: (how: { write: boolean }) => Promise<boolean>;
@@ -20,11 +20,11 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   #looks = 0;
   #looking: Promise<void> | undefined;
   #lookedAtMs = 0;
-  /** Why renders can't be made in it, in words for the log; null while they can. */
+  /** The problem, for the log; null while the folder is usable. */
   problem: string | null = null;
 
   constructor(options: {
-    /** Sees whether it can be used; resolves with true when it is another one than before. */
+    /** Checks the folder; resolves with true when it was replaced. */
     check: (how: { write: boolean }) => Promise<boolean>;
     logger: Logger;
   }) {
@@ -37,7 +37,7 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
-  /** Looks at once, by writing in it; resolves with whether it can be used. */
+  /** Checks immediately with a write; resolves with whether the folder is usable. */
   async canBeUsed(): Promise<boolean> {
     await this.#looked();
     this.#look({ write: true });
@@ -45,14 +45,14 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
     return this.problem === null && !this.#hangs;
   }
 
-  /** Resolves when it looks no more; a look that hangs isn't waited for. */
+  /** Stops the checks; does not wait for one that hangs. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     if (!this.#hangs) await this.#looking;
   }
 
-  /** Resolves when the look in progress is over, or has taken so long that it hangs. */
+  /** Resolves when the current check has ended or timed out. */
   async #looked(): Promise<void> {
     if (this.#looking !== undefined)
       await Promise.race([this.#looking, delay(SILENCE_MS, undefined, { ref: false })]);
@@ -62,7 +62,7 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
     return this.#looking !== undefined && performance.now() - this.#lookedAtMs > SILENCE_MS;
   }
 
-  /** What was found broken is tried at each look. */
+  /** While there is a problem, every check writes. */
   #look({ write = this.problem !== null || ++this.#looks % LOOKS_PER_WRITE === 0 } = {}): void {
     if (this.#hangs) this.#fail('its file system does not answer');
     if (this.#looking !== undefined) return;
@@ -80,7 +80,7 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   #pass(isNew: boolean): void {
     if (!this.#timer || (this.problem === null && !isNew)) return;
     this.problem = null;
-    this.#logger.warn({}, 'The work folder was lost; renders can be made in it again.');
+    this.#logger.warn({}, 'The work folder is usable again.');
     this.emit('change');
   }
 

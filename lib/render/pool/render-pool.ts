@@ -29,14 +29,14 @@ import { STOPPING, threadCounters } from './thread-counters.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 60_000;
-// From source the worker is TypeScript too.
+// TypeScript when running from source.
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
   .href;
 
-/** A render under way in the pool. */
+/** A running render. */
 export interface PooledRender {
   result: Promise<RenderResult>;
-  /** Ends it soon; its result is then `stopped`, unless it was over already. */
+  /** Stops the render; its result is `stopped`, unless it has already ended. */
   stop(reason: StopReason): void;
 }
 
@@ -46,20 +46,20 @@ export interface RenderEvents {
   onPreview: (jpeg: Buffer) => void;
 }
 
-/** Versions of what renders. */
+/** Versions of the renderer. */
 export interface RendererVersions {
   manim: string;
   python: string;
 }
 
 interface RenderPoolEvents {
-  /** A render showed that the renderer works, or a process of it died. */
+  /** A render completed, or a renderer process died. */
   evidence: [evidence: 'rendered' | 'died'];
-  /** A worker has become able to render. */
+  /** A worker became warm. */
   warm: [];
 }
 
-/** A Piscina pool whose threads own a warm Python process each. */
+/** A Piscina pool whose threads each own a warm Python process. */
 export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly size: number;
   readonly #launcher: Launcher;
@@ -71,19 +71,19 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
   #keepAlive: NodeJS.Timeout | undefined;
-  /** The removal of what earlier runs left. */
+  /** The removal of files of earlier runs. */
   #removal: Promise<unknown> | undefined;
-  /** By thread: how many warm zygotes it has. */
+  /** The number of warm zygotes, by thread. */
   readonly #warm = new Map<number, number>();
   versions: RendererVersions | null = null;
-  /** The sandbox of the worker that was the last to become warm. */
+  /** The sandbox of the last worker that became warm. */
   sandbox: SandboxStatus | null = null;
-  /** Why nothing is rendered although workers were warm before: a new one's sandbox doesn't hold. */
+  /** Why rendering is refused: the sandbox of a new worker failed its check. */
   refusal: string | null = null;
 
-  /** How often a renderer process died or could not be started. */
+  /** How many renderer processes died or failed to start. */
   rendererDeaths = 0;
-  /** Renders under way. */
+  /** Running renders. */
   #rendering = 0;
 
   constructor(options: {
@@ -103,8 +103,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Starts all workers and waits until one is warm; `renderer_unavailable` when the first one to answer isn't. Rejects
-   * with the reason of `signal` when that comes first. Either way, `stop` ends what was started.
+   * Starts all workers and waits until one is warm. Errors: `renderer_unavailable` when the first worker to report is
+   * not warm; the reason of `signal` on abort. After an error, call `stop`.
    */
   async start(signal: AbortSignal): Promise<void> {
     await this.#setAside();
@@ -119,7 +119,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       threads: this.#threads,
     };
     signal.throwIfAborted();
-    // Piscina's idle threads don't keep a program running; a started service does, as a listening server would.
+    // Keeps the process alive, which Piscina's idle threads do not.
     this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
     this.#piscina = new piscina.Piscina({
       filename: WORKER_FILE,
@@ -128,7 +128,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       maxThreads: this.size,
       concurrentTasksPerWorker: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
-      // Waiting in Atomics would stop the thread's event loop, and with it the watch over its zygote.
+      // Atomics.wait would block the thread's event loop, which monitors its zygote.
       atomics: 'disabled',
     });
     this.#piscina.on('error', (error: Error) => {
@@ -145,20 +145,20 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Takes away what a killed service left. Its renders ended with it; they are attempted again from the start. No
-   * start waits for its removal, or fails by it.
+   * Moves the work folder of a killed service aside and removes it in the background; the start does not wait for it,
+   * nor fail because of it.
    */
   async #setAside(): Promise<void> {
     const aside = `${this.#workFolder}.old-`;
     await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return;
-      // A file system of its own stays where it is, emptied.
+      // A mount point cannot be renamed, so it is emptied.
       await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EBUSY') throw error;
       });
     });
     const parent = dirname(aside);
-    const names = await readdir(parent).catch(() => []); // The first start makes it.
+    const names = await readdir(parent).catch(() => []); // Missing before the first start.
     const left = names.filter((name) => name.startsWith(basename(aside)));
     this.#removal = Promise.all(left.map((name) => discardFolder(join(parent, name), this.#warn)));
   }
@@ -176,8 +176,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Where a tree can't be seen as `/`, its programs are told where they are; an environment's settings are written again
-   * without the paths that it was made with.
+   * Relocates a tree that cannot be mounted as `/`; rewrites an environment's settings without its original paths.
    */
   async #prepared(): Promise<Launcher> {
     const launcher = this.#launcher;
@@ -188,7 +187,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         await writeFile(settingsFile, plainSettings(environment), { mode: 0o644 });
         return { ...launcher, environment: { ...environment, settingsFile } };
       } catch (error) {
-        // On a full disk the service starts all the same. Scenes can then read where the environment was made.
+        // The service also starts on a full disk; scenes can then read the environment's original paths.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
         return launcher;
       }
@@ -198,8 +197,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Sees whether the work folder can be used; see {@link WorkFolder.check}. Workers that find theirs gone start again by
-   * themselves, before their next job.
+   * Checks the work folder; see {@link WorkFolder.check}. Workers whose folder is gone restart before their next job.
    */
   async checkWorkFolder(how: { write: boolean }): Promise<boolean> {
     const isNew = await this.#place.check(how);
@@ -207,7 +205,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     return isNew;
   }
 
-  /** Renders on the next free worker. The caller keeps to `size` renders at a time. */
+  /** Renders on the next free worker. The caller must not exceed `size` concurrent renders. */
   render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
     if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
     const { port1: ours, port2: port } = new MessageChannel();
@@ -231,13 +229,13 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     };
   }
 
-  /** Lists the scenes of a source, on the next free worker. */
+  /** Lists the scenes of a source on the next free worker. */
   async listScenes(code: string): Promise<ListResult> {
     if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
     return (await this.#piscina.run({ listScenesOf: code })) as ListResult;
   }
 
-  /** Ends all renders and zygotes, then the threads. */
+  /** Stops all renders and zygotes, then the threads. */
   async stop(): Promise<void> {
     const piscina = this.#piscina;
     if (!piscina) return;
@@ -267,7 +265,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     shutdown.postMessage('stop');
     await Promise.race([allStopped, tooLate]);
     shutdown.close();
-    // A thread that didn't answer is ended with the others; its processes end with it.
+    // Unresponsive threads are terminated with the others; their processes end with them.
     if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');
   }
 
@@ -304,7 +302,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     }
   }
 
-  /** The most likely reason where nothing is isolated and the service is root. */
+  /** The most likely reason without isolation when the service runs as root. */
   #hint(): string {
     if (this.#launcher.isolation !== 'none' || this.#launcher.firstUid === undefined) return '';
     return (

@@ -9,21 +9,20 @@ import { ownScene } from '../sandbox/sandbox.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderPool } from './render-pool.ts';
 
-/** How often it is looked whether a sign of life is due. */
+/** Interval of checks whether a probe is due. */
 const LOOK_MS = 1_000;
-/** A renderer that doesn't render is asked again after so long, and then after longer: it costs a start each time. */
+/** Backoff for probing a broken renderer, each of which starts a process. */
 const AGAIN_FIRST_MS = 10_000;
 const AGAIN_LONGEST_MS = 60_000;
-/** The sign of life takes a fraction of a second; this is for machines that have something else to do. */
+/** A probe takes a fraction of a second; the rest is for busy machines. */
 const TIMEOUT_MS = 60_000;
-/** One process that was killed is no broken renderer. */
+/** Attempts per probe: a single killed process does not mean a broken renderer. */
 const TRIES = 2;
 
 /**
- * Knows whether the renderer still renders. Every video that comes out shows that it does. When none has for a while,
- * or a renderer process died, a small scene of our own is rendered the way jobs are: only that one decides, because
- * scenes of clients must not be able to make the service look broken. Emits `recovered` when a broken renderer works
- * again.
+ * Monitors whether the renderer works. Every finished video proves it. Without one for a while, or after a renderer
+ * process died, a small probe scene is rendered like a job. Only the probe can fail the check, so scenes of clients
+ * cannot make the service look broken. Emits `recovered` when a broken renderer works again.
  */
 export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   readonly #pool: RenderPool;
@@ -40,17 +39,17 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   #doubtful = false;
   #trying: Promise<void> | undefined;
   #stop: () => void = () => {};
-  /** Why nothing can be rendered, in words for the log; null while it can. */
+  /** The problem, for the log; null while the renderer works. */
   problem: string | null = null;
 
-  /** `idleMs`: how long no video may come out before it is tried. */
+  /** `idleMs`: milliseconds without a finished video before a probe. */
   constructor(options: {
     pool: RenderPool;
     launcher: Launcher;
     clock: Clock;
     logger: Logger;
     idleMs: number;
-    /** While the disk is full, or the work folder can't be used, a scene that fails says nothing about the renderer. */
+    /** With a full disk or an unusable work folder, a failed probe does not mean that the renderer is broken. */
     room: SpareRoom | undefined;
     place: WorkFolderWatch;
   }) {
@@ -64,7 +63,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#code = ownScene(options.launcher, 'sign_of_life.py');
   }
 
-  /** Begins with a renderer that has just become warm. */
+  /** Starts monitoring a renderer that just became warm. */
   start(): void {
     this.#lastRenderedMs = this.#clock.now();
     this.#pool.on('evidence', this.#note);
@@ -79,7 +78,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     await this.#trying;
   }
 
-  /** It is tried at the next look. */
+  /** Requests a probe at the next check. */
   doubt(): void {
     this.#doubtful = true;
     this.#lastTriedMs = 0;
@@ -96,7 +95,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#againMs = AGAIN_FIRST_MS;
     if (this.problem === null) return;
     this.problem = null;
-    this.#logger.info({}, 'The renderer renders again.');
+    this.#logger.info({}, 'The renderer works again.');
     this.emit('recovered');
   };
 
@@ -104,7 +103,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     if (this.#trying || this.#room?.isShort || this.#place.problem !== null || !this.#isDue()) return;
     this.#lastTriedMs = this.#clock.now();
     this.#trying = this.#try()
-      .catch((error: unknown) => this.#logger.error({ err: error }, 'The renderer could not be tried.'))
+      .catch((error: unknown) => this.#logger.error({ err: error }, 'Probing the renderer failed.'))
       .finally(() => {
         this.#trying = undefined;
       });
@@ -112,11 +111,11 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
 
   #isDue(): boolean {
     const now = this.#clock.now();
-    // A clock that was set back must not put a trial off for as long.
+    // After the clock was set back, probes must not be delayed by the difference.
     this.#lastRenderedMs = Math.min(this.#lastRenderedMs, now);
     this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
     if (this.problem !== null && !this.#doubtful) return now - this.#lastTriedMs >= this.#againMs;
-    // While all workers are busy, nothing is idle; in doubt the next one that gets free is taken.
+    // Without doubt, a probe needs an idle worker; in doubt it takes the next free one.
     return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#pool.hasIdleWorker);
   }
 
@@ -129,7 +128,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
       reason = reasonOf(result);
     }
     if (!(await this.#place.canBeUsed()) || !this.#timer) return;
-    if (this.problem === null) this.#logger.error({ reason }, 'The renderer does not render any more.');
+    if (this.problem === null) this.#logger.error({ reason }, 'The renderer has stopped working.');
     else this.#againMs = Math.min(2 * this.#againMs, AGAIN_LONGEST_MS);
     this.problem = reason;
     this.#doubtful = false;

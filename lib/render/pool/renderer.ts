@@ -18,18 +18,18 @@ import { RendererWatch } from './renderer-watch.ts';
 
 const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
 
-/** How a renderer does. */
+/** The status of a renderer. */
 export interface RendererStatus {
   workers: number;
-  /** Workers that have a warm process. */
+  /** Workers with a warm process. */
   warmWorkers: number;
-  /** How often a process died or could not be started. */
+  /** How many processes died or failed to start. */
   deaths: number;
-  /** A sandbox that held before doesn't any more. */
+  /** The sandbox failed its check after it had passed before. */
   refused: boolean;
-  /** A scene that must render doesn't. */
+  /** The probe scene does not render. */
   broken: boolean;
-  /** The folder for renders in progress can't be used. */
+  /** The work folder cannot be used. */
   placeless: boolean;
   versions: RendererVersions | null;
   sandbox: SandboxStatus | null;
@@ -42,7 +42,7 @@ interface Options {
   limits: RenderLimits;
   /** Absolute. */
   workFolder: string;
-  /** How long no video may come out before one is tried; 0: none is. Default 10 minutes. */
+  /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
   signOfLifeAfterMs: number | undefined;
   clock: Clock;
   logger: Logger;
@@ -50,8 +50,8 @@ interface Options {
 }
 
 /**
- * What a service renders with: workers that were started on the renderer that was found, and the watch over them. Emits
- * `ready` when it may render what it could not before: a worker has become warm, or the renderer works again.
+ * The renderer of a service: its workers and their monitoring. Emits `ready` when a worker became warm or the
+ * renderer works again.
  */
 export class Renderer extends EventEmitter<{ ready: [] }> {
   readonly #options: Options;
@@ -66,9 +66,9 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }
 
   /**
-   * Finds the renderer, starts the workers and begins to watch them; resolves when one is warm. `letThrough`:
-   * lets users of their own, whom workers run as, pass to the folder that they work in. `signal` ends the start, which rejects
-   * with its reason. Error: `renderer_unavailable`.
+   * Locates the renderer, starts and monitors the workers; resolves when one is warm. `letThrough` lets the workers'
+   * own users traverse to the work folder. `signal` aborts the start, which rejects with its reason. Error:
+   * `renderer_unavailable`.
    */
   async start({
     letThrough,
@@ -116,12 +116,12 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     place.start();
   }
 
-  /** It isn't tried any more; what renders goes on. */
+  /** Stops monitoring; running renders continue. */
   async stopWatch(): Promise<void> {
     await Promise.all([this.#watch?.stop(), this.#placeWatch?.stop()]);
   }
 
-  /** Resolves when no process is left. */
+  /** Stops everything; resolves when no process is left. */
   async stop(): Promise<void> {
     await this.stopWatch();
     this.#watch = undefined;
@@ -132,7 +132,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#cgroups = undefined;
   }
 
-  /** How many renders it makes at a time. */
+  /** The number of concurrent renders. */
   get size(): number {
     return this.#options.workers;
   }
@@ -142,7 +142,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     return this.#started.render(task, events);
   }
 
-  /** False while jobs that it is given would only use up their attempts. */
+  /** False while renders would fail because of a known problem. */
   get mayRender(): boolean {
     return !this.#pool?.refusal && !this.#watch?.problem && !this.#placeWatch?.problem;
   }
@@ -182,7 +182,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }
 }
 
-/** The data folder is closed to other users of the machine; whether another folder is, nobody knows. */
+/** The studio folder. Only the data folder is known to be inaccessible to other users. */
 export function studioOf(
   folder: string | undefined,
   dataFolder: { path: string } | undefined,

@@ -1,24 +1,24 @@
-/** Numbers that the pool and its threads share. */
+/** Counters shared by the pool and its threads. */
 export type ThreadCounters = Int32Array<SharedArrayBuffer>;
 
-/** How many threads were ever started: each has a work folder and a user id of its own. */
+/** The number of threads ever started; determines each thread's work folder and user id. */
 export const STARTED = 0;
-/** 1 once the pool stops: a thread that comes up only then must not start anything. */
+/** 1 once the pool stops: threads that start later must not start processes. */
 export const STOPPING = 1;
 
-/** 1 while a thread has its turn: see {@link inTurn}. */
+/** The lock of {@link inTurn}. */
 const TURN = 2;
-/** 1 once a thread has tried what is limited for all of them together. */
+/** 1 once a thread has checked a limit that all threads share. */
 export const TRIED_TOGETHER = 3;
 
 export function threadCounters(): ThreadCounters {
   return new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Longer than anything that is done in turn: a thread that died would hold up the others for ever. */
+/** Time-out of the lock, in case its owner died; longer than any work done under it. */
 const LONGEST_TURN_MS = 120_000;
 
-/** Does something while no other thread does. */
+/** Runs work under a lock shared by all threads. */
 export async function inTurn<T>(threads: ThreadCounters, work: () => Promise<T>): Promise<T> {
   const giveUpMs = performance.now() + LONGEST_TURN_MS;
   while (Atomics.compareExchange(threads, TURN, 0, 1) === 1 && performance.now() < giveUpMs) {

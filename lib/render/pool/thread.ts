@@ -5,9 +5,9 @@ import type { WorkerSettings } from '../run/worker-settings.ts';
 import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import { STARTED, STOPPING } from './thread-counters.ts';
 
-/** What the pool gives every thread. */
+/** The worker data of a thread. */
 export interface WorkerData extends Omit<WorkerSettings, 'index'> {
-  /** Over this channel the pool asks all threads to end what they run. */
+  /** The channel over which the pool stops all threads. */
   shutdownChannel: string;
 }
 
@@ -19,7 +19,7 @@ export type WorkerMessage =
   | { type: 'stopped' };
 
 interface WarmZygotes {
-  /** The thread that says it, and how many zygotes it has. */
+  /** The sending thread, and its number of warm zygotes. */
   thread: number;
   warm: number;
 }
@@ -27,7 +27,7 @@ interface WarmZygotes {
 const data = workerData as WorkerData;
 const post = (message: WorkerMessage) => parentPort?.postMessage(message);
 
-// User ids come round again after so many threads: long after the first of them has gone.
+// User ids are reused after this many threads, when the first has long ended.
 const USER_IDS = 1000;
 const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
 

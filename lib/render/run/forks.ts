@@ -10,38 +10,38 @@ import type { RenderResult, StopReason } from './render-task.ts';
 import { endedBefore, tooSlow } from './words.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
-/** Captions, twice, and a thumbnail. */
+/** Room for two copies of the captions and a thumbnail. */
 const BESIDE_VIDEO_BYTES = 64 * 1024 * 1024;
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
 
-/** Why a job is being ended before its time. */
+/** Why a job is stopped early. */
 export type EndReason = StopReason | 'timeout';
 
-/** A zygote with a job on it, or about to have one. */
+/** A zygote with a job, or reserved for one. */
 export interface Occupied {
   zygote: Zygote;
   background: boolean;
   endReason: EndReason | undefined;
 }
 
-/** A fork ended, or its zygote died, before it was given what it was to do. */
+/** A fork ended, or its zygote died, before it received its job. */
 export class Untried extends Error {
   override readonly name = 'Untried';
 }
 
-/** What one fork did. */
+/** The result of a fork. */
 export interface ForkOutcome {
   end: JobEnded;
-  /** It came as far as hostile bytes: a render says something before it reads the scene. */
+  /** True once untrusted input may have been read: a render sends a report before it reads the scene. */
   begun: boolean;
-  /** Its last word: the first `done`, `inspected` or `failed` that it said. */
+  /** The first `done`, `inspected` or `failed` report. */
   verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'scenes' | 'failed' }> | undefined;
 }
 
 /** The forks of one worker's zygotes. */
 export class Forks {
   readonly #settings: WorkerSettings;
-  /** Of the worker: those of its jobs lie in it. */
+  /** The worker's folder, which contains those of its jobs. */
   readonly #folder: string;
 
   constructor(settings: WorkerSettings, folder: string) {
@@ -49,7 +49,7 @@ export class Forks {
     this.#folder = folder;
   }
 
-  /** Forks `current.zygote` for a job, with `folder` as its own, and waits for the end of the fork. */
+  /** Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. */
   async run(
     current: Occupied,
     folder: string,
@@ -84,12 +84,13 @@ export class Forks {
         background: current.background,
         ...filesOf(job.kind, this.#settings.limits),
       });
-      // It may have come while there was nothing to kill yet.
+      // A stop may have been requested before there was a fork to kill.
       if (current.endReason) current.zygote.killJob();
       const end = await running.catch((error: Error) => {
         throw channel.connected ? error : new Untried(error.message);
       });
-      // A service without a free descriptor has refused the connection: the fork was never told what to do.
+      // Without a free file descriptor the service could not accept the connection, so the fork never received its
+      // job.
       if (!channel.connected && end.reason === null && !current.endReason) {
         throw new Untried(endedBefore(end), { cause: channel.shortage() });
       }
@@ -100,7 +101,7 @@ export class Forks {
     }
   }
 
-  /** Undefined when a fork did what it was made for. */
+  /** The failure of a fork; undefined when it succeeded. */
   failureOf(
     outcome: ForkOutcome,
     inWords: (end: JobEnded, limits: RenderLimits) => string,
@@ -109,7 +110,7 @@ export class Forks {
   ): RenderResult | undefined {
     const { reason, signal } = outcome.end;
     if (reason === 'no_room') return { kind: 'no_room', durationMs };
-    // Whatever fails while there is no room for a scene's files fails because of it.
+    // When the disk or file limit is reached, it is the cause of any failure.
     const isFull = reason === 'disk' || reason === 'files';
     if (outcome.verdict?.type === 'failed')
       return {
@@ -117,10 +118,10 @@ export class Forks {
         durationMs,
         error: isFull ? inWords(outcome.end, this.#settings.limits) : outcome.verdict.error,
       };
-    // One that is ended after its last word may not have left all that it was to leave.
+    // A fork killed after its verdict may have left incomplete files.
     const isCut = endReason !== undefined && signal === 'SIGKILL';
     if (outcome.verdict && !isCut) return undefined;
-    // To end what was found beyond another limit can take until the time is over.
+    // Ending a job that exceeded another limit can take until the time-out.
     if (endReason === 'timeout' && outcome.end.reason === null)
       return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits) };
     if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
@@ -130,7 +131,7 @@ export class Forks {
     return { kind: 'failed', durationMs, error: inWords(outcome.end, this.#settings.limits) };
   }
 
-  /** Makes a folder that belongs to the user that the fork runs as. */
+  /** Creates a folder owned by the fork's user. */
   async makeFolder(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
@@ -138,13 +139,13 @@ export class Forks {
   }
 }
 
-/** Length of the video, as the fork said. */
+/** The length of the video, as reported by the fork. */
 export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
   if (verdict?.type !== 'done' && verdict?.type !== 'inspected') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
 }
 
-/** What was left, what is published of it, and no more than some megabytes besides. */
+/** The disk limit of an inspection: the scene's video, the published one, and some megabytes. */
 function roomForInspection({ outputBytes }: RenderLimits): number {
   return 2 * outputBytes + BESIDE_VIDEO_BYTES;
 }

@@ -5,13 +5,13 @@ import { readLines } from './line-reader.ts';
 import { type JobReport, LONGEST_LINE_BYTES, parseJobReport, type RendererJob } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
-// A renderer says some ten lines a second. Whoever says far more has to wait until they are read.
+// A renderer sends about ten lines a second; reading far more than that is throttled.
 const MOST_LINES = 1000;
 const PACE_MS = 1000;
 
 /**
- * The way between a worker and one fork: a Unix socket in the job's folder that takes exactly one connection.
- * Its name is gone before the fork is told what to run, so nothing that the scene starts can come in by it.
+ * The channel between a worker and a fork: a Unix socket in the job's folder that accepts exactly one connection. Its
+ * name is removed before the job is sent, so no process of the scene can connect.
  */
 export class JobChannel {
   readonly #server: Server;
@@ -25,7 +25,7 @@ export class JobChannel {
     this.#folderFd = folderFd;
   }
 
-  /** Listens in `folder`, owned by `uid` when given; hands the job to whoever connects, then reads its reports. */
+  /** Listens in `folder`, owned by `uid` when given; sends the job to the first client, then reads its reports. */
   static async open(options: {
     folder: string;
     uid: number | undefined;
@@ -33,12 +33,12 @@ export class JobChannel {
     onReport: (report: JobReport) => void;
   }): Promise<JobChannel> {
     const server = createServer();
-    // A socket's path has at most 107 bytes and a data folder may be deep: go by the folder's descriptor.
+    // Addressed by the folder's descriptor, because socket paths are limited to 107 bytes.
     const folderFd = openSync(options.folder, 'r');
     const path = `/proc/self/fd/${folderFd}/${SOCKET_NAME}`;
     const channel = new JobChannel(server, folderFd);
     server.once('connection', (socket) => {
-      server.close(); // Removes its name, too.
+      server.close(); // Also removes the socket's name.
       channel.#talk(socket, options.job, options.onReport);
     });
     try {
@@ -54,17 +54,17 @@ export class JobChannel {
     return channel;
   }
 
-  /** The socket's path for the fork, which goes there from the folder. */
+  /** The path of the socket, for the fork. */
   static pathIn(folder: string): string {
     return join(folder, SOCKET_NAME);
   }
 
-  /** The fork has connected: it has been, or is being, given its job. */
+  /** Whether the fork has connected, and its job has been or is being sent. */
   get connected(): boolean {
     return this.#socket !== undefined;
   }
 
-  /** Why no connection could be taken now, where the reason is the service's own. */
+  /** The error when the service cannot accept connections for lack of file descriptors. */
   shortage(): unknown {
     try {
       closeSync(openSync('/dev/null', 'r'));
@@ -74,7 +74,7 @@ export class JobChannel {
     }
   }
 
-  /** Resolves when everything that the fork said has been read. After the job's end. */
+  /** Resolves when all reports of the fork have been read. Call it after the job's end. */
   async drained(): Promise<void> {
     const socket = this.#socket;
     this.#over = true;
@@ -92,7 +92,7 @@ export class JobChannel {
 
   #talk(socket: Socket, job: RendererJob, onReport: (report: JobReport) => void): void {
     this.#socket = socket;
-    // The other end dies with its job: a reset is an end like any other.
+    // A reset is a normal end: the peer dies with its job.
     socket.on('error', () => {});
     let sinceMs = performance.now();
     let lines = 0;

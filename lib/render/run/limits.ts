@@ -1,8 +1,8 @@
-/** What one render may use. Going over a limit fails the job with a message that names it. */
+/** Resource limits of a render. Exceeding a limit fails the job with a message that names it. */
 export interface RenderLimits {
   /** Wall-clock time of a render. Default 10 minutes. */
   timeoutMs: number;
-  /** Memory of all processes of a render together. Default 2 GiB. */
+  /** Total memory of all processes of a render. Default 2 GiB. */
   memoryBytes: number;
   /** Address space of each process. Default 4 GiB. */
   addressSpaceBytes: number;
@@ -10,7 +10,7 @@ export interface RenderLimits {
   processes: number;
   /** Size of any one file. Default 1 GiB. */
   fileSizeBytes: number;
-  /** Size of all files that a render has on disk at once, those that it has removed but holds included. Default 1 GiB. */
+  /** Total size of a render's files on disk, including deleted files that are still open. Default 1 GiB. */
   diskBytes: number;
   /** Number of those files and folders. Default 20,000. */
   files: number;

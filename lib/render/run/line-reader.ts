@@ -1,23 +1,26 @@
 import type { Readable } from 'node:stream';
 
-/** Control characters, C1 and the line and paragraph separators too: none may reach a log, a terminal or a client. */
+/**
+ * Control characters, including C1 and the line and paragraph separators, which must not reach a log, a terminal or a
+ * client.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /**
- * Characters that aren't seen and make text look like another. Joiners and marks of direction stay: emoji, Persian,
- * Hindi and Hebrew are written with them.
+ * Invisible characters that can disguise text. Joiners and direction marks are kept: emoji, Persian, Hindi and Hebrew
+ * need them.
  */
 const DISGUISING = /[\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-/** Takes control characters other than tab and newline, and disguises, out of text that a scene may have chosen. */
+/** Removes control characters, except tab and newline, and disguising characters from untrusted text. */
 export function withoutControlCharacters(text: string): string {
   return text.replace(CONTROL, '').replace(DISGUISING, '');
 }
 
 /**
- * Calls `onLine` for each line of a stream. A line longer than `maxBytes` is dropped whole, so that whoever writes
- * can't make the reader hold more than that.
+ * Calls `onLine` for each line of a stream. Drops lines longer than `maxBytes`, which bounds the memory of the
+ * reader.
  */
 export function readLines(stream: Readable, maxBytes: number, onLine: (line: string) => void): void {
   let pieces: Buffer[] = [];
@@ -45,7 +48,7 @@ export function readLines(stream: Readable, maxBytes: number, onLine: (line: str
   }
 }
 
-/** A line as a JSON object; undefined when it is none. */
+/** Parses a line as a JSON object; undefined when it is not one. */
 export function parseObject(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);

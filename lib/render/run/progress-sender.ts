@@ -3,12 +3,12 @@ import type { RenderMessage, RenderProgress, RenderStage } from './render-task.t
 
 const STAGES: RenderStage[] = ['loading', 'rendering', 'finishing', 'checking'];
 const PROGRESS_INTERVAL_MS = 50;
-// A renderer that keeps to its interval may be late with one preview and in time with the next.
+// Tolerance: a late preview may be followed by one in time.
 const PREVIEW_HASTE = 0.5;
 
 /**
- * Passes on what a job says of its progress, but no more than anyone can look at: what a scene says without end must
- * not keep the service busy. What is left out comes with the next message.
+ * Forwards progress reports of a job at a limited rate, so a scene cannot flood the service. Skipped reports are
+ * merged into the next message.
  */
 export class ProgressSender {
   readonly #send: (message: RenderMessage) => void;
@@ -16,11 +16,11 @@ export class ProgressSender {
   readonly #nowMs: () => number;
   readonly #progress: RenderProgress = { stage: 'loading', frames: 0, seconds: 0 };
   #begun = false;
-  /** Not that of a stage: the first frame often comes right behind one, and there may be no other for long. */
+  /** Excludes stage messages: the first frame often follows one immediately, and the next may take long. */
   #advanceSentAtMs = Number.NEGATIVE_INFINITY;
   #previewSentAtMs = Number.NEGATIVE_INFINITY;
 
-  /** `previewIntervalMs`: as asked for; 0: no previews. */
+  /** `previewIntervalMs`: 0 for no previews. */
   constructor(options: {
     send: (message: RenderMessage) => void;
     previewIntervalMs: number;
@@ -31,14 +31,14 @@ export class ProgressSender {
     this.#nowMs = options.nowMs;
   }
 
-  /** Takes a report of the job. */
+  /** Handles a report of the job. */
   hear(report: JobReport): void {
     if (report.type === 'stage') this.enter(report.stage);
     else if (report.type === 'progress') this.#advance(report.frames, report.seconds);
     else if (report.type === 'preview') this.#show(report.jpeg);
   }
 
-  /** Sends a stage, once: there is no way back to an earlier one. */
+  /** Sends a stage once; ignores earlier stages. */
   enter(stage: RenderStage, length: Partial<RenderProgress> = {}): void {
     const isNew = !this.#begun || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
     if (isNew) this.#sendProgress({ ...length, stage });

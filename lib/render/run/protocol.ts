@@ -1,19 +1,19 @@
 import { parseObject, withoutControlCharacters } from './line-reader.ts';
 
 /**
- * What Node and the renderer (`renderer/scene_renderer/protocol.py`) say to each other: JSON, one object a line.
+ * The protocol between Node and the renderer (`renderer/scene_renderer/protocol.py`): one JSON object per line.
  *
- * A zygote's own channel is its standard input and output: it is told to fork and to kill, and reports the end of
- * a job once every process of it is dead. It never sees a scene. Each fork has a channel of its own, a Unix socket
- * in the job's folder, over which it gets its job and sends its reports. A report is a claim of code that nobody
- * trusts; only the zygote's word counts for how the job ended.
+ * A zygote's channel is its standard input and output: it receives commands to fork and to kill, and reports the end
+ * of a job when all its processes are dead. It never sees a scene. Each fork has its own channel, a Unix socket in
+ * the job's folder, to receive its job and send reports. Reports come from untrusted code; only the zygote decides
+ * how a job ended.
  */
 export type ZygoteCommand =
   | ({ type: 'fork' } & ForkCommand)
   | { type: 'kill'; job: string }
   | { type: 'ping' };
 
-/** What the limits of a whole job are is said here; those of its single processes go to itself. */
+/** Contains the limits of the whole job; those of single processes are sent to the fork. */
 export interface ForkCommand {
   job: string;
   folder: string;
@@ -22,11 +22,11 @@ export interface ForkCommand {
   diskBytes: number;
   files: number;
   fileSizeBytes: number;
-  /** Names of files in the folder that the job reads. */
+  /** Names of the input files in the folder. */
   inputs: string[];
-  /** Names of files that it is to leave there, and the largest size in bytes of each. */
+  /** Names of the output files, and the maximum size in bytes of each. */
   outputs: Record<string, number>;
-  /** It gets less of the processor than others. */
+  /** Runs with a lower CPU priority. */
   background: boolean;
 }
 
@@ -35,22 +35,21 @@ export interface ZygoteReady {
   type: 'ready';
   manim: string;
   python: string;
-  /** The layers of the sandbox that it puts each job in, and why it can't use the others here. */
+  /** The sandbox layers of its jobs, and why the other layers are unavailable. */
   layers: string[];
   problems: Record<string, string>;
-  /** Jobs go into the control group that it was given. */
+  /** Whether jobs run in the given control group. */
   cgroup: boolean;
 }
 
-/** Every process of a job is dead. */
+/** All processes of a job are dead. */
 export interface JobEnded {
   type: 'ended';
   job: string;
   exitCode: number | null;
   signal: string | null;
   /**
-   * The limit that all its processes, or all its files, reached together; `no_room`: there was none on the disk for
-   * what the job left.
+   * The limit that its processes or files exceeded in total; `no_room`: the disk was full when copying its output.
    */
   reason: 'memory' | 'disk' | 'files' | 'no_room' | null;
 }
@@ -61,7 +60,7 @@ export type ZygoteReport =
   | JobEnded
   | { type: 'error'; message: string };
 
-/** Limits that the renderer sets on itself. */
+/** Limits that a fork sets on itself. */
 export interface JobLimits {
   addressSpaceBytes: number;
   processes: number;
@@ -84,7 +83,7 @@ export type RendererJob =
       limits: JobLimits;
     }
   | {
-      /** Asks which scenes the source defines. */
+      /** Lists the scenes of the source. */
       kind: 'list';
       code: string;
       widthPx: number;
@@ -94,7 +93,7 @@ export type RendererJob =
       limits: JobLimits;
     }
   | {
-      /** Asks for a look at a video, which must be what was asked for. */
+      /** Inspects a video, which must match the request. */
       kind: 'inspect';
       widthPx: number;
       heightPx: number;
@@ -102,7 +101,7 @@ export type RendererJob =
       limits: JobLimits;
     };
 
-/** What a fork says of its job, after checking. */
+/** A validated report of a fork. */
 export type JobReport =
   | { type: 'stage'; stage: 'loading' | 'rendering' | 'finishing' }
   | { type: 'progress'; frames: number; seconds: number }
@@ -112,7 +111,7 @@ export type JobReport =
   | { type: 'scenes'; names: string[] }
   | { type: 'failed'; error: string };
 
-/** The longest line that is read from a zygote or a fork. */
+/** The longest line accepted from a zygote or a fork. */
 export const LONGEST_LINE_BYTES: number = 128 * 1024;
 
 const LONGEST_ERROR = 4096;
@@ -121,12 +120,12 @@ const MOST_SCENES = 1000;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES = new Set(['loading', 'rendering', 'finishing']);
 
-/** A zygote's line; undefined when it makes no sense. The zygote is ours, so its fields are taken as they are. */
+/** Parses a zygote's line; undefined when it is invalid. The zygote is trusted, so its fields are not checked. */
 export function parseZygoteReport(line: string): ZygoteReport | undefined {
   return parseObject(line) as ZygoteReport | undefined;
 }
 
-/** A fork's line, bounded and cleaned; undefined when it is not a report. */
+/** Parses and sanitizes a fork's line; undefined when it is not a report. */
 export function parseJobReport(line: string): JobReport | undefined {
   const report = parseObject(line);
   switch (report?.['type']) {

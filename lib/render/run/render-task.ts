@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** What a worker is given to render; see {@link RenderMessage} for what passes over `port` meanwhile. */
+/** A render task of a worker; {@link RenderMessage}s are sent over `port`. */
 export interface RenderTask {
   jobId: string;
   code: string;
@@ -8,30 +8,30 @@ export interface RenderTask {
   widthPx: number;
   heightPx: number;
   fps: number;
-  /** A small picture of the frame being drawn, at most this often; 0: none. */
+  /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
-  /** Renders that aren't go first where the processor is short. */
+  /** Renders with a lower CPU priority. */
   background: boolean;
   port: MessagePort;
 }
 
-/** What a worker is given to list the scenes of. */
+/** A task to list the scenes of a source. */
 export interface ListTask {
-  /** The source whose scenes are to be listed. */
+  /** The source code. */
   listScenesOf: string;
 }
 
-/** The names of a source's scenes; `error`: the source is at fault, or went over a limit. */
+/** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */
 export type ListResult =
   | { kind: 'listed'; scenes: string[] }
   | { kind: 'failed'; error: string }
   /** The renderer is at fault. */
   | { kind: 'died'; message: string };
 
-/** Where a render is. */
+/** The stage of a render. */
 export type RenderStage = 'loading' | 'rendering' | 'finishing' | 'checking';
 
-/** How far a running job is. Manim doesn't know a scene's length beforehand, so there is no percentage. */
+/** The progress of a running job. There is no percentage, because Manim does not know a scene's length in advance. */
 export interface RenderProgress {
   stage: RenderStage;
   /** Frames drawn so far. */
@@ -41,8 +41,8 @@ export interface RenderProgress {
 }
 
 /**
- * Why a render is stopped from outside: its job is somebody else's, or over (`worthless`); its cost passed what its owner
- * has; it could not be told that the job is still its own (`cut off`); the service stops.
+ * Why a render is stopped: its claim is no longer valid (`worthless`); its cost exceeds the owner's credits; its
+ * claim could not be renewed (`cut off`); the service stops.
  */
 export type StopReason = 'worthless' | 'funds' | 'cut off' | 'shutdown';
 
@@ -58,13 +58,13 @@ export interface StopMessage {
   reason: StopReason;
 }
 
-/** A file that a render left, checked and out of the scene's reach. */
+/** An output file of a render, inspected and inaccessible to the scene. */
 export interface RenderedFile {
   name: 'video.mp4' | 'thumbnail.jpg' | 'captions.vtt';
   path: string;
 }
 
-/** How a task ended. `durationMs` is render wall-clock time. */
+/** The result of a render. `durationMs` is wall-clock time. */
 export type RenderResult =
   | {
       kind: 'rendered';
@@ -72,17 +72,17 @@ export type RenderResult =
       frames: number;
       seconds: number;
       files: RenderedFile[];
-      /** Holds the files; whoever gets the result removes it. */
+      /** Contains the files; the receiver must remove it. */
       folder: string;
     }
-  /** The scene is at fault, or went over a limit. */
+  /** The scene failed or exceeded a limit. */
   | { kind: 'failed'; durationMs: number; error: string }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
-  /** The disk that renders are written to is full: it may be tried again when there is room. */
+  /** The disk of the work folder is full; can be retried when there is space. */
   | { kind: 'no_room'; durationMs: number }
-  /** There was no renderer to try it with, or, with `isShortage`, the machine lacked what it takes to. */
+  /** No renderer was available or, with `isShortage`, a system resource was exhausted. */
   | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }
-  /** The worker's thread died: whose fault that is can't be told. */
+  /** The worker's thread died, for an unknown reason. */
   | { kind: 'interrupted'; durationMs: 0; message: string }
-  /** The renderer is at fault: it may be tried again. */
+  /** The renderer failed; can be retried. */
   | { kind: 'died'; durationMs: number; message: string };

@@ -22,10 +22,10 @@ import { silentEnd, silentInspection } from './words.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { OWN_RENDER_TIMEOUT_MS, OWN_SIZE, Zygotes } from './zygotes.ts';
 
-/** A disk with less room than this is full: what failed may have taken back a part of what it wrote. */
+/** A disk with less free space counts as full; the failed job may have deleted some of its files. */
 const FULL_BELOW_BYTES = 1024 * 1024;
 
-/** Renders one task at a time, each in a fork of a zygote, whose files another fork inspects. */
+/** Renders one task at a time in a fork of a zygote; another fork inspects its files. */
 export class RenderWorker {
   readonly #settings: WorkerSettings;
   readonly #events: WorkerEvents;
@@ -132,8 +132,8 @@ export class RenderWorker {
   }
 
   /**
-   * What fails while the disk is full isn't the scene's fault, nor the renderer's, unless it was ended for a `reason`. Asked
-   * before the files of the job are removed.
+   * Converts a failure to `no_room` when the disk is full, unless the job was ended for a `reason`. Called before the
+   * job's files are removed.
    */
   async #orNoRoom(failure: RenderResult, reason?: string): Promise<RenderResult> {
     if (reason !== undefined) return failure;
@@ -145,7 +145,7 @@ export class RenderWorker {
     return freeBytes < FULL_BELOW_BYTES ? { kind: 'no_room', durationMs: failure.durationMs } : failure;
   }
 
-  /** Lists the scenes of a source by running it in the sandbox as a render would. */
+  /** Lists the scenes of a source by running it in the sandbox. */
   async list({ listScenesOf: code }: ListTask): Promise<ListResult> {
     const folder = join(this.#folder, `${++this.#attempts}`);
     const job: RendererJob = { kind: 'list', code, ...OWN_SIZE, limits: this.#settings.limits };
@@ -175,7 +175,7 @@ export class RenderWorker {
     }
   }
 
-  /** Ends what runs, and the zygotes. */
+  /** Ends the running task and the zygotes. */
   async stop(): Promise<void> {
     this.#end('shutdown');
     await this.#zygotes.stop();
@@ -196,7 +196,7 @@ export class RenderWorker {
 
 function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
   const { code, className, widthPx, heightPx, previewIntervalMs } = task;
-  // Larger numbers lose digits on the way through JSON; no renderer draws that many frames anyway.
+  // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return { kind: 'render', code, className, widthPx, heightPx, fps, previewIntervalMs, limits };
 }

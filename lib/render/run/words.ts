@@ -1,18 +1,18 @@
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded } from './protocol.ts';
 
-/** Words for a process that ended before it had said anything. */
+/** Describes a fork that ended before it reported anything. */
 export function endedBefore({ signal, exitCode }: JobEnded): string {
   return `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
 }
 
-/** Words for the end of a process without scene code, which only decoded what the scene had left. */
+/** Describes an inspection that ended without a verdict. */
 export function silentInspection({ exitCode, signal, reason }: JobEnded): string {
   if (reason === 'memory') return 'The video needs more memory to be decoded than the limit.';
   return `The video can't be decoded: the process that tried ended by ${signal ?? `exit code ${exitCode}`}.`;
 }
 
-/** Words for a process that ended without a verdict. */
+/** Describes a render that ended without a verdict. */
 export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): string {
   if (reason === 'memory') {
     return `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
@@ -39,19 +39,19 @@ export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: Render
   );
 }
 
-/** As MiB, or as GiB where that is a round number. */
+/** Formats a size in MiB, or in GiB for multiples of 0.5 GiB. */
 export function readableSize(bytes: number): string {
   const mib = bytes / 1024 / 1024;
   return mib >= 1024 && mib % 512 === 0 ? `${mib / 1024} GiB` : `${Math.round(mib)} MiB`;
 }
 
-/** As seconds, or as minutes where that is a round number. */
+/** Formats a time in seconds, or in whole minutes. */
 export function readableTime(ms: number): string {
   if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} minute${ms === 60_000 ? '' : 's'}`;
   return `${ms / 1000} second${ms === 1000 ? '' : 's'}`;
 }
 
-/** Words for a render that was ended because of its time. */
+/** Describes a render that timed out. */
 export function tooSlow({ timeoutMs }: RenderLimits): string {
   return `The render took longer than the limit of ${readableTime(timeoutMs)}.`;
 }

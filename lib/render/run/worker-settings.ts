@@ -5,15 +5,15 @@ import type { RenderLimits } from './limits.ts';
 import type { ZygoteReady } from './protocol.ts';
 
 export interface WorkerSettings {
-  /** Tells this worker's folder and user id from the others'. */
+  /** The worker number, which determines its folder and user id. */
   index: number;
-  /** How many there are. */
+  /** The number of workers. */
   workers: number;
-  /** What it shares with the others. */
+  /** Counters shared by all threads. */
   threads: ThreadCounters;
   launcher: Launcher;
   limits: RenderLimits;
-  /** Below it, each worker has a folder of its own. */
+  /** The parent of the workers' folders. */
   workFolder: string;
 }
 
@@ -22,7 +22,7 @@ export interface WorkerEvents {
   onReady: (ready: ZygoteReady, sandbox: SandboxStatus) => void;
   /** A zygote died or could not be started. */
   onUnready: (message: string) => void;
-  /** Nothing is rendered, because a scene would not stay in the sandbox. */
+  /** The sandbox failed its check; nothing is rendered. */
   onRefused: (message: string) => void;
   onLog: (line: string) => void;
 }

@@ -14,23 +14,23 @@ import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 
 const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
-/** Renders of the service's own, as those that try the sandbox. */
+/** Time-out of the service's own renders, such as the sandbox check. */
 export const OWN_RENDER_TIMEOUT_MS = 30_000;
 export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
 
 export type Orientation = 'landscape' | 'portrait';
 
-/** A zygote, or one that is on its way, and what it knows of the studio's folder. */
+/** A started or starting zygote, and the state of the studio folder at its start. */
 interface StartedZygote {
   zygote: Promise<Zygote>;
   studio: string | undefined;
-  /** The folder that it works in, as soon as that is made; another one with the same name is none that it sees. */
+  /** The identity of its work folder, once created; a new folder with the same name is not visible to it. */
   folder?: string;
 }
 
 /**
- * The warm processes of a worker: a zygote for landscape, one for portrait from the first portrait job on, because Manim
- * fixes some ranges when it is imported, and the inspector of what they render. What dies is started again.
+ * The warm processes of a worker: a zygote for landscape; one for portrait, started with the first portrait job,
+ * because Manim fixes some ranges on import; and the inspector of their output. Processes that die are restarted.
  */
 export class Zygotes {
   readonly #settings: WorkerSettings;
@@ -38,19 +38,19 @@ export class Zygotes {
   readonly #folder: string;
   readonly #forks: Forks;
   readonly #zygotes = new Map<Orientation, StartedZygote>();
-  /** Those that others have taken the place of. */
+  /** Zygotes that have been replaced. */
   readonly #retired = new WeakSet<Zygote>();
   readonly #inspector: Inspector;
   readonly #trial: SandboxTrial;
   #warmZygotes = 0;
-  /** What was said last of a warm zygote, to be said again when the inspector is back. */
+  /** The last `ready` event, repeated when the inspector has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;
   #stopping = false;
-  /** After a start that failed: how long until the next. */
+  /** The delay before the next start after a failed one. */
   #againInMs = AGAIN_FIRST_MS;
   #again: NodeJS.Timeout | undefined;
 
-  /** `folder`: of the worker. */
+  /** `folder`: the worker's folder. */
   constructor(options: { settings: WorkerSettings; events: WorkerEvents; folder: string; forks: Forks }) {
     this.#settings = options.settings;
     this.#events = options.events;
@@ -67,22 +67,22 @@ export class Zygotes {
     });
   }
 
-  /** Zygotes that are warm now, and of use: what they render can be looked at. */
+  /** The number of usable warm zygotes; 0 without an inspector. */
   get warm(): number {
     return this.#inspector.alive ? this.#warmZygotes : 0;
   }
 
-  /** Every zygote still sees the folder that it was started in. */
+  /** Whether the work folder of every zygote still exists. */
   get haveFolders(): boolean {
     return [...this.#zygotes.values()].every((started) => this.#hasFolder(started));
   }
 
-  /** The inspector, warm. */
+  /** The warm inspector. */
   inspector(): Promise<Zygote> {
     return this.#inspector.ready();
   }
 
-  /** Ends all of them; none is started any more. */
+  /** Ends all processes; no more are started. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#again);
@@ -93,7 +93,7 @@ export class Zygotes {
     await this.#inspector.stop();
   }
 
-  /** The zygote of an orientation; one that is dead, or knows an earlier state of the studio's folder, is replaced. */
+  /** The zygote of an orientation; replaced when it is dead or the studio folder has changed. */
   get(orientation: Orientation): Promise<Zygote> {
     let studio: string | undefined;
     try {
@@ -135,7 +135,7 @@ export class Zygotes {
     if (zygote) {
       this.#retired.add(zygote);
       await zygote.stop();
-      await this.#inspector.stop(); // It may know an earlier folder, too.
+      await this.#inspector.stop(); // Its folder may be outdated, too.
     }
     return this.#start(orientation, onFolder);
   }
@@ -173,7 +173,7 @@ export class Zygotes {
     }
   }
 
-  /** Both at the same time; a zygote is of no use without. */
+  /** Starts zygote and inspector in parallel; both are needed. */
   async #startWithInspector(orientation: Orientation): Promise<[Zygote, ZygoteReady]> {
     const inspector = this.#inspector.ready();
     const [zygote] = await Promise.allSettled([this.#startProcess(orientation), inspector]);
@@ -193,7 +193,7 @@ export class Zygotes {
     return startZygote(this.#settings, { workFolder: this.#folder, role, onLog });
   }
 
-  /** Starts an inspector unless there is one; one that can't be started now is started after a while. */
+  /** Restarts a dead inspector; retries after a delay when that fails. */
   async #replaceInspector(): Promise<void> {
     if (this.#inspector.alive) return;
     try {
@@ -206,7 +206,7 @@ export class Zygotes {
     }
   }
 
-  /** Jobs are given out only to those who can take them, so nothing else would. */
+  /** Retries the start. Nothing else would, because workers without a zygote get no jobs. */
   #startAgain(orientation: Orientation): void {
     if (this.#stopping) return;
     clearTimeout(this.#again);
@@ -215,7 +215,10 @@ export class Zygotes {
     this.#againInMs = Math.min(2 * this.#againInMs, AGAIN_LONGEST_MS);
   }
 
-  /** Attacks a new zygote's sandbox. A zygote whose sandbox doesn't hold is ended, unless that is accepted. */
+  /**
+   * Checks the sandbox of a new zygote by an attack. Ends the zygote when the attack succeeds, unless
+   * `insecureNoSandbox` is set.
+   */
   async #trySandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<void> {
     const refusal = await this.#trial
       .refusalOf(sandbox, (code, className) => this.#errorOf(zygote, code, className))
@@ -232,7 +235,9 @@ export class Zygotes {
     throw refusal;
   }
 
-  /** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */
+  /**
+   * Runs a small render of the service's own. Returns its error, null when it succeeded, undefined without a verdict.
+   */
   async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
     const folder = join(this.#folder, className.toLowerCase());
     const job: RendererJob = { kind: 'render', code, className, ...OWN_SIZE, limits: this.#settings.limits };

@@ -1,23 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of a group's usual 100; what the kernel gives the niceness that `priority.py` gives a session. */
+/** CPU weights (default 100), equivalent to the niceness that `priority.py` sets for a session. */
 const WEIGHT = { normal: 33, background: 11 };
 
 /**
- * Has the kernel share the processor among the children of a group, where it does so among those of its parent. There
- * sessions get no shares of their own: the many processes of one scene would outweigh the few of another.
+ * Enables the CPU controller for the children of a group, if available. In control groups, sessions get no shares of
+ * their own: a scene with many processes would outweigh one with few.
  */
 export function shareProcessor(folder: string): void {
   if (!/\bcpu\b/.test(readFileSync(join(folder, 'cgroup.controllers'), 'utf8'))) return;
   try {
     writeFileSync(join(folder, 'cgroup.subtree_control'), '+cpu');
   } catch {
-    // Refused where a process with a real-time priority would come into a group.
+    // Fails when a process with real-time priority would join a group.
   }
 }
 
-/** Sets the share of the processor that a group gets, where it is shared among groups. */
+/** Sets the CPU weight of a group, if available. */
 export function writeWeight(folder: string, { background }: { background: boolean }): void {
   const file = join(folder, 'cpu.weight');
   if (existsSync(file)) writeFileSync(file, String(background ? WEIGHT.background : WEIGHT.normal));

@@ -18,8 +18,8 @@ import { shareProcessor, writeWeight } from './cgroup-weight.ts';
 import { makeOwnGroup, removeOwnGroup } from './own-cgroup.ts';
 
 /**
- * Limits by control groups, version 2: the kernel counts what all processes of a render use together, and ends them
- * all at once when it is too much. Needs a part of the machine's tree of groups that was given to the service:
+ * Limits by control groups (cgroup v2): the kernel accounts all processes of a render together, and kills them all
+ * when they exceed a limit. Needs a delegated subtree:
  *
  * ```
  * the unit's or container's own group      processes may be in leaves only, so
@@ -27,16 +27,16 @@ import { makeOwnGroup, removeOwnGroup } from './own-cgroup.ts';
  *   render-<pid>-<worker>-<n>              and each zygote's jobs get one: one job at a time
  * ```
  *
- * Root makes a group of its own where it was given none: `own-cgroup.ts`.
+ * Without delegation, a service that runs as root creates its own group: `own-cgroup.ts`.
  */
 export interface CgroupHome {
-  /** The group whose children the service may make; undefined where it has none. */
+  /** The group in which the service may create children; undefined when there is none. */
   folder: string | undefined;
-  /** Why it has none. */
+  /** Why there is none. */
   problem: string | undefined;
 }
 
-/** What a job and its keepers may use together. */
+/** Limits of a job including its helper processes. */
 export interface CgroupLimits {
   memoryBytes: number;
   processes: number;
@@ -46,10 +46,10 @@ const run = promisify(execFile);
 const SERVICE = 'scenepress';
 const JOBS = 'render-';
 const CONTROLLERS = ['memory', 'pids'];
-/** The process that watches the job, and the first of its namespace. */
+/** The helper processes: the job's watcher, and the init process of its namespace. */
 const KEEPERS = 2;
 const TIMEOUT_MS = 5_000;
-/** Processes may be born while they are moved. */
+/** Maximum passes for moving processes, because they may fork meanwhile. */
 const MOVES_MOST = 20;
 const DELEGATION_MARKS = ['trusted.delegate', 'user.delegate'];
 const READ_MARKS = `
@@ -59,8 +59,8 @@ given = set(os.listxattr(folder)) & set(marks)
 sys.exit(not any(os.getxattr(folder, mark) == b"1" for mark in given))`;
 
 /**
- * Where this process is in the tree of groups, and the highest group that can be seen, by the texts of
- * /proc/self/cgroup and /proc/self/mountinfo.
+ * Locates the group of this process, and the topmost visible group, from the contents of /proc/self/cgroup and
+ * /proc/self/mountinfo.
  */
 export function ownGroup(
   cgroup: string,
@@ -80,12 +80,15 @@ export function ownGroup(
   return { problem: 'control groups of version 2 are not mounted, as in most containers' };
 }
 
-/** Mount points have blanks and the like as octal numbers. */
+/** Decodes octal escapes in mount points. */
 function unescaped(field: string): string {
   return field.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-/** Arranges the group of this process for renders: moves all that is in it into a leaf and has its children counted. */
+/**
+ * Prepares the group of this process for renders: moves its processes into a leaf and enables the controllers for its
+ * children.
+ */
 export async function openCgroups(root: RendererRoot): Promise<CgroupHome> {
   try {
     const found = ownGroup(
@@ -118,7 +121,7 @@ function ownHome(top: string, problem: string): CgroupHome {
   }
 }
 
-/** Gives back what {@link openCgroups} has made. After the last render. */
+/** Removes the groups created by {@link openCgroups}. Call it after the last render. */
 export async function closeCgroups({ folder }: CgroupHome): Promise<void> {
   if (folder !== undefined) await removeOwnGroup(folder);
 }
@@ -131,7 +134,7 @@ function missingIn(folder: string): string | undefined {
     : undefined;
 }
 
-/** The reason why a group can't be used; undefined when it was made ready. */
+/** Prepares a group; returns the reason why it cannot be used, or undefined. */
 export async function arrange(
   folder: string,
   isDelegated: () => Promise<boolean>,
@@ -144,12 +147,12 @@ export async function arrange(
   } catch {
     return "the group of this process can't be written: its systemd unit lacks Delegate=yes";
   }
-  // What can be written may still be somebody else's to arrange: a shell's, of the session's manager.
+  // A writable group may still be managed by another program, such as a session manager.
   if (!(await isDelegated())) return 'the systemd unit of this process lacks Delegate=yes';
   removeJobs(folder);
   const enabled = words(join(folder, 'cgroup.subtree_control'));
   if (CONTROLLERS.every((name) => enabled.includes(name))) return undefined;
-  // The root of all groups, which alone has no events, may have children and processes.
+  // Only the root group, which has no cgroup.events, may have both children and processes.
   if (existsSync(join(folder, 'cgroup.events'))) moveAll(folder, join(folder, SERVICE));
   writeFileSync(join(folder, 'cgroup.subtree_control'), CONTROLLERS.map((name) => `+${name}`).join(' '));
   return undefined;
@@ -170,7 +173,7 @@ function moveAll(from: string, to: string): void {
   }
 }
 
-/** Removes what killed services have left. */
+/** Removes groups left by killed services. */
 function removeJobs(folder: string): void {
   for (const name of readdirSync(folder).filter((name) => name.startsWith(JOBS))) {
     const [, pid] = name.split('-');
@@ -178,12 +181,12 @@ function removeJobs(folder: string): void {
     try {
       rmdirSync(join(folder, name));
     } catch {
-      // Something still dies in it.
+      // A process in it is still exiting.
     }
   }
 }
 
-/** Where systemd doesn't reign, a container's own group is the one to arrange. */
+/** Whether the group is delegated. In a container without systemd, its own group is. */
 async function isDelegated(folder: string, root: RendererRoot): Promise<boolean> {
   if (/^0::\/(scenepress)?$/m.test(readFileSync('/proc/self/cgroup', 'utf8'))) return true;
   return (
@@ -191,11 +194,11 @@ async function isDelegated(folder: string, root: RendererRoot): Promise<boolean>
   );
 }
 
-/** systemd marks what it has handed over. */
+/** systemd marks delegated groups by extended attributes. */
 async function isMarked(folder: string, root: RendererRoot): Promise<boolean> {
   const [command = '', ...args] = startOutside(root, root.python);
   const env = root.tree === undefined ? {} : { PYTHONHOME: onMachine(root, '/usr') };
-  // Node reads no extended attributes.
+  // Uses Python, because Node cannot read extended attributes.
   return run(command, [...args, '-S', '-c', READ_MARKS, folder, ...DELEGATION_MARKS], {
     env,
     timeout: TIMEOUT_MS,
@@ -205,7 +208,7 @@ async function isMarked(folder: string, root: RendererRoot): Promise<boolean> {
   );
 }
 
-/** A user's systemd makes no marks, but answers. */
+/** systemd user instances set no marks, but can be queried. */
 async function isUsersUnit(folder: string): Promise<boolean> {
   const args = ['--user', 'show', '--property=Delegate', '--value', basename(folder)];
   return run('systemctl', args, { timeout: TIMEOUT_MS }).then(
@@ -218,12 +221,15 @@ function words(file: string): string[] {
   return readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
 }
 
-/** The group that the jobs of one zygote run in, one after the other. */
+/** The group for the jobs of one zygote, which run one at a time. */
 export class JobCgroup {
   static #made = 0;
   readonly #folder: string;
   #outOfMemory = 0;
-  /** By writing to it, a process moves into the group. The zygote inherits it; jobs are to lose it. */
+  /**
+   * A descriptor of cgroup.procs; writing to it moves a process into the group. Inherited by the zygote, closed in
+   * jobs.
+   */
   readonly entrance: number;
 
   private constructor(folder: string) {
@@ -231,7 +237,7 @@ export class JobCgroup {
     this.entrance = openSync(join(folder, 'cgroup.procs'), 'w');
   }
 
-  /** Makes one below the service's own. Throws when the kernel doesn't take the limits. */
+  /** Creates a group below `home`. Throws when the kernel rejects the limits. */
   static make(home: string, worker: number, { memoryBytes, processes }: CgroupLimits): JobCgroup {
     const folder = join(home, `${JOBS}${process.pid}-${worker}-${++JobCgroup.#made}`);
     mkdirSync(folder);
@@ -247,12 +253,12 @@ export class JobCgroup {
     }
   }
 
-  /** Sets the share of the processor that its next job gets. */
+  /** Sets the CPU weight of the next job. */
   weigh(job: { background: boolean }): void {
     writeWeight(this.#folder, job);
   }
 
-  /** Kills what may be left of a job. True when the kernel has ended the job because of its memory. */
+  /** Kills the remaining processes of a job. True when the kernel killed the job for exceeding its memory limit. */
   end(): boolean {
     writeIfThere(join(this.#folder, 'cgroup.kill'), '1');
     const kills = Number(
@@ -263,12 +269,12 @@ export class JobCgroup {
     return kills > was;
   }
 
-  /** Closes the way in. The zygote has its own. */
+  /** Closes this process's copy of the descriptor; the zygote has its own. */
   closeEntrance(): void {
     closeSync(this.entrance);
   }
 
-  /** Removes the group. What dies in it may take a moment to be gone: then the next start removes it. */
+  /** Removes the group. When processes in it are still exiting, the next start removes it. */
   remove(): void {
     try {
       writeIfThere(join(this.#folder, 'cgroup.kill'), '1');
@@ -279,7 +285,7 @@ export class JobCgroup {
   }
 }
 
-/** Not every kernel has every file. */
+/** Not all kernels have all files. */
 function writeIfThere(file: string, text: string): void {
   if (existsSync(file)) writeFileSync(file, text);
 }

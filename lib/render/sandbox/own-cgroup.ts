@@ -11,8 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * A group that root's service makes for its renders at the top of the machine's tree of groups, where its own group is
- * not its to arrange:
+ * A group that a service running as root creates at the top of the cgroup tree when its own group is not delegated:
  *
  * ```
  * the top                                        already counts memory and processes, or can without disturbing others
@@ -24,11 +23,11 @@ const OWN = 'scenepress-';
 const TRIES = 20;
 const PAUSE_MS = 50;
 
-/** Makes a group at the top and has its children counted. Throws when the kernel or the tree's owner forbids it. */
+/** Creates a group at the top and enables the controllers for its children. Throws when that is not permitted. */
 export function makeOwnGroup(top: string, controllers: string[]): string {
   const enabling = controllers.map((name) => `+${name}`).join(' ');
   const enabled = readFileSync(join(top, 'cgroup.subtree_control'), 'utf8').split(/\s+/);
-  // Elsewhere than at the root of all groups this fails where there are processes, and changes nothing.
+  // Outside the root group, this fails without changes when the group contains processes.
   if (!controllers.every((name) => enabled.includes(name))) {
     writeFileSync(join(top, 'cgroup.subtree_control'), enabling);
   }
@@ -47,13 +46,13 @@ export function makeOwnGroup(top: string, controllers: string[]): string {
   return folder;
 }
 
-/** Removes a group that was made here; what dies in it may take a moment. Another group is left alone. */
+/** Removes a group created by {@link makeOwnGroup}, waiting for exiting processes. Ignores other groups. */
 export async function removeOwnGroup(folder: string): Promise<void> {
   if (!basename(folder).startsWith(`${OWN}${processNamespace()}-${process.pid}-`)) return;
   for (let tries = 0; tries < TRIES && !removed(folder); tries++) await delay(PAUSE_MS);
 }
 
-/** Removes what killed services have left. Ids of processes mean nothing in another namespace. */
+/** Removes groups left by killed services of this pid namespace. */
 function removeLeft(top: string, prefix: string): void {
   for (const name of readdirSync(top).filter((name) => name.startsWith(prefix))) {
     const [pid] = name.slice(prefix.length).split('-');
@@ -71,11 +70,11 @@ function removed(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch {
-    return !existsSync(dirname(folder)) || !existsSync(folder); // Else something still dies in it.
+    return !existsSync(dirname(folder)) || !existsSync(folder); // Otherwise a process in it is still exiting.
   }
 }
 
-/** The number of the process-id namespace that this process is in. */
+/** The id of this process's pid namespace. */
 function processNamespace(): string {
   return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
 }

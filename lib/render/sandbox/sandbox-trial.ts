@@ -15,15 +15,17 @@ import {
   trialSceneCode,
 } from './sandbox.ts';
 
-/** Runs a small render of our own: its error, null when it has none, undefined when it says nothing. */
+/**
+ * Runs a small render of the service's own. Returns its error, null when it succeeded, undefined without a verdict.
+ */
 export type ErrorOf = (code: string, className: string) => Promise<string | undefined | null>;
 
-/** Processes that a user may have beside a job: a limit above that was not set for the job. */
+/** Assumed maximum of a user's other processes; a higher limit was not set for the job. */
 const MOST_OTHERS = 10_000;
 const NOTHING_HIDDEN = { paths: [], hostName: '' };
 const SYSTEM_FOLDERS = ['/', '/dev', '/etc', '/usr', '/var'];
 
-/** Tries the sandboxes of a worker's zygotes: that attacks fail, and that renders don't. */
+/** Tests the sandboxes of a worker's zygotes: attacks must fail, and renders must succeed. */
 export class SandboxTrial {
   readonly #launcher: Launcher;
   readonly #limits: RenderLimits;
@@ -31,10 +33,10 @@ export class SandboxTrial {
   readonly #threads: ThreadCounters;
   readonly #folder: string;
   readonly #folders: string[];
-  /** The reduced sandbox has been seen to let text, TeX and 3D through. */
+  /** Whether text, TeX and 3D have been rendered in the reduced sandbox. */
   #tried = false;
 
-  /** `folder`: the worker's own, in the work folder. */
+  /** `folder`: the worker's folder, in the work folder. */
   constructor(
     settings: {
       launcher: Launcher;
@@ -53,15 +55,15 @@ export class SandboxTrial {
     this.#folders = [settings.workFolder, folder];
   }
 
-  /** Why a zygote must not render; undefined when its sandbox holds. Rejects when it can't be tried. */
+  /** Why a zygote must not render; undefined when its sandbox passes. Rejects when the test cannot run. */
   refusalOf(sandbox: SandboxStatus, errorOf: ErrorOf): Promise<SandboxRefused | undefined> {
     const tried = () => this.#refusalOf(sandbox, errorOf);
     return this.#countsWithOthers(sandbox) ? inTurn(this.#threads, tried) : tried();
   }
 
   /**
-   * Without namespaces and without user ids of their own, the kernel counts the processes of all workers together: a
-   * worker that tries how many there may be takes them from the others.
+   * Without namespaces or separate user ids, the kernel counts the processes of all workers together: a worker that
+   * tests the process limit takes processes from the others.
    */
   #countsWithOthers({ layers }: SandboxStatus): boolean {
     return this.#workers > 1 && this.#launcher.firstUid === undefined && !layers.includes('namespaces');
@@ -76,17 +78,17 @@ export class SandboxTrial {
     return error === null ? undefined : trialProblem(error);
   }
 
-  /** An ordinary job, with something to find for it. */
+  /** Runs the attack as an ordinary job, with secrets to find. */
   async #attackSandbox(sandbox: SandboxStatus, errorOf: ErrorOf): Promise<SandboxRefused | undefined> {
     const secrets = this.#folders.map((folder) => join(folder, 'secret'));
     const marks = this.#folders.map((folder) => join(folder, 'mark'));
-    // For everyone to read: it is the sandbox that must hide them, not their mode.
+    // World-readable, because the sandbox must hide them, not their mode.
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
     const inside = [...SYSTEM_FOLDERS, ...studioMounts(this.#launcher).map(({ to }) => to)];
     const others = sandbox.layers.includes('namespaces') ? 0 : MOST_OTHERS;
     const launcher = this.#launcher;
     const targets = {
-      // By the path that renderers have for it, too.
+      // Also by its path inside the sandbox.
       secrets: [...secrets, seenInWork(launcher, this.#folder, join(this.#folder, 'secret'))],
       marks,
       folders: inside,
@@ -102,7 +104,10 @@ export class SandboxTrial {
     return problem;
   }
 
-  /** How many processes the self-attack tries to go beyond; 0: none, because others render that they would be taken from. */
+  /**
+   * The process limit that the attack tries to exceed; 0: not tested, because it would disturb other workers'
+   * renders.
+   */
   #processesToTry(sandbox: SandboxStatus): number {
     const mayTry = !this.#countsWithOthers(sandbox) || Atomics.load(this.#threads, TRIED_TOGETHER) === 0;
     return mayTry ? this.#limits.processes : 0;

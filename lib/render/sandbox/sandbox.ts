@@ -5,46 +5,43 @@ import type { ZygoteReady } from '../run/protocol.ts';
 import type { Launcher } from '../start/launcher.ts';
 import { onMachine } from '../start/renderer-root.ts';
 
-/**
- * A wall between scene code and everything else; each holds without the others. `bubblewrap` stands around the zygote,
- * the others around each job.
- */
+/** An independent layer of isolation of scene code. `bubblewrap` applies to the zygote, the others to each job. */
 export type SandboxLayer = 'bubblewrap' | 'namespaces' | 'landlock' | 'seccomp';
 
 /**
- * - `full`: all layers, and the kernel keeps each render to its limits of memory, processes and disk
- * - `watched`: all layers, but not all of these limits are held by the kernel
- * - `reduced`: some are missing, but neither the service's files nor the network are in reach
- * - `none`: scene code can do what the user that it runs as can do
+ * - `full`: all layers, and the kernel enforces each render's limits of memory, processes and disk
+ * - `watched`: all layers, but not all of these limits are enforced by the kernel
+ * - `reduced`: some layers are missing, but the service's files and the network are inaccessible
+ * - `none`: scene code has all permissions of the user that it runs as
  */
 export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
 
 /**
- * What keeps all processes and files of a render together within a limit:
+ * What enforces a limit on all processes and files of a render:
  *
- * - `kernel`: the kernel, which refuses what is beyond it or ends the render at once
- * - `user`: the kernel, but it counts everything of the user that renders run as together
- * - `watch`: a process that counts five times a second; a render can be beyond the limit for an instant
+ * - `kernel`: the kernel, which rejects excess use or kills the render immediately
+ * - `user`: the kernel, but counting all processes of the user that renders run as
+ * - `watch`: a process that checks five times a second; a render can briefly exceed the limit
  */
 export type LimitKeeper = 'kernel' | 'user' | 'watch';
 
-/** What holds each limit of a render as a whole. */
+/** What enforces each total limit of a render. */
 export interface SandboxLimits {
   memory: Exclude<LimitKeeper, 'user'>;
   processes: Exclude<LimitKeeper, 'watch'>;
   disk: Exclude<LimitKeeper, 'user'>;
 }
 
-/** The sandbox that scenes are rendered in. */
+/** The sandbox of scenes. */
 export interface SandboxStatus {
   level: SandboxLevel;
   layers: SandboxLayer[];
   limits: SandboxLimits;
-  /** Why the other layers, or control groups, aren't used. */
+  /** Why the other layers, or control groups, are not used. */
   problems: Partial<Record<SandboxLayer | 'cgroup', string>>;
 }
 
-/** Scenes can't be kept in a sandbox here. The message says what is wrong, and what helps. */
+/** The sandbox does not work here. The message names the problem and the remedy. */
 export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
 }
@@ -53,7 +50,7 @@ const LAYERS: SandboxLayer[] = ['bubblewrap', 'namespaces', 'landlock', 'seccomp
 const INSECURELY =
   'To render all the same, trusting everyone who sends scenes, start with --insecure-no-sandbox.';
 
-/** What launcher and zygote together make of a sandbox. */
+/** The sandbox status of a launcher and zygote. */
 export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxStatus {
   const problems: SandboxStatus['problems'] = { ...zygote.problems };
   if (launcher.cgroups.problem !== undefined) problems.cgroup = launcher.cgroups.problem;
@@ -70,14 +67,14 @@ export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxS
   return { level: hasWall && layers.includes('seccomp') ? 'reduced' : 'none', layers, limits, problems };
 }
 
-/** Whether every layer is there, whatever holds the limits. */
+/** Whether all layers are active, however limits are enforced. */
 export function hasAllWalls({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
   return layers.length === LAYERS.length;
 }
 
 function limitsOf({ firstUid }: Launcher, { cgroup, layers }: ZygoteReady): SandboxLimits {
   const isIsolated = layers.includes('namespaces');
-  // A worker's own user has nothing else running; of one that others share, namespaces are counted apart.
+  // A worker's own user has no other processes; for a shared user, newer kernels count per user namespace.
   const isCountedApart = cgroup || firstUid !== undefined || (isIsolated && countsByNamespace(release()));
   return {
     memory: cgroup ? 'kernel' : 'watch',
@@ -86,13 +83,13 @@ function limitsOf({ firstUid }: Launcher, { cgroup, layers }: ZygoteReady): Sand
   };
 }
 
-/** Whether the kernel of this release counts the processes of each user namespace apart: Linux 5.14 and newer. */
+/** Whether the kernel counts processes per user namespace: Linux 5.14 and newer. */
 export function countsByNamespace(kernelRelease: string): boolean {
   const [major = 0, minor = 0] = kernelRelease.split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
 }
 
-/** Why nothing is rendered where there is no sandbox. */
+/** The error when there is no sandbox. */
 export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
   const reasons = LAYERS.filter((layer) => problems[layer]).map((layer) => `${layer}: ${problems[layer]}`);
   return new SandboxRefused(
@@ -100,7 +97,7 @@ export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
   );
 }
 
-/** The scene by which the service attacks its own sandbox; {@link selfAttackProblem} judges how it ends. */
+/** The scene that attacks the service's own sandbox; {@link selfAttackProblem} evaluates its result. */
 export function selfAttackCode(
   launcher: Launcher,
   targets: {
@@ -119,10 +116,7 @@ export function selfAttackCode(
   return `${docstring}TARGETS = ${values}\n${rest.join('')}`;
 }
 
-/**
- * What is wrong with the sandbox, by the error that the self-attack ended with and the marks that it left; undefined
- * when it holds.
- */
+/** Evaluates the error of the self-attack and the files it wrote; undefined when the sandbox passes. */
 export function selfAttackProblem(
   error: string | undefined | null,
   marks: string[],
@@ -137,12 +131,12 @@ export function selfAttackProblem(
   );
 }
 
-/** A scene with text, TeX and 3D, for sandboxes that are put together differently here than where they were built. */
+/** A scene with text, TeX and 3D, to test sandboxes whose setup depends on this machine. */
 export function trialSceneCode(launcher: Launcher): string {
   return ownScene(launcher, 'trial.py');
 }
 
-/** A scene that the service renders for itself. */
+/** The source of a scene of the service's own. */
 export function ownScene(launcher: Launcher, name: string): string {
   return readFileSync(onMachine(launcher, join(launcher.packageFolder, 'scenes', name)), 'utf8');
 }
@@ -154,7 +148,7 @@ export function trialProblem(error: string | undefined): SandboxRefused {
   );
 }
 
-/** What most likely keeps layers of the sandbox from working. */
+/** The most likely remedy for missing layers. */
 function remedy(): string {
   if (setting('kernel/apparmor_restrict_unprivileged_userns') === '1') {
     return (
@@ -178,6 +172,6 @@ function setting(name: string): string | undefined {
   try {
     return readFileSync(`/proc/sys/${name}`, 'utf8').trim();
   } catch {
-    return undefined; // Not a kernel that has it.
+    return undefined; // The kernel does not have this setting.
   }
 }

@@ -15,68 +15,67 @@ import {
 import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
 import type { ZygoteCommandLine } from './zygote.ts';
 
-/** Where the renderer is and as whom it runs. */
+/** Options of the renderer. */
 export interface RendererOptions {
-  /** The Python interpreter that has Manim; default: the one that the set-up made. */
+  /** The Python interpreter with Manim; default: that of the setup. */
   python?: string;
   /**
-   * An unpacked renderer root, which renderers then see as `/`, or what is asked for it when the service starts; `python`
-   * wins over it. Default: none.
+   * An unpacked renderer root, mounted as `/` for renderers, or a function that provides it at start. Overridden by
+   * `python`. Default: none.
    */
   root?: string | (() => Promise<string>);
   /**
-   * The user id that renders run under when the service is root; worker number n gets `uid + n`. Default 58000.
-   * Ignored otherwise: then they run as the service's own user.
+   * The user id of renders when the service runs as root; worker n gets `uid + n`. Default 58000. Otherwise ignored:
+   * renders run as the service's user.
    */
   uid?: number;
   /**
-   * A renderer process that says nothing for this long hangs: it is replaced, and its render attempted again.
-   * Default 30 seconds, which is generous: a loaded machine is slow, not dead.
+   * A renderer process that is silent for this long counts as hung: it is replaced, and its render retried. Default
+   * 30 seconds, which tolerates a loaded machine.
    */
   silenceTimeoutMs?: number;
   /**
-   * Renders even where scene code can't be kept in a sandbox, or breaks out of it. Default false: then the service
-   * doesn't start there.
+   * Renders even when the sandbox does not work or fails its check. Default false: the service then refuses to start.
    */
   insecureNoSandbox?: boolean;
 }
 
-/** Everything that the workers need to know to start zygotes. Plain data: it is handed to threads. */
+/** Everything that workers need to start zygotes. Plain data, because it is passed to threads. */
 export interface Launcher extends RendererRoot {
-  /** The studio's own material, which scenes may read. */
+  /** The studio folder, which scenes can read. */
   studio: StudioFolder | undefined;
-  /** Set when the service is root. */
+  /** Set when the service runs as root. */
   firstUid: number | undefined;
   silenceTimeoutMs: number;
   insecureNoSandbox: boolean;
-  /** With bubblewrap, a zygote sees the renderer and its own work folder and nothing else of this machine. */
+  /** With bubblewrap, a zygote sees only the renderer, the studio folder and its own work folder. */
   isolation: 'bubblewrap' | 'none';
-  /** Why bubblewrap isn't used. */
+  /** Why bubblewrap is not used. */
   isolationProblem: string | undefined;
-  /** Where the kernel can limit what all processes of a render use together. */
+  /** The control groups for total limits of renders. */
   cgroups: CgroupHome;
-  /** Set where the root is a tree and can't be seen as `/`. */
+  /** Set when the root is a tree that cannot be mounted as `/`. */
   relocation?: Relocation;
 }
 
-/** What a renderer process forks jobs for: scenes of one orientation, or looks at what they leave. */
+/** The jobs of a renderer process: scenes of one orientation, or inspections of their output. */
 export type RendererRole = 'landscape' | 'portrait' | 'inspector';
 
 const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
 const DEFAULT_SILENCE_TIMEOUT_MS = 30_000;
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
-/** The renderer finds the studio's folder by it; so does fontconfig, for which it is a user's own data. */
+/** Tells the renderer, and fontconfig, the location of the studio folder. */
 const STUDIO_VARIABLE = 'XDG_DATA_HOME';
-/** Where renderers see the folder that they work in. */
+/** The mount point of the work folder. */
 const WORK_PLACE = '/scenepress/work';
 const HOST_NAME = 'scenepress';
 const DEVICES = ['/dev/null', '/dev/urandom'];
 const ZYGOTE_RIGHTS = ['CAP_SYS_ADMIN', 'CAP_SETUID', 'CAP_SETGID'];
 
 /**
- * Finds the renderer and tries how it can be started here; `renderer_unavailable` when it isn't there at all, or would
- * show scenes what is in the `closed` folders.
+ * Locates the renderer and determines how to start it. Error: `renderer_unavailable` when it is missing, or would
+ * expose the `closed` folders to scenes.
  */
 export async function findLauncher(
   options: RendererOptions,
@@ -104,12 +103,12 @@ export async function findLauncher(
   return launcher;
 }
 
-/** The command line of a renderer process of a worker. `workFolder`: the only place that it may write to. */
+/** The command line of a worker's renderer process. `workFolder`: the only writable folder. */
 export function zygoteCommandLine(
   found: Launcher,
   worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
-  // An inspection needs nothing of the studio's, whose folders may be replaced by others of the same names.
+  // Inspections do not need the studio folder, whose parts may be replaced meanwhile.
   const launcher = worker.role === 'inspector' ? { ...found, studio: undefined } : found;
   const { relocation } = launcher;
   const isolated = launcher.isolation === 'bubblewrap';
@@ -132,10 +131,10 @@ export function zygoteCommandLine(
       PATH: PROGRAM_PATH,
       LANG: 'C.UTF-8',
       HOME: '/nonexistent',
-      // Where fontconfig keeps what it finds in the studio's fonts; without one it complains.
+      // The font cache; fontconfig warns without one.
       XDG_CACHE_HOME: join(seenWorkFolder(launcher, worker.workFolder), 'cache'),
       PYTHONPATH: relocation ? onMachine(launcher, launcher.packageFolder) : view.packageFolder,
-      // A fork takes only the thread that forks with it; OpenBLAS would have started others.
+      // A fork has only the forking thread, so OpenBLAS must not start others.
       OPENBLAS_NUM_THREADS: '1',
       ...(launcher.studio && { [STUDIO_VARIABLE]: studioPlace(launcher, launcher.studio) }),
       ...relocation?.environment,
@@ -143,12 +142,12 @@ export function zygoteCommandLine(
   };
 }
 
-/** Where a renderer process sees a path in the folder that it works in. */
+/** The path inside the sandbox of a path in the work folder. */
 export function seenInWork(launcher: Launcher, workFolder: string, path: string): string {
   return join(seenWorkFolder(launcher, workFolder), relative(workFolder, path));
 }
 
-/** What scenes must see nowhere, where no layer is missing: the machine's name, and paths of it. */
+/** Names that the full sandbox must hide: the host name, and paths of this machine. */
 export function hiddenNames(launcher: Launcher, workFolder: string): { paths: string[]; hostName: string } {
   const { tree, environment, packageFolder } = launcher;
   const view = viewOf(launcher, true);
@@ -168,19 +167,19 @@ function seenWorkFolder({ isolation }: Launcher, workFolder: string): string {
   return isolation === 'bubblewrap' ? WORK_PLACE : workFolder;
 }
 
-/** The user id that a worker's renders run under; undefined: the service's own. */
+/** The user id of a worker's renders; undefined: that of the service. */
 export function uidOf(launcher: Launcher, workerIndex: number): number | undefined {
   return launcher.firstUid === undefined ? undefined : launcher.firstUid + workerIndex;
 }
 
-/** All that scene code may read of this machine: what the renderer is made of, and what is the studio's. */
+/** All paths that scene code can read: those of the renderer and the studio folder. */
 function readablePaths(launcher: Launcher, { mounts, links }: RootView): string[] {
   const studio = studioMounts(launcher).map(({ to }) => to);
   if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable, ...studio];
   return [...mounts.map(({ to }) => to), ...links.map(({ path }) => path), ...studio];
 }
 
-/** The parts of the studio's folder, and where scenes see them. */
+/** The mounts of the studio folder. */
 export function studioMounts(launcher: Launcher): Mount[] {
   const { studio } = launcher;
   if (!studio) return [];
@@ -193,8 +192,8 @@ function studioPlace({ isolation }: Launcher, { path }: StudioFolder): string {
 }
 
 /**
- * bubblewrap with what the renderer is made of and the folder that it works in. It works below folders that only root
- * can enter, too.
+ * The bubblewrap command with the mounts of the renderer and its work folder. Also works below folders that only root
+ * can enter.
  */
 function bubblewrap(launcher: Launcher, view: RootView, workFolder?: string): string[] {
   const mounts = [...view.mounts, ...studioMounts(launcher)];
@@ -203,7 +202,7 @@ function bubblewrap(launcher: Launcher, view: RootView, workFolder?: string): st
   const args = [...startOutside(launcher, program), '--die-with-parent', '--new-session', '--as-pid-1'];
   args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--cap-drop', 'ALL');
   args.push('--hostname', HOST_NAME, '--tmpfs', '/tmp');
-  // Made by itself, bubblewrap lets only root into the folders above a mount.
+  // Created explicitly: parent folders that bubblewrap creates are accessible to root only.
   const places = [...mounts, ...writable].map(({ to }) => to);
   const linked = view.links.map(({ path }) => path);
   const made = ['/dev/shm', '/proc', ...foldersAbove([...places, ...DEVICES, ...linked])];
@@ -212,8 +211,8 @@ function bubblewrap(launcher: Launcher, view: RootView, workFolder?: string): st
   }
   for (const { path, target } of view.links) args.push('--symlink', target, path);
   if (launcher.firstUid === undefined) args.push('--proc', '/proc');
-  // As root, bubblewrap covers parts of /proc, and the kernel then forbids jobs a /proc of their own. So the zygote
-  // mounts it and gives up being root, for which it gets the rights, and no others.
+  // As root, bubblewrap covers parts of /proc, and the kernel then forbids jobs to mount their own. So the zygote
+  // mounts /proc and drops root, and gets only the capabilities for that.
   else for (const right of ZYGOTE_RIGHTS) args.push('--cap-add', right);
   for (const device of DEVICES) args.push('--dev-bind', device, device);
   for (const { from, to } of mounts) args.push('--ro-bind', from, to);
@@ -222,7 +221,7 @@ function bubblewrap(launcher: Launcher, view: RootView, workFolder?: string): st
   return args;
 }
 
-/** Every folder on the way to the paths, each before those below it. */
+/** All ancestors of the paths, parents first. */
 function foldersAbove(paths: string[]): string[] {
   const folders = new Set<string>();
   for (const path of paths) {

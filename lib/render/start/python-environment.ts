@@ -5,26 +5,26 @@ import { ScenepressError } from '../../errors.ts';
 import type { Link, Mount } from './renderer-root.ts';
 
 /**
- * A Python environment outside of /usr, as it lies on this machine. Only the parts of it that Python reads are shown
- * to renderers, never the folder itself: with another folder in its place, scenes could read all that is there.
+ * A Python environment outside /usr. Only the parts that Python reads are visible to renderers, never the whole
+ * folder: a misconfigured path would expose everything in it.
  */
 export interface PythonEnvironment {
-  /** The interpreter, by the name it was given. */
+  /** The interpreter, as given. */
   python: string;
-  /** The folder above the interpreter's; undefined: in /usr, which renderers see anyway. */
+  /** The parent of the interpreter's folder; undefined: in /usr, which is visible to renderers anyway. */
   prefix: string | undefined;
-  /** Has `pyvenv.cfg`: it works wherever it is seen. */
+  /** Whether it has a `pyvenv.cfg` and can be mounted anywhere. */
   isVirtual: boolean;
-  /** What it was made from, unless in /usr. Their libraries may name their own places. */
+  /** The environments it is based on, outside /usr. Their libraries may contain absolute paths. */
   bases: string[];
-  /** What is to be seen as `pyvenv.cfg`; undefined: the file itself, which names where it was made. */
+  /** A replacement for `pyvenv.cfg`; undefined: the original, which contains its original path. */
   settingsFile?: string;
 }
 
-/** Where renderers see an environment that works everywhere. */
+/** The mount point of a relocatable environment. */
 const PLACE = '/scenepress/python';
 const PARTS = ['bin', 'lib', 'lib64', 'include', 'share'];
-/** The parts of an environment that are needed when none of its programs is started. */
+/** The parts of an environment that are needed without starting its programs. */
 const LIBRARIES = ['lib', 'lib64', 'share'];
 const SETTINGS = 'pyvenv.cfg';
 const KEPT_SETTINGS = /^(home|include-system-site-packages|version|version_info)\s*=.*$/gm;
@@ -37,8 +37,8 @@ const ADVICE =
   'bin/python with SCENEPRESS_PYTHON.';
 
 /**
- * The environment of an interpreter. Error: `renderer_unavailable` when scenes would see other files by it. `closed`:
- * folders that must not be in one.
+ * The environment of an interpreter. Error: `renderer_unavailable` when it would expose other files to scenes.
+ * `closed`: folders that must not be inside it.
  */
 export function environmentOf(python: string, closed: string[]): PythonEnvironment {
   const prefix = prefixOf(dirname(resolve(python)));
@@ -54,7 +54,7 @@ export function environmentOf(python: string, closed: string[]): PythonEnvironme
   };
 }
 
-/** Adds what an interpreter is a link to, what its environment was made from, and so on. */
+/** Adds the link targets of an interpreter and its base environments, recursively. */
 function addBases(python: string, bases: Set<string>): void {
   const found = [prefixOf(dirname(realpathSync(python)))];
   const settings = join(dirname(dirname(python)), SETTINGS);
@@ -68,7 +68,7 @@ function addBases(python: string, bases: Set<string>): void {
   }
 }
 
-/** The folder above an interpreter's. On a merged-usr system /bin is a link into /usr. */
+/** The parent of an interpreter's folder. On merged-usr systems, /bin is a link into /usr. */
 function prefixOf(folder: string): string {
   return isInSystem(real(folder)) ? '/usr' : dirname(folder);
 }
@@ -113,7 +113,7 @@ function hasLibraries(folder: string): boolean {
   return existsSync(libraries) && readdirSync(libraries).some((name) => /^python3(\.\d+)?$/.test(name));
 }
 
-/** A path without links, as far as it is there. */
+/** Resolves links in the existing part of a path. */
 function real(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(real(dirname(path)), relative(dirname(path), path));
 }
@@ -122,18 +122,18 @@ function isBelow(path: string, folder: string): boolean {
   return `${path}/`.startsWith(`${folder}/`);
 }
 
-/** What Python needs to know of where it is; nothing of where and by which command the environment was made. */
+/** The settings of `pyvenv.cfg` that Python needs, without the environment's original path and command. */
 export function plainSettings({ prefix }: PythonEnvironment): string {
   const settings = readFileSync(join(prefix ?? '/', SETTINGS), 'utf8');
   return `${(settings.match(KEPT_SETTINGS) ?? []).join('\n')}\n`;
 }
 
-/** The interpreter as renderers see it. `hidden`: they see an environment that works everywhere at a fixed place. */
+/** The interpreter's path for renderers. `hidden`: a relocatable environment is mounted at a fixed path. */
 export function pythonOf({ python, prefix, isVirtual }: PythonEnvironment, hidden: boolean): string {
   return hidden && prefix !== undefined && isVirtual ? join(PLACE, 'bin', 'python') : python;
 }
 
-/** The files and links of an environment, and where renderers see them. */
+/** The mounts and links of an environment. */
 export function environmentFiles(
   environment: PythonEnvironment,
   hidden: boolean,
@@ -167,7 +167,7 @@ function partsOf(prefix: string, place: string, names: string[]): { mounts: Moun
     const from = join(prefix, name);
     const status = lstatSync(from, { throwIfNoEntry: false });
     const target = status?.isSymbolicLink() ? readlinkSync(from) : undefined;
-    // As lib64 is to lib. A link that leads elsewhere isn't followed.
+    // Such as lib64 to lib. Other links are ignored.
     if (target !== undefined && PARTS.includes(target)) links.push({ path: join(place, name), target });
     else if (target === undefined && status) mounts.push({ from, to: join(place, name) });
   }

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { ScenepressError } from '../../errors.ts';
 import { librariesOf, loaderOf, onMachine, type RendererRoot } from './renderer-root.ts';
 
-/** What lets the programs of a tree work where it lies, because it can't be seen as `/`. */
+/** Settings for running programs of a tree that cannot be mounted as `/`. */
 export interface Relocation {
-  /** For the renderer and whatever it starts. */
+  /** Variables for the renderer and its child processes. */
   environment: Record<string, string>;
-  /** What it may read besides the tree. */
+  /** Readable paths besides the tree. */
   readable: string[];
 }
 
@@ -18,9 +18,9 @@ const PROGRAMS = '/usr/bin';
 const SHELL = '/usr/bin/dash';
 const TEX_SETTINGS = '/etc/texmf/web2c';
 const MAGIC_BYTES = 4;
-/** Of a script's first line, Linux reads so much. */
+/** The part of a script's first line that Linux reads. */
 const FIRST_LINE_BYTES = 255;
-/** Where in the tree TeX's settings say that its files are. */
+/** TeX's folders in the tree, by setting. */
 const TEX_FOLDERS: Record<string, string> = {
   TEXMFROOT: '/usr/share/texlive',
   TEXMFDIST: '/usr/share/texlive/texmf-dist',
@@ -31,8 +31,8 @@ const TEX_FOLDERS: Record<string, string> = {
 };
 
 /**
- * Writes what relocates a tree into a folder, which readers must be able to enter. Error: `renderer_unavailable` where no
- * program can be started from that folder, or its path is too long.
+ * Writes the relocation files of a tree to a folder, which readers must be able to enter. Error:
+ * `renderer_unavailable` when programs cannot be executed from that folder, or its path is too long.
  */
 export async function relocate(root: RendererRoot, folder: string): Promise<Relocation> {
   const programs = join(folder, 'bin');
@@ -43,7 +43,7 @@ export async function relocate(root: RendererRoot, folder: string): Promise<Relo
   await writeFile(fonts, fontSettings(root, folder));
   const environment = {
     PATH: programs,
-    // The loader of a script's interpreter can't be told on its command line.
+    // For interpreters of scripts, which cannot get the library path on the command line.
     LD_LIBRARY_PATH: librariesOf(root),
     PYTHONHOME: onMachine(root, '/usr'),
     FONTCONFIG_FILE: fonts,
@@ -65,7 +65,7 @@ export async function relocate(root: RendererRoot, folder: string): Promise<Relo
   return { environment, readable: [folder] };
 }
 
-/** One script for each program, which starts it with the loader of the tree. */
+/** Writes a wrapper script per program, which starts it with the loader of the tree. */
 async function writePrograms(root: RendererRoot, folder: string): Promise<void> {
   const loader = loaderOf(root);
   const shell = onMachine(root, SHELL);

@@ -4,33 +4,33 @@ import { ScenepressError } from '../../errors.ts';
 import { environmentFiles, environmentOf, type PythonEnvironment, pythonOf } from './python-environment.ts';
 
 /**
- * All that renders: Python with Manim, TeX and fonts. Either a Python environment with parts of this machine's own
- * system around it, or an unpacked tree that renderers see as `/`.
+ * The renderer's files: Python with Manim, TeX and fonts. Either a Python environment plus parts of this machine's
+ * system, or an unpacked tree that is mounted as `/`.
  */
 export interface RendererRoot {
-  /** The unpacked tree; undefined: this machine's own system. */
+  /** The unpacked tree; undefined: this machine's system. */
   tree: string | undefined;
-  /** The environment that has Manim; undefined: the tree has it. */
+  /** The environment with Manim; undefined: Manim is in the tree. */
   environment: PythonEnvironment | undefined;
-  /** The interpreter that has Manim: in the tree, or else on this machine. */
+  /** The interpreter with Manim: its path in the tree, or else on this machine. */
   python: string;
-  /** The folder of the Python package `scene_renderer`: in the tree, or else on this machine. */
+  /** The folder of the Python package `scene_renderer`: its path in the tree, or else on this machine. */
   packageFolder: string;
 }
 
-/** A link, and what it says. */
+/** A symbolic link. */
 export interface Link {
   path: string;
   target: string;
 }
 
-/** A file or folder of this machine, and where renderers see it. */
+/** A file or folder of this machine, and its path in the sandbox. */
 export interface Mount {
   from: string;
   to: string;
 }
 
-/** Parts of a system that Python, fontconfig and TeX read; what isn't there is left out. */
+/** System paths that Python, fontconfig and TeX read; missing ones are skipped. */
 const SYSTEM_FILES = [
   '/etc/alternatives',
   '/etc/fonts',
@@ -45,20 +45,20 @@ const SYSTEM_FILES = [
 ];
 /** On a merged-usr system these are links into /usr. */
 const ROOT_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-// The link /lib64/ld-linux-x86-64.so.2 may be absolute, and would then be the machine's own loader.
+// Not /lib64/ld-linux-x86-64.so.2: an absolute link would resolve to this machine's loader.
 const LIBRARIES = '/usr/lib/x86_64-linux-gnu';
 const LOADER = `${LIBRARIES}/ld-linux-x86-64.so.2`;
-// Not all of /var: the service's data may lie there, and has its own place in the root.
+// Not all of /var, which may contain the service's data.
 const TREE_FOLDERS = ['/etc', '/usr', '/var/cache/fontconfig', '/var/lib/texmf'];
-/** Where renderers see the package when it isn't in a tree, and nothing of this machine's paths is shown. */
+/** The mount point of the package when there is no tree and this machine's paths are hidden. */
 const PACKAGE_PLACE = '/scenepress/renderer';
 const PACKAGE = 'scene_renderer';
 const TREE_PYTHON = '/usr/bin/python3';
 const TREE_PACKAGE = '/usr/lib/scenepress';
 
 /**
- * The tree, or else the environment of the given interpreter; `renderer_unavailable` when it isn't there, or holds what
- * scenes must not see, as the `closed` folders.
+ * Locates the tree, or the environment of the given interpreter. Error: `renderer_unavailable` when it is missing or
+ * would expose files to scenes, such as the `closed` folders.
  */
 export async function findRoot(
   { root, python }: { root?: string | (() => Promise<string>); python?: string },
@@ -100,12 +100,12 @@ function environmentRoot(chosen: string | undefined, closed: string[]): Renderer
   };
 }
 
-/** Where a path that renderers see is on this machine. */
+/** The path on this machine of a path in the root. */
 export function onMachine({ tree }: RendererRoot, path: string): string {
   return tree === undefined ? path : join(tree, path);
 }
 
-/** A program of the root, to be started outside of it: with the loader and the libraries of the root's own. */
+/** The command to start a program of the root outside the sandbox, with the root's loader and libraries. */
 export function startOutside(root: RendererRoot, program: string): string[] {
   if (root.tree === undefined) return [program];
   return [onMachine(root, LOADER), '--library-path', librariesOf(root), onMachine(root, program)];
@@ -119,7 +119,7 @@ export function librariesOf(root: RendererRoot): string {
   return onMachine(root, LIBRARIES);
 }
 
-/** What renderers see of a root. `hidden`: not by this machine's own paths, as far as that is possible. */
+/** The paths of a root inside the sandbox. `hidden`: avoids this machine's paths where possible. */
 export interface RootView {
   python: string;
   packageFolder: string;
@@ -127,7 +127,7 @@ export interface RootView {
   links: Link[];
 }
 
-/** The files and links of the root, and where renderers see them; what isn't there is left out. */
+/** The mounts and links of the root; missing files are skipped. */
 export function viewOf(root: RendererRoot, hidden: boolean): RootView {
   const { tree, environment, python, packageFolder } = root;
   const links = ROOT_FOLDERS.filter((path) => isLink(onMachine(root, path))).map((path) => ({
@@ -164,7 +164,7 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
-/** The folder of package.json, whether this file runs from source or from `dist`. */
+/** The folder of package.json, for both source and `dist`. */
 function packageRoot(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'renderer', 'scene_renderer'))) {

@@ -11,40 +11,40 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** A studio's own material, for every scene to read. Plain data: it is handed to threads. */
+/** The studio folder, readable by all scenes. Plain data, because it is passed to threads. */
 export interface StudioFolder {
-  /** Absolute. What isn't there of its `fonts`, `python` and `assets` is left out. */
+  /** Absolute. Its subfolders `fonts`, `python` and `assets` are optional. */
   path: string;
-  /** What is put into it may be opened to all readers: no other user of the machine can get into it. */
+  /** Whether its files may be made world-readable, because other users cannot enter the folder. */
   closed: boolean;
 }
 
-/** Where scenes see the folder when bubblewrap makes their root, wherever it lies outside. */
+/** The mount point of the folder with bubblewrap. */
 export const STUDIO_PLACE = '/studio';
 
 export const STUDIO_PARTS: readonly string[] = ['fonts', 'python', 'assets'];
 const READABLE_FILE = 0o444;
 const READABLE_FOLDER = 0o555;
 
-/** Makes the parts of a folder that aren't there yet. */
+/** Creates missing subfolders. */
 export function makeStudioParts(path: string): void {
   for (const part of STUDIO_PARTS) {
     try {
       mkdirSync(join(path, part), { recursive: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error; // Scenes render without it.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error; // Optional: scenes render without it.
     }
   }
 }
 
-/** The parts that are there. */
+/** The existing subfolders. */
 export function studioParts({ path }: StudioFolder): string[] {
   return STUDIO_PARTS.filter((part) => statSync(join(path, part), { throwIfNoEntry: false })?.isDirectory());
 }
 
 /**
- * What a zygote knows of the folder since its start, as a text; when that has changed, it must be started anew. Those
- * are the parts, which it was given, and the fonts, which it has read.
+ * A fingerprint of the folder's state that zygotes read at start: the existing subfolders and the fonts. When it
+ * changes, zygotes must be restarted.
  */
 export function studioState({ path }: StudioFolder): string {
   const known: string[] = [];
@@ -58,12 +58,12 @@ export function studioState({ path }: StudioFolder): string {
   return known.join('\n');
 }
 
-/** Lets every user read what is in the folder: renders run as users of their own when the service is root. */
+/** Makes the folder world-readable, because renders run as separate users when the service is root. */
 export function openToReaders({ path }: StudioFolder): void {
   for (const part of STUDIO_PARTS) {
     const folder = join(path, part);
     const status = lstatSync(folder, { throwIfNoEntry: false });
-    if (!status?.isDirectory()) continue; // A link leads to what isn't ours to open.
+    if (!status?.isDirectory()) continue; // Links may lead to files outside the folder.
     addRights(folder, status);
     for (const [entry, status] of entriesBelow(folder)) addRights(entry, status);
   }
@@ -82,11 +82,11 @@ function addRights(path: string, status: Stats): void {
       closeSync(file);
     }
   } catch {
-    // Removed or replaced meanwhile, or on a medium that can't be written: then it stays as readable as it is.
+    // Ignored when the file was removed or replaced meanwhile, or is on a read-only file system.
   }
 }
 
-/** Every file and folder below one, as it is named; links are not followed. */
+/** All files and folders below a folder; links are not followed. */
 function* entriesBelow(folder: string): Iterable<[path: string, status: Stats]> {
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
@@ -101,6 +101,6 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch {
-    return []; // Not there, or closed to the service: scenes won't see it either.
+    return []; // Missing or unreadable for the service, and so for scenes.
   }
 }

@@ -2,13 +2,13 @@ import { constants, lstatSync } from 'node:fs';
 import { access, chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Workers' renders run as users of their own, who must be able to pass through, not to look around. */
+/** Renders may run as separate users, who must be able to traverse the folder but not list it. */
 const MODE = 0o711;
 const PROBE = 'probe';
-/** A full disk is noticed, and reported, elsewhere. */
+/** Ignored here: a full disk is detected elsewhere. */
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
-/** The folder for renders in progress, below which every worker has a folder of its own. */
+/** The folder for running renders, with a subfolder per worker. */
 export class WorkFolder {
   readonly path: string;
   #known: string | undefined;
@@ -17,7 +17,7 @@ export class WorkFolder {
     this.path = path;
   }
 
-  /** Makes it where it isn't there. */
+  /** Creates the folder when missing. */
   async make(): Promise<void> {
     await mkdir(this.path, { recursive: true, mode: MODE });
     await chmod(this.path, MODE);
@@ -25,15 +25,15 @@ export class WorkFolder {
   }
 
   /**
-   * Sees whether workers can use it, with `write` by writing to it. One that is gone is made again; true when the folder is
-   * another one than before. Errors: those of the file system.
+   * Checks that workers can use the folder; with `write`, by writing to it. Creates it again when it is gone; true
+   * when the folder was replaced. Errors: those of the file system.
    */
   async check({ write }: { write: boolean }): Promise<boolean> {
     const status = await lstat(this.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
-    // A worker that was quicker makes it with other rights.
+    // A worker may have created it first, with another mode.
     const isNew = status === undefined || identityOf(status) !== this.#known;
     if (isNew || (status.mode & 0o777) !== MODE) await this.make();
     await access(this.path, constants.W_OK | constants.X_OK);
@@ -52,7 +52,7 @@ export class WorkFolder {
   }
 }
 
-/** The identity of the folder at a path; undefined when none can be seen there. */
+/** The identity of the folder at a path; undefined when it cannot be read. */
 export function identityAt(path: string): string | undefined {
   try {
     return identityOf(lstatSync(path));
@@ -61,7 +61,7 @@ export function identityAt(path: string): string | undefined {
   }
 }
 
-/** Tells a folder from a later one with the same name, to which the file system may give the same number. */
+/** Distinguishes a folder from a later one with the same name; inode numbers alone may be reused. */
 function identityOf(status: { dev: number; ino: number; birthtimeMs: number }): string {
   return `${status.dev}:${status.ino}:${status.birthtimeMs}`;
 }

@@ -17,7 +17,7 @@ const PINGS_PER_SILENCE = 6;
 const KILL_TIMEOUT_MS = 10_000;
 const STDERR_LINES_KEPT = 20;
 
-/** The zygote is gone, and whatever it was doing with it. */
+/** The zygote died, and its job with it. */
 export class ZygoteDied extends Error {
   override readonly name = 'ZygoteDied';
 }
@@ -30,17 +30,17 @@ export interface ZygoteCommandLine {
 
 export interface ZygoteOptions {
   onLog: (line: string) => void;
-  /** Without an answer for this long, a zygote hangs. */
+  /** A zygote that is silent for this long counts as hung. */
   silenceTimeoutMs: number;
-  /** Where its jobs go; removed with it. */
+  /** The control group of its jobs; removed with it. */
   cgroup?: JobCgroup | undefined;
 }
 
 /**
  * A warm Python process with Manim imported, from which every job is forked. One job at a time.
  *
- * It ends with the thread that started it: by the end of its standard input, and by the kernel's parent-death
- * signal. One that ends or falls silent rejects what runs on it with {@link ZygoteDied}.
+ * It ends with the thread that started it: by the end of its standard input, and by the kernel's parent-death signal.
+ * When it ends or hangs, its running job rejects with {@link ZygoteDied}.
  */
 export class Zygote {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -56,9 +56,9 @@ export class Zygote {
   #heartbeat: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   alive = true;
-  /** The layers of the sandbox that it puts its jobs in. */
+  /** The sandbox layers of its jobs. */
   layers: string[] = [];
-  /** Called once, when it has died; not when it never became ready. */
+  /** Called once when it dies, unless it never became ready. */
   onDeath: (reason: string) => void = () => {};
 
   private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, cgroup }: ZygoteOptions) {
@@ -69,7 +69,7 @@ export class Zygote {
     try {
       this.#child = spawn(line.command, line.args, {
         env: line.env,
-        // A session of its own: Ctrl-C in the service's terminal is for the service.
+        // A separate session, so Ctrl-C in the terminal only reaches the service.
         detached: true,
         stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
       }) as ChildProcessByStdio<Writable, Readable, Readable>;
@@ -83,10 +83,10 @@ export class Zygote {
       this.#markGone = resolve;
     });
     this.#child.on('error', (error) => this.#die(`it could not be started: ${error.message}`, error));
-    // Without a free descriptor Node makes no pipes, and says so by 'error'.
+    // Without free file descriptors Node creates no pipes, and emits 'error'.
     if ((this.#child.stdin as Writable | undefined) === undefined) return;
-    this.#child.stdin.on('error', () => {}); // A dead zygote's closed pipe: its end is handled below.
-    // 'close', not 'exit': only when its pipes are closed too is the process behind a launcher gone.
+    this.#child.stdin.on('error', () => {}); // EPIPE of a dead zygote; its end is handled below.
+    // 'close' instead of 'exit': the process behind a launcher is only gone when its pipes are closed.
     this.#child.on('close', (code, signal) => {
       if (this.#child.pid !== undefined) killSession(this.#child.pid);
       this.#die(`it ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);
@@ -95,7 +95,7 @@ export class Zygote {
     readLines(this.#child.stderr, LONGEST_LINE_BYTES, (text) => this.#log(text));
   }
 
-  /** Starts one and waits until it is warm. */
+  /** Starts a zygote and waits until it is warm. */
   static async start(line: ZygoteCommandLine, options: ZygoteOptions): Promise<[Zygote, ZygoteReady]> {
     const zygote = new Zygote(line, options);
     const timer = setTimeout(() => zygote.#kill('it was not ready in time'), START_TIMEOUT_MS);
@@ -111,7 +111,7 @@ export class Zygote {
     }
   }
 
-  /** Forks a job and waits until every process of it is dead. */
+  /** Forks a job and waits until all its processes are dead. */
   run(command: ForkCommand): Promise<JobEnded> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(new ZygoteDied('it had ended before'));
@@ -121,14 +121,14 @@ export class Zygote {
     });
   }
 
-  /** Ends the running job; a zygote that doesn't manage to is ended itself. */
+  /** Ends the running job; kills the zygote when that takes too long. */
   killJob(): void {
     if (!this.#running || this.#killTimer) return;
     this.#send({ type: 'kill', job: this.#running.job });
     this.#killTimer = setTimeout(() => this.#kill('it could not end a job'), KILL_TIMEOUT_MS);
   }
 
-  /** Ends it with everything it runs; resolves when it is gone. */
+  /** Ends the zygote and its job; resolves when it is gone. */
   async stop(): Promise<void> {
     this.#child.stdin.end();
     const timer = setTimeout(() => this.#kill('it did not stop when asked to'), KILL_TIMEOUT_MS);
@@ -166,7 +166,7 @@ export class Zygote {
     this.#onLog(line);
   }
 
-  /** Kills all that it has started too: as root, bubblewrap has given up the right to take it along. */
+  /** Kills the zygote and its descendants: as root, bubblewrap has dropped the privilege to kill them itself. */
   #kill(reason: string): void {
     this.#die(reason);
     if (this.#child.pid !== undefined) killTree(this.#child.pid);
