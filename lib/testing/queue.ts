@@ -159,7 +159,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await storage.queue.owners({ after: '', limit: 5 }), []);
     },
 
-    async 'has no room beyond its caps, but for an owner with less than an equal share'(storage) {
+    async 'has no room beyond its caps, except for an owner with less than an equal share'(storage) {
       const caps = { maxQueued: 6, maxQueuedPerOwner: 5 };
       await admit(storage, 'g1', 'g2', 'g3', 'g4', 'g5');
       await assert.rejects(admitWithin(storage, caps, 'g6'), { code: 'queue_full' }, 'its own cap');
@@ -298,7 +298,7 @@ function holds(storage: Storage, claim: Claim): Promise<boolean> {
 async function lapsed(
   storage: Storage,
   nowMs: number,
-  { most = ALL, except = 'nobody' }: { most?: number; except?: string } = {},
+  { most = ALL, except = 'none' }: { most?: number; except?: string } = {},
 ): Promise<string[]> {
   const query = { nowMs, most, except };
   return idsOf(await storage.transaction((tx) => storage.queue.lapsed(tx, query)));

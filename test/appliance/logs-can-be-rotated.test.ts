@@ -12,7 +12,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await delay(POLL_MS);
 }
 
-t.test('a log file is opened anew on SIGHUP, and by itself when it was moved', async (t) => {
+t.test('a log file is reopened on SIGHUP, and by itself when it was moved', async (t) => {
   const folder = await temporaryFolder(t);
   const file = join(folder, 'scenepress.log');
   const server = await serve(t, ['--data-dir', join(folder, 'data'), '--log-file', file], { logFile: file });

@@ -1,4 +1,4 @@
-// What must hold for the repository as a whole, whoever changes it.
+// Rules for the repository as a whole.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -12,7 +12,7 @@ const firstTurnOf = (row: 'NEW' | 'OLD'): string => {
  * turns and paces (0 quick, 1 new, 2 slow, 3 unknown).
  *
  * A turn is a time: that of the first delivery, or when the host or owner was last served, whichever is later. The
- * next turn is found by one index lookup, and whoever was served comes after all that were due before. Turns in the
+ * next turn is found by one index lookup, and an owner that was served goes behind all that were due before. Turns in the
  * same millisecond are ordered by their number.
  */
 export const DUE_SCHEMA: string = `

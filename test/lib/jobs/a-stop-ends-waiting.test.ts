@@ -3,7 +3,7 @@ import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
 
-t.test('whoever waits for a job hears of a stop, and can wait again after the next start', async (t) => {
+t.test('waiting for a job ends with a stop, and can wait again after the next start', async (t) => {
   const folder = join(t.testdir(), 'data');
   const renderer = { python: IDLE_PYTHON, insecureNoSandbox: true };
   const service = new RenderService({ folder, workers: 1, renderer });
