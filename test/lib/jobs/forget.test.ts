@@ -95,7 +95,7 @@ t.test('what an owner wrote leaves the disk; what was paid stays', async (t) => 
   t.match(await service.deliveries.list({ jobId: 'job5' }), [
     { url: 'https://example.org', status: 'failed' },
   ]);
-  await t.rejects(service.deliveries.sendAgain('d1'), { code: 'not_found', message: /was removed/ });
+  await t.rejects(service.deliveries.sendAgain('d1'), { code: 'not_found', message: /has been removed/ });
   t.match(await service.get('job2'), { metadataJson: `{"text":"${OTHER}"}` });
   t.equal(await folder.storage.readSource('job2'), `# ${OTHER}`);
   const forgottenAt = one.forgottenAt;

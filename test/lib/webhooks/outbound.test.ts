@@ -306,5 +306,5 @@ t.test('what is wrong with the options is said at once', async (t) => {
     code,
     message: /"10.0.0.0\/33" is no network/,
   });
-  t.throws(() => outbound({ ca: 'not a certificate' }), { code, message: /no PEM certificate/ });
+  t.throws(() => outbound({ ca: 'not a certificate' }), { code, message: /is not a PEM certificate/ });
 });
