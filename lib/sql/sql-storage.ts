@@ -152,7 +152,7 @@ export class SqlStorage implements Storage {
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
     if (tx || !this.#cache) return this.#read(tx ? this.#database.inside(tx) : this.#database, jobId);
-    return this.#cache.get(jobId, () => this.#read(this.#database, jobId));
+    return this.#cache.get(jobId, async () => frozen(await this.#read(this.#database, jobId)));
   }
 
   async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
@@ -242,6 +242,13 @@ export class SqlStorage implements Storage {
     assert(row, 'the job exists');
     return { job: JOBS.record(row), textKey: textKeyOf(row) };
   }
+}
+
+/** Several callers may get the same record. */
+function frozen(job: JobRecord | undefined): JobRecord | undefined {
+  for (const artifact of job?.artifacts ?? []) Object.freeze(artifact);
+  Object.freeze(job?.artifacts);
+  return Object.freeze(job);
 }
 
 function textBytesOf({ metadataJson, error, webhookUrl }: JobRecord): number {
