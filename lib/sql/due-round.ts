@@ -165,7 +165,7 @@ export class DueRound {
     const begun = this.#request.begin(found);
     assert(begun.dueAtMs === null || begun.dueAtMs > this.#nowMs, 'a claim expires in the future');
     const given = begun.dueAtMs === null ? begun : { ...begun, token: found.token + 1 };
-    await this.#tx.run(DELIVERIES.update, ...DELIVERIES.row(given), deliveryId);
+    await this.#tx.run(DELIVERIES.update, ...DELIVERIES.changes(given));
     return given;
   }
 

@@ -51,11 +51,9 @@ export class RowFormat<Rec extends object> {
   readonly names: string;
   /** INSERT; takes the values of {@link row}, then those of {@link texts} when fields are sealed. */
   readonly insert: string;
-  /** INSERT, or UPDATE of all columns when the key exists. */
-  readonly upsert: string;
-  /** UPDATE of all columns except the texts; the key comes last. */
+  /** UPDATE of a row except its texts; takes the values of {@link changes}. */
   readonly update: string;
-  /** UPDATE with the texts, whose values follow those of {@link row}. */
+  /** UPDATE of a row with its texts. */
   readonly updateWithTexts: string;
 
   /**
@@ -81,9 +79,9 @@ export class RowFormat<Rec extends object> {
     const where = this.key.map((name) => `${name} = ?`).join(' AND ');
     this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
     this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
-    const sets = this.#written.map((name) => `${name} = excluded.${name}`).join(', ');
-    this.upsert = `${this.insert} ON CONFLICT (${this.key.join(', ')}) DO UPDATE SET ${sets}`;
-    const update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}`;
+    // An assignment to a column of the key, even of the same value, makes SQLite move the row and check references.
+    const sets = names.slice(keyColumns).map((name) => `${name} = ?`);
+    const update = `UPDATE ${table} SET ${sets.join(', ')}`;
     this.update = `${update} WHERE ${where}`;
     this.updateWithTexts = `${update}, texts = ? WHERE ${where}`;
   }
@@ -104,12 +102,19 @@ export class RowFormat<Rec extends object> {
     return column.name;
   }
 
-  /** The values for {@link insert} and {@link update}. */
+  /** The values for {@link insert}. */
   row(record: Rec): SqlValue[] {
     const values = this.#columns.map(({ field, kind }) =>
       columnValue(kind, (record as Record<string, unknown>)[field]),
     );
     return [...values, checksumOf(values), ...this.#derived.map(({ derive }) => derive(record))];
+  }
+
+  /** The values for {@link update} or, with sealed texts, for {@link updateWithTexts}. */
+  changes(record: Rec, ...sealedTexts: [Uint8Array] | []): SqlValue[] {
+    const row = this.row(record);
+    const key = row.splice(0, this.key.length);
+    return [...row, ...sealedTexts, ...key];
   }
 
   /** The additional values for {@link insert}. */

@@ -35,7 +35,7 @@ export class SqlDeliveryStore implements DeliveryStore {
   async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.row(delivery), deliveryId);
+    const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.changes(delivery));
     assert.equal(updated, 1, 'the delivery exists');
     if (answer === undefined) return;
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
@@ -49,7 +49,7 @@ export class SqlDeliveryStore implements DeliveryStore {
     const inside = this.#database.inside(tx);
     const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
     const texts = DELIVERIES.sealTexts(delivery, blank);
-    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.row(delivery), texts, deliveryId);
+    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.changes(delivery, texts));
     await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
   }

@@ -91,7 +91,7 @@ export class SqlLedgerStore implements LedgerStore {
     assert(row || sign > 0, 'the grant of a negative change exists');
     const before = row ? GRANTS.record(row) : { owner, ...grant, remainingCredits: 0 };
     const after = { ...before, remainingCredits: before.remainingCredits + sign * amountCredits };
-    if (row) await inside.run(GRANTS.update, ...GRANTS.row(after), owner, grantId);
+    if (row) await inside.run(GRANTS.update, ...GRANTS.changes(after));
     else await inside.run(GRANTS.insert, ...GRANTS.row(after));
   }
 
@@ -102,7 +102,7 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {
-    await this.#database.inside(tx).run(RESERVES.upsert, ...RESERVES.row(reserve));
+    await this.#database.inside(tx).run(RESERVES.insert, ...RESERVES.row(reserve));
   }
 
   async listEntries(owner: string, { limit, before }: EntryQuery): Promise<LedgerEntry[]> {

@@ -76,7 +76,7 @@ export class SqlQueue implements Queue {
     for (const claim of claims) {
       const row = await this.#row(inside, claim.jobId);
       if (!row || !isHeldBy(row, claim)) continue;
-      await inside.run(QUEUE.update, ...QUEUE.row({ ...row, lapsesAtMs }), row.jobId);
+      await inside.run(QUEUE.update, ...QUEUE.changes({ ...row, lapsesAtMs }));
       held.push(claim);
     }
     return held;
@@ -96,7 +96,7 @@ export class SqlQueue implements Queue {
     const row = await this.#row(inside, jobId);
     assert(row && row.worker !== null, 'only a claimed job is put back');
     const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
-    await inside.run(QUEUE.update, ...QUEUE.row(waiting), jobId);
+    await inside.run(QUEUE.update, ...QUEUE.changes(waiting));
     if (notBeforeMs !== null) return;
     await inside.run(
       'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn LIMIT 1) - 1 WHERE owner = ?',

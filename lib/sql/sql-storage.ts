@@ -259,8 +259,8 @@ export class SqlStorage implements Storage {
   /** `textKey`: given when the texts change too. */
   async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
     tx.afterCommit(() => this.#cache?.drop(job.jobId));
-    if (!textKey) await tx.run(JOBS.update, ...JOBS.row(job), job.jobId);
-    else await tx.run(JOBS.updateWithTexts, ...JOBS.row(job), JOBS.sealTexts(job, textKey), job.jobId);
+    if (!textKey) await tx.run(JOBS.update, ...JOBS.changes(job));
+    else await tx.run(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey)));
   }
 
   async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
