@@ -59,7 +59,6 @@ export type {
   LedgerAccount,
   LedgerEntry,
   LedgerStore,
-  Reserve,
 } from './ledger/ledger-store.ts';
 export { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
 export {

@@ -143,12 +143,12 @@ export class StoredLedger implements Ledger {
   ): Promise<'reserved' | 'insufficient'> {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
-      const known = await this.#store.getReserve(jobId, tx);
-      if (known) return known.state === 'voided' ? 'insufficient' : 'reserved';
+      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      if (end?.kind === 'void') return 'insufficient';
+      if (reserve) return 'reserved';
       const account = await this.#openBooks(owner, tx);
       if (balanceOf(account).total < amountCredits) return 'insufficient';
       const parts = partsFrom(account.grants, amountCredits);
-      await this.#store.putReserve(tx, { jobId, owner, state: 'open', parts, chargedCredits: 0 });
       await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
       return 'reserved';
     });
@@ -156,7 +156,7 @@ export class StoredLedger implements Ledger {
 
   /** Whether credits were ever reserved for the job. */
   async hasReserve(jobId: string, tx?: Transaction): Promise<boolean> {
-    return (await this.#store.getReserve(jobId, tx)) !== undefined;
+    return (await this.#store.entriesOfJob(jobId, tx)).length > 0;
   }
 
   async settle(
@@ -165,16 +165,15 @@ export class StoredLedger implements Ledger {
   ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }> {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
-      const reserve = await this.#store.getReserve(jobId, tx);
+      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      if (end?.kind === 'void') return { kind: 'insufficient' };
       // Enqueued while renders were free.
       if (!reserve) return { kind: 'settled', chargedCredits: 0 };
       assert.equal(reserve.owner, owner);
-      if (reserve.state === 'settled') return { kind: 'settled', chargedCredits: reserve.chargedCredits };
-      if (reserve.state === 'voided') return { kind: 'insufficient' };
+      if (end) return { kind: 'settled', chargedCredits: end.chargedCredits };
 
       const account = await this.#openBooks(owner, tx);
-      const reservedCredits = sumOf(reserve.parts);
-      const change = reservedCredits - amountCredits;
+      const change = sumOf(reserve.parts) - amountCredits;
       if (change < 0 && balanceOf(account).total < -change) return { kind: 'insufficient' };
 
       // Parts are ordered free before paid: the front is charged, the tail is returned.
@@ -182,7 +181,6 @@ export class StoredLedger implements Ledger {
         change < 0
           ? partsFrom(account.grants, -change)
           : this.#partsBackTo(account, tail(reserve.parts, change));
-      await this.#store.putReserve(tx, { ...reserve, state: 'settled', chargedCredits: amountCredits });
       await this.#append(tx, account, {
         kind: 'settle',
         amountCredits: change,
@@ -196,18 +194,13 @@ export class StoredLedger implements Ledger {
 
   async void({ jobId, owner }: { jobId: string; owner: string }, tx?: Transaction): Promise<void> {
     await this.#in(tx, async (tx) => {
-      const reserve = await this.#store.getReserve(jobId, tx);
-      if (!reserve) {
-        // Recorded, so a late reserve is refused.
-        await this.#store.putReserve(tx, { jobId, owner, state: 'voided', parts: [], chargedCredits: 0 });
-        return;
-      }
-      assert.equal(reserve.owner, owner);
-      assert(reserve.state !== 'settled', 'a settled job is not voided');
-      if (reserve.state === 'voided') return;
+      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      assert.equal((reserve ?? end)?.owner ?? owner, owner);
+      assert(end?.kind !== 'settle', 'a settled job is not voided');
+      if (end) return;
       const account = await this.#openBooks(owner, tx);
-      const parts = this.#partsBackTo(account, reserve.parts);
-      await this.#store.putReserve(tx, { ...reserve, state: 'voided' });
+      // Also recorded without a reserve, so a late one is refused.
+      const parts = this.#partsBackTo(account, reserve?.parts ?? []);
       await this.#append(tx, account, { kind: 'void', amountCredits: sumOf(parts), jobId, parts });
     });
   }
@@ -248,13 +241,23 @@ export class StoredLedger implements Ledger {
     return { grantId: `free-${period}`, source: 'free', period, amountCredits };
   }
 
-  /** Appends an entry and updates the account in memory. */
+  async #entriesOf(
+    jobId: string,
+    tx: Transaction,
+  ): Promise<{ reserve: LedgerEntry | undefined; end: LedgerEntry | undefined }> {
+    const entries = await this.#store.entriesOfJob(jobId, tx);
+    return {
+      reserve: entries.find(({ kind }) => kind === 'reserve'),
+      end: entries.find(({ kind }) => kind !== 'reserve'),
+    };
+  }
+
   async #append(
     tx: Transaction,
     account: LedgerAccount,
     entry: Pick<LedgerEntry, 'kind' | 'amountCredits' | 'parts'> & Partial<LedgerEntry>,
   ): Promise<void> {
-    await this.#store.append(tx, {
+    await this.#store.append(tx, account, {
       entryId: this.#ids.next(),
       owner: account.owner,
       jobId: null,
@@ -263,10 +266,6 @@ export class StoredLedger implements Ledger {
       atMs: this.#clock.now(),
       ...entry,
     });
-    const sign = entry.amountCredits < 0 ? -1 : 1;
-    for (const part of entry.parts)
-      addTo(account.grants, { ...part, amountCredits: sign * part.amountCredits });
-    assert(account.grants.every(({ remainingCredits }) => Number.isSafeInteger(remainingCredits)));
   }
 
   #in<T>(tx: Transaction | undefined, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -312,15 +311,6 @@ function partsFrom(grants: Grant[], amountCredits: number): GrantPart[] {
   }
   assert.equal(missing, 0, 'the balance covers what is taken');
   return parts;
-}
-
-function addTo(grants: Grant[], part: GrantPart): void {
-  const grant = grants.find(({ grantId }) => grantId === part.grantId);
-  if (grant) grant.remainingCredits += part.amountCredits;
-  else {
-    const { amountCredits: remainingCredits, ...rest } = part;
-    grants.push({ ...rest, remainingCredits });
-  }
 }
 
 /** The last `amountCredits` of a list of parts. */

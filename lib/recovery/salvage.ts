@@ -8,7 +8,6 @@ import {
   GRANTS,
   JOBS,
   REQUESTS,
-  RESERVES,
   SOURCES,
 } from '../sql/tables.ts';
 import type { TextKey } from '../sql/text-keys.ts';
@@ -69,10 +68,12 @@ export const TABLES: Table[] = [
     ],
   },
   {
-    ...checked(RESERVES),
-    expected: "SELECT job_id FROM jobs WHERE phase <> 'reserving' AND reserve_credits > 0",
+    ...checked(ENTRIES, 'ledger_entries_of_owner'),
+    indexes: [
+      'SELECT entry_id FROM ledger_entries INDEXED BY ledger_entries_of_owner',
+      'SELECT entry_id FROM ledger_entries INDEXED BY one_reserve_and_end_of_job WHERE job_id IS NOT NULL',
+    ],
   },
-  checked(ENTRIES, 'ledger_entries_of_owner'),
   {
     ...checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
     withoutTexts: deliveryWithoutTexts,
@@ -81,7 +82,7 @@ export const TABLES: Table[] = [
   { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
 ];
 
-const BOOKS = ['grants', 'reserves', 'ledger_entries'];
+const BOOKS = ['grants', 'ledger_entries'];
 const PAGE = 500;
 /** Replaces the unreadable error of a failed job. */
 const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';

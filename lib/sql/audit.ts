@@ -34,6 +34,14 @@ interface JobBooks {
   charged: number;
 }
 
+interface Ended {
+  owner: string;
+  job_id: string;
+  reserved: number;
+  charged: number;
+  returned: number;
+}
+
 interface Counts {
   owner: string;
   waiting: number;
@@ -65,23 +73,17 @@ const BOOKS: Check<object>[] = [
         : `${owner}: the balance is ${balance}, but the entries add up to ${changes}`,
   ),
   check<JobBooks>(
-    `SELECT e.owner, e.job_id, e.kind FROM ledger_entries AS e LEFT JOIN reserves AS r ON r.job_id = e.job_id
-     WHERE e.job_id IS NOT NULL AND (r.job_id IS NULL OR r.owner <> e.owner)`,
+    `SELECT e.owner, e.job_id, e.kind FROM ledger_entries AS e
+     LEFT JOIN ledger_entries AS r ON r.job_id = e.job_id AND r.kind = 'reserve'
+     WHERE (e.kind = 'settle' OR (e.kind = 'void' AND e.amount_credits <> 0))
+       AND (r.job_id IS NULL OR r.owner <> e.owner)`,
     ({ owner, job_id, kind }) => `${owner}: job ${job_id} has an entry of the kind ${kind}, but no reserve`,
   ),
-  check<JobBooks>(
-    `SELECT r.owner, r.job_id, r.state FROM reserves AS r
-     LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind = 'reserve'
-     WHERE e.entry_id IS NULL AND r.reserved_credits > 0`,
-    ({ owner, job_id, state }) => `${owner}: job ${job_id} is ${state} without an entry of its reserve`,
-  ),
-  check<JobBooks>(
-    `SELECT r.owner, r.job_id, r.state, coalesce(e.kind, 'no') AS kind FROM reserves AS r
-     LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind IN ('settle', 'void')
-     WHERE (r.state = 'open' AND e.entry_id IS NOT NULL)
-       OR (r.state = 'settled' AND (e.kind IS NULL OR e.kind <> 'settle' OR e.charged_credits <> r.charged_credits))
-       OR (r.state = 'voided' AND r.reserved_credits > 0 AND (e.kind IS NULL OR e.kind <> 'void'))`,
-    ({ owner, job_id, state, kind }) => `${owner}: job ${job_id} is ${state} with ${kind} entry of its end`,
+  check<Ended>(
+    `SELECT owner, job_id, reserved_credits AS reserved, charged_credits AS charged, returned_credits AS returned
+     FROM reserves WHERE state <> 'open' AND reserved_credits - charged_credits <> returned_credits`,
+    ({ owner, job_id, reserved, charged, returned }) =>
+      `${owner}: job ${job_id} reserved ${reserved} and was charged ${charged}, but ${returned} were returned`,
   ),
   check<JobBooks>(
     `SELECT j.owner, j.job_id FROM jobs AS j LEFT JOIN reserves AS r ON r.job_id = j.job_id
@@ -179,7 +181,7 @@ export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   }
   const [counts] = await database.aside<Omit<AuditReport, 'problems'>>(
     `SELECT (SELECT count(*) FROM ledger_accounts) AS accounts, (SELECT count(*) FROM ledger_entries) AS entries,
-       (SELECT count(*) FROM reserves) AS jobs`,
+       (SELECT count(*) FROM ledger_entries WHERE kind = 'reserve') AS jobs`,
   );
   const { accounts = 0, entries = 0, jobs = 0 } = counts ?? {};
   return { accounts, entries, jobs, problems: problems.slice(0, MOST_PROBLEMS) };

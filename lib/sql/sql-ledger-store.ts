@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import type {
   AuditReport,
   EntryQuery,
+  Grant,
   GrantPart,
   LedgerAccount,
   LedgerEntry,
   LedgerStore,
-  Reserve,
 } from '../ledger/ledger-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
-import { ACCOUNTS, ENTRIES, GRANTS, RESERVES } from './tables.ts';
+import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
 
 /** The store of the built-in ledger in an SQL database. */
 export class SqlLedgerStore implements LedgerStore {
@@ -33,11 +33,7 @@ export class SqlLedgerStore implements LedgerStore {
       `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND remaining_credits > 0 ORDER BY source, grant_id`,
       owner,
     );
-    const grants = rows.map((row) => {
-      const { owner: _, ...grant } = GRANTS.record(row);
-      return grant;
-    });
-    return { ...ACCOUNTS.record(account), grants };
+    return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
   }
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
@@ -68,41 +64,44 @@ export class SqlLedgerStore implements LedgerStore {
     return row && ENTRIES.record(row);
   }
 
-  async append(tx: Transaction, entry: LedgerEntry): Promise<void> {
+  async append(tx: Transaction, account: LedgerAccount, entry: LedgerEntry): Promise<void> {
     const inside = this.#database.inside(tx);
-    const { owner, amountCredits, parts } = entry;
     await inside.run(ENTRIES.insert, ...ENTRIES.row(entry));
-    for (const part of parts) await this.#change(inside, owner, part, amountCredits < 0 ? -1 : 1);
+    for (const part of entry.parts)
+      await this.#change(inside, account, part, entry.amountCredits < 0 ? -1 : 1);
   }
 
   /** Subtracts from a grant, or adds to it. */
   async #change(
     inside: SqlTransaction,
-    owner: string,
-    { amountCredits, ...grant }: GrantPart,
+    { owner, grants }: LedgerAccount,
+    { amountCredits, ...made }: GrantPart,
     sign: 1 | -1,
   ): Promise<void> {
-    const { grantId } = grant;
+    const withCredits = grants.find(({ grantId }) => grantId === made.grantId);
+    const known = withCredits ?? (await this.#spentGrant(inside, owner, made.grantId));
+    const grant = known ?? { ...made, remainingCredits: 0 };
+    assert(known || sign > 0, 'the grant of a negative change exists');
+    grant.remainingCredits += sign * amountCredits;
+    assert(Number.isSafeInteger(grant.remainingCredits));
+    if (!withCredits) grants.push(grant);
+    if (known) await inside.run(GRANTS.update, ...GRANTS.changes({ owner, ...grant }));
+    else await inside.run(GRANTS.insert, ...GRANTS.row({ owner, ...grant }));
+  }
+
+  async #spentGrant(inside: SqlTransaction, owner: string, grantId: string): Promise<Grant | undefined> {
     const row = await inside.get(
       `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND grant_id = ?`,
       owner,
       grantId,
     );
-    assert(row || sign > 0, 'the grant of a negative change exists');
-    const before = row ? GRANTS.record(row) : { owner, ...grant, remainingCredits: 0 };
-    const after = { ...before, remainingCredits: before.remainingCredits + sign * amountCredits };
-    if (row) await inside.run(GRANTS.update, ...GRANTS.changes(after));
-    else await inside.run(GRANTS.insert, ...GRANTS.row(after));
+    return row && grantOf(row);
   }
 
-  async getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined> {
+  async entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const row = await reader.get(`SELECT ${RESERVES.names} FROM reserves WHERE job_id = ?`, jobId);
-    return row && RESERVES.record(row);
-  }
-
-  async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {
-    await this.#database.inside(tx).run(RESERVES.insert, ...RESERVES.row(reserve));
+    const rows = await reader.all(`SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`, jobId);
+    return rows.map((row) => ENTRIES.record(row));
   }
 
   async listEntries(owner: string, { limit, before }: EntryQuery): Promise<LedgerEntry[]> {
@@ -132,4 +131,9 @@ export class SqlLedgerStore implements LedgerStore {
   audit(): Promise<AuditReport> {
     return auditBooks(this.#database);
   }
+}
+
+function grantOf(row: object): Grant {
+  const { owner: _, ...grant } = GRANTS.record(row);
+  return grant;
 }

@@ -1,5 +1,5 @@
 import type { JobRecord } from '../jobs/job.ts';
-import type { Grant, LedgerAccount, LedgerEntry, Reserve } from '../ledger/ledger-store.ts';
+import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { IdempotentRequest } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
@@ -122,15 +122,6 @@ export const GRANTS: RowFormat<GrantRow> = new RowFormat<GrantRow>(
   'grants',
   { owner: 'plain', grantId: 'plain', source: 'plain', period: 'plain', remainingCredits: 'plain' },
   { keyColumns: 2 },
-);
-export const RESERVES: RowFormat<Reserve> = new RowFormat<Reserve>(
-  'reserves',
-  { jobId: 'plain', owner: 'plain', state: 'plain', parts: 'json', chargedCredits: 'plain' },
-  {
-    derived: {
-      reserved_credits: ({ parts }) => parts.reduce((sum, { amountCredits }) => sum + amountCredits, 0),
-    },
-  },
 );
 export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
   'ledger_entries',

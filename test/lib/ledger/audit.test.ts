@@ -81,23 +81,31 @@ const frauds: [title: string, statement: (books: Books) => string, problem: RegE
     /^a: the balance is 1042, but the entries add up to 2092$/,
   ],
   [
-    'a reserve that was settled without an entry',
-    ({ open }) => `UPDATE reserves SET state = 'settled' WHERE job_id = '${open.jobId}'`,
-    /is settled with no entry of its end/,
-  ],
-  [
     'a reserve without its entry',
     ({ open }) => `DELETE FROM ledger_entries WHERE kind = 'reserve' AND job_id = '${open.jobId}'`,
-    /is open without an entry of its reserve/,
+    /was never reserved/,
   ],
   [
-    'a charge that the job does not know of',
-    ({ done }) => `UPDATE reserves SET charged_credits = 4 WHERE job_id = '${done.jobId}'`,
+    'a refund that is too large',
+    ({ done }) =>
+      `UPDATE ledger_entries SET amount_credits = 3 WHERE kind = 'settle' AND job_id = '${done.jobId}'`,
+    /reserved 5 and was charged 3, but 3 were returned/,
+  ],
+  [
+    'a void of which credits are missing',
+    ({ failed }) =>
+      `UPDATE ledger_entries SET amount_credits = 4 WHERE kind = 'void' AND job_id = '${failed.jobId}'`,
+    /reserved 5 and was charged 0, but 4 were returned/,
+  ],
+  [
+    'a charge that differs from the cost of the job',
+    ({ done }) =>
+      `UPDATE ledger_entries SET charged_credits = 4, amount_credits = 1 WHERE kind = 'settle' AND job_id = '${done.jobId}'`,
     /cost 3, but the ledger charged 4/,
   ],
   [
-    'an entry without a reserve',
-    ({ done }) => `DELETE FROM reserves WHERE job_id = '${done.jobId}'`,
+    'a settlement without a reserve',
+    ({ done }) => `DELETE FROM ledger_entries WHERE kind = 'reserve' AND job_id = '${done.jobId}'`,
     /has an entry of the kind settle, but no reserve/,
   ],
   [
