@@ -64,14 +64,14 @@ export const TABLES: Table[] = [
     ...checked(GRANTS),
     indexes: [
       'SELECT owner, grant_id FROM ledger_entries INDEXED BY one_entry_of_grant WHERE grant_id IS NOT NULL',
-      'SELECT owner, grant_id FROM grants INDEXED BY grants_left WHERE remaining_credits > 0',
+      'SELECT owner, grant_id FROM grants INDEXED BY grants_with_credits WHERE is_spent = 0',
     ],
   },
   {
-    ...checked(ENTRIES, 'ledger_entries_of_owner'),
+    ...checked(ENTRIES),
     indexes: [
-      'SELECT entry_id FROM ledger_entries INDEXED BY ledger_entries_of_owner',
-      'SELECT entry_id FROM ledger_entries INDEXED BY one_reserve_and_end_of_job WHERE job_id IS NOT NULL',
+      'SELECT owner, entry_id FROM ledger_entries INDEXED BY one_entry_of_grant WHERE grant_id IS NOT NULL',
+      'SELECT owner, entry_id FROM ledger_entries INDEXED BY one_reserve_and_end_of_job WHERE job_id IS NOT NULL',
     ],
   },
   {

@@ -117,6 +117,24 @@ export class RowFormat<Rec extends object> {
     return [...row, ...sealedTexts, ...key];
   }
 
+  /**
+   * An UPDATE of some fields. Indexes that contain none of them need no change, which makes it faster than {@link
+   * update}.
+   */
+  updateOf(...fields: (keyof Rec & string)[]): { text: string; values: (record: Rec) => SqlValue[] } {
+    const names = [...fields.map((field) => this.columnOf(field)), 'checksum', ...this.key];
+    const places = names.map((name) => this.#written.indexOf(name));
+    const sets = names.slice(0, -this.key.length).map((name) => `${name} = ?`);
+    const where = this.key.map((name) => `${name} = ?`);
+    return {
+      text: `UPDATE ${this.table} SET ${sets.join(', ')} WHERE ${where.join(' AND ')}`,
+      values: (record) => {
+        const row = this.row(record);
+        return places.map((place) => row[place] as SqlValue);
+      },
+    };
+  }
+
   /** The additional values for {@link insert}. */
   texts(record: Rec, textKey: TextKey): [number, Uint8Array] {
     return [textKey.id, this.sealTexts(record, textKey)];

@@ -14,6 +14,9 @@ import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
 import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
 
+/** Of a grant that has credits before and after the change. */
+const REMAINDER = GRANTS.updateOf('remainingCredits');
+
 /** The store of the built-in ledger in an SQL database. */
 export class SqlLedgerStore implements LedgerStore {
   readonly storage: Storage;
@@ -30,7 +33,7 @@ export class SqlLedgerStore implements LedgerStore {
     const account = await reader.get(`SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE owner = ?`, owner);
     if (!account) return undefined;
     const rows = await reader.all(
-      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND remaining_credits > 0 ORDER BY source, grant_id`,
+      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`,
       owner,
     );
     return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
@@ -82,11 +85,15 @@ export class SqlLedgerStore implements LedgerStore {
     const known = withCredits ?? (await this.#spentGrant(inside, owner, made.grantId));
     const grant = known ?? { ...made, remainingCredits: 0 };
     assert(known || sign > 0, 'the grant of a negative change exists');
+    const wasSpent = grant.remainingCredits === 0;
     grant.remainingCredits += sign * amountCredits;
     assert(Number.isSafeInteger(grant.remainingCredits));
     if (!withCredits) grants.push(grant);
-    if (known) await inside.run(GRANTS.update, ...GRANTS.changes({ owner, ...grant }));
-    else await inside.run(GRANTS.insert, ...GRANTS.row({ owner, ...grant }));
+    const row = { owner, ...grant };
+    if (!known) await inside.run(GRANTS.insert, ...GRANTS.row(row));
+    else if (!wasSpent && grant.remainingCredits > 0)
+      await inside.run(REMAINDER.text, ...REMAINDER.values(row));
+    else await inside.run(GRANTS.update, ...GRANTS.changes(row));
   }
 
   async #spentGrant(inside: SqlTransaction, owner: string, grantId: string): Promise<Grant | undefined> {

@@ -121,13 +121,13 @@ type GrantRow = Grant & { owner: string };
 export const GRANTS: RowFormat<GrantRow> = new RowFormat<GrantRow>(
   'grants',
   { owner: 'plain', grantId: 'plain', source: 'plain', period: 'plain', remainingCredits: 'plain' },
-  { keyColumns: 2 },
+  { keyColumns: 2, derived: { is_spent: ({ remainingCredits }) => Number(remainingCredits === 0) } },
 );
 export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
   'ledger_entries',
   {
-    entryId: 'plain',
     owner: 'plain',
+    entryId: 'plain',
     kind: 'plain',
     amountCredits: 'plain',
     chargedCredits: 'plain',
@@ -137,6 +137,7 @@ export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
     atMs: 'whole',
   },
   {
+    keyColumns: 2,
     derived: { grant_id: ({ kind, parts }) => (kind === 'grant' ? (parts[0]?.grantId ?? null) : null) },
   },
 );

@@ -67,7 +67,7 @@ function forge(path: string, ...statements: string[]): void {
 
 type Books = Awaited<ReturnType<typeof openBooks>>;
 const again = (kind: string) =>
-  `INSERT INTO ledger_entries SELECT 'z' || entry_id, owner, kind, amount_credits, charged_credits, job_id, parts, note,
+  `INSERT INTO ledger_entries SELECT owner, 'z' || entry_id, kind, amount_credits, charged_credits, job_id, parts, note,
      at_ms, checksum, grant_id FROM ledger_entries WHERE kind = '${kind}'`;
 const frauds: [title: string, statement: (books: Books) => string, problem: RegExp][] = [
   [

@@ -353,7 +353,7 @@ t.test('no statement breaks what must hold', async (t) => {
     await storage.transaction((tx) => storage.queue.admit(tx, { jobId, owner: 'a', precedence }));
   t.match(await claimJob(storage, '3'), { claim: { token: 1 } });
   const entry =
-    "SELECT 'x' || entry_id, owner, kind, amount_credits, charged_credits, job_id, parts, note, at_ms, checksum, grant_id FROM ledger_entries";
+    "SELECT owner, 'x' || entry_id, kind, amount_credits, charged_credits, job_id, parts, note, at_ms, checksum, grant_id FROM ledger_entries";
   const refused = {
     'a negative balance': 'UPDATE grants SET remaining_credits = -1',
     'a grant made twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'grant' LIMIT 1`,
