@@ -165,18 +165,20 @@ export class JobBook {
         ? unsealed
         : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
     if (this.#joined) {
-      return await this.#storage.transaction(async (tx) => {
+      const opened = await this.#storage.transaction(async (tx) => {
         await admitOwner();
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
         await this.#storage.queue.assertRoom(tx, owner, this.#caps);
-        if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
+        if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') return undefined;
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
+      if (!opened) throw insufficientCredits(reserve);
+      return opened;
     }
     const made = await this.#storage.transaction(async (tx) => {
       await admitOwner();

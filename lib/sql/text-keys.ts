@@ -17,11 +17,7 @@ const BLANK = new Uint8Array(KEY_BYTES);
 /** Generates and stores a key. */
 export async function addTextKey(tx: SqlTransaction): Promise<TextKey> {
   const key = randomBytes(KEY_BYTES);
-  const row = await tx.get<{ text_key_id: number }>(
-    'INSERT INTO text_keys (content) VALUES (?) RETURNING text_key_id',
-    key,
-  );
-  return { id: row?.text_key_id as number, key };
+  return { id: await tx.insert('INSERT INTO text_keys (content) VALUES (?)', key), key };
 }
 
 /** Overwrites a key with zeros. Texts encrypted with the returned key are not protected. */

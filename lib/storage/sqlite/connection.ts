@@ -39,6 +39,11 @@ export class Connection {
     return this.#explained(() => Number(this.#statement(text).run(...values).changes));
   }
 
+  /** Returns the key of the inserted row. */
+  insert(text: string, values: SqlValue[]): number {
+    return this.#explained(() => Number(this.#statement(text).run(...values).lastInsertRowid));
+  }
+
   /** Runs several statements without results. */
   exec(text: string): void {
     this.#explained(() => this.#database.exec(text));

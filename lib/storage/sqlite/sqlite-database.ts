@@ -23,15 +23,13 @@ const EXIT_IO_ERROR = 74;
 /** Maximum number of problems that a check reports. */
 const MOST_FAULTS = 100;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
-
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
-
 /** ROLLBACK, because SQLite refuses to commit a transaction that read a damaged page. */
 const END_OF_VIEW = 'ROLLBACK';
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
-/** Rejects a group in which one transaction read a damaged page; the others are retried. */
-const SPOILED = new Error('another transaction read what is damaged');
+/** Rejects a group in which one transaction failed; the others are retried. */
+const SPOILED = new Error('another transaction of the group failed');
 
 /** A group commit: transactions that are flushed together. */
 interface Group {
@@ -224,19 +222,18 @@ export class SqliteDatabase implements SqlDatabase {
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
     const tx = new SqliteTransaction(this, writer);
-    writer.run('SAVEPOINT work');
     try {
       const result = await work(tx);
-      writer.run('RELEASE work');
       group.commits += 1;
       group.listeners.push(...tx.listeners);
       return { result, durable: group.durable };
     } catch (error) {
-      if (isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
-      else if (writer.isInTransaction) {
-        writer.exec('ROLLBACK TO work; RELEASE work');
+      // SQLite may roll back the group itself, and refuses to commit after it read a damaged page.
+      if (!writer.isInTransaction) await this.#abandon(group, error);
+      else {
+        if (tx.hasWritten || isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
         if (isFull(error)) await this.#ranOut();
-      } else await this.#abandon(group, error); // SQLite rolled back the whole group.
+      }
       throw error;
     } finally {
       tx.open = false;
@@ -324,9 +321,12 @@ export class SqliteDatabase implements SqlDatabase {
     await this.#flushLog().catch(nothing); // A failure is handled in `#flushLog`.
   }
 
-  /** SQLite refuses to commit a transaction that read a damaged page; the others of the group are retried. */
+  /**
+   * Rolls back the whole group, because one of its transactions failed; the others are retried. A savepoint for each
+   * transaction would slow down all that succeed.
+   */
   #spoil(group: Group, writer: Connection): void {
-    if (writer.isInTransaction) writer.run('ROLLBACK');
+    writer.run('ROLLBACK');
     this.#group = undefined;
     group.reject(SPOILED);
   }

@@ -33,6 +33,7 @@ class NotedDatabase extends SqliteDatabase {
       all: (text, ...values) => this.#noted(text, () => inside.all(text, ...values)),
       get: (text, ...values) => this.#noted(text, () => inside.get(text, ...values)),
       run: (text, ...values) => this.#noted(text, () => inside.run(text, ...values)),
+      insert: (text, ...values) => this.#noted(text, () => inside.insert(text, ...values)),
       afterCommit: (listener) => inside.afterCommit(listener),
     };
   }
