@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
 import { KEY_BYTES, open, seal } from '../sealing.ts';
 
@@ -8,7 +8,7 @@ const ID_DIGITS = 8;
 export class MasterKey {
   /** An id of eight hexadecimal digits, stored with each sealed text. Does not reveal the key. */
   readonly id: string;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   /** `key`: 32 bytes. */
   constructor(key: Buffer) {
@@ -18,7 +18,7 @@ export class MasterKey {
         `A master key is ${KEY_BYTES} bytes, as 64 hexadecimal digits.`,
       );
     }
-    this.#key = key;
+    this.#key = createSecretKey(key);
     this.id = hash('sha256', Buffer.concat([Buffer.from('scenepress master key '), key])).slice(0, ID_DIGITS);
   }
 
@@ -33,7 +33,7 @@ export class MasterKey {
 
   /** The raw key, for its file only. */
   toHex(): string {
-    return this.#key.toString('hex');
+    return this.#key.export().toString('hex');
   }
 
   /** Encrypts a text to `<id>.<base64url of nonce, ciphertext and tag>`. */

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import type { RowFormat } from '../sql/row-format.ts';
 import {
   ACCOUNTS,
@@ -268,7 +269,7 @@ function saveWithoutTexts(target: Connection, table: Table, row: Row): boolean {
     );
     const { content } =
       target.get<{ content: Uint8Array }>('SELECT content FROM text_keys WHERE text_key_id = ?', [id]) ?? {};
-    insert(target, table, table.withoutTexts(row, { id, key: content as Uint8Array }));
+    insert(target, table, table.withoutTexts(row, { id, key: createSecretKey(content as Uint8Array) }));
     return true;
   } catch {
     return false;

@@ -172,10 +172,7 @@ export class DueRound {
   async #read(deliveryId: string): Promise<DeliveryRecord | undefined> {
     let row: object | undefined;
     try {
-      row = await this.#tx.get(
-        `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
-        deliveryId,
-      );
+      row = await this.#tx.get(DELIVERIES.byKey, deliveryId);
       return row && DELIVERIES.record(row);
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../errors.ts';
 import { open, seal } from '../sealing.ts';
@@ -49,6 +50,8 @@ export class RowFormat<Rec extends object> {
   readonly key: string[];
   /** The column list that {@link record} needs. */
   readonly names: string;
+  /** SELECT of a row by its key. */
+  readonly byKey: string;
   /** INSERT; takes the values of {@link row}, then those of {@link texts} when fields are sealed. */
   readonly insert: string;
   /** UPDATE of a row except its texts; takes the values of {@link changes}. */
@@ -78,6 +81,7 @@ export class RowFormat<Rec extends object> {
     this.key = names.slice(0, keyColumns);
     const where = this.key.map((name) => `${name} = ?`).join(' AND ');
     this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
+    this.byKey = `SELECT ${this.names} FROM ${table} WHERE ${where}`;
     this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
     // An assignment to a column of the key, even of the same value, makes SQLite move the row and check references.
     const sets = names.slice(keyColumns).map((name) => `${name} = ?`);
@@ -148,7 +152,7 @@ export class RowFormat<Rec extends object> {
 
   /** The additional value for {@link updateWithTexts}. */
   sealTexts(record: Rec, textKey: TextKey): Uint8Array {
-    return seal(this.#textsOf(record), textKey.key, this.#placeOf(this.#keyOf(record)));
+    return seal(this.#textsOf(record), textKey.key);
   }
 
   /** Whether two records have the same texts. */
@@ -188,25 +192,12 @@ export class RowFormat<Rec extends object> {
   }
 
   #openTexts(cells: Cells): Record<string, unknown> {
-    const key = this.key.map((name) => cells[name] ?? null);
     try {
-      const values = JSON.parse(
-        open(cells['texts'] as Uint8Array, textKeyOf(cells).key, this.#placeOf(key)),
-      ) as unknown[];
+      const values = JSON.parse(open(cells['texts'] as Uint8Array, textKeyOf(cells).key)) as unknown[];
       return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
     } catch (error) {
       throw this.#damaged(cells, error);
     }
-  }
-
-  #keyOf(record: Rec): SqlValue[] {
-    const columns = this.#columns.slice(0, this.key.length);
-    return columns.map(({ field, kind }) => columnValue(kind, (record as Record<string, unknown>)[field]));
-  }
-
-  /** Binds texts to their row: they cannot be decrypted in another one. */
-  #placeOf(key: SqlValue[]): string {
-    return JSON.stringify([this.table, ...key]);
   }
 
   #damaged(cells: Cells, cause?: unknown): ScenepressError {
@@ -222,7 +213,7 @@ export class RowFormat<Rec extends object> {
 /** The text key of a row. */
 export function textKeyOf(row: object): TextKey {
   const { text_key_id: id, text_key: key } = row as { text_key_id: number; text_key: Uint8Array };
-  return { id, key };
+  return { id, key: createSecretKey(key) };
 }
 
 function columnValue(kind: Kind, value: unknown): SqlValue {

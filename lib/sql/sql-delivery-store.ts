@@ -60,10 +60,7 @@ export class SqlDeliveryStore implements DeliveryStore {
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const row = await reader.get(
-      `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
-      deliveryId,
-    );
+    const row = await reader.get(DELIVERIES.byKey, deliveryId);
     return row && DELIVERIES.record(row);
   }
 
@@ -120,18 +117,12 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async readBody(deliveryId: string): Promise<string | undefined> {
-    const row = await this.#database.get(
-      `SELECT ${BODIES.names} FROM delivery_bodies WHERE delivery_id = ?`,
-      deliveryId,
-    );
+    const row = await this.#database.get(BODIES.byKey, deliveryId);
     return row && BODIES.record(row).body;
   }
 
   async readAnswer(deliveryId: string): Promise<string | undefined> {
-    const row = await this.#database.get(
-      `SELECT ${ANSWERS.names} FROM delivery_answers WHERE delivery_id = ?`,
-      deliveryId,
-    );
+    const row = await this.#database.get(ANSWERS.byKey, deliveryId);
     return row && ANSWERS.record(row).answer;
   }
 

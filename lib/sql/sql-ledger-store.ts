@@ -14,6 +14,9 @@ import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
 import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
 
+// Not concatenated for each call: SQLite's prepared statements are looked up by their text.
+const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`;
+const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`;
 /** Of a grant that has credits before and after the change. */
 const REMAINDER = GRANTS.updateOf('remainingCredits');
 
@@ -30,12 +33,9 @@ export class SqlLedgerStore implements LedgerStore {
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const account = await reader.get(`SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE owner = ?`, owner);
+    const account = await reader.get(ACCOUNTS.byKey, owner);
     if (!account) return undefined;
-    const rows = await reader.all(
-      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`,
-      owner,
-    );
+    const rows = await reader.all(GRANTS_WITH_CREDITS, owner);
     return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
   }
 
@@ -97,17 +97,13 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async #spentGrant(inside: SqlTransaction, owner: string, grantId: string): Promise<Grant | undefined> {
-    const row = await inside.get(
-      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND grant_id = ?`,
-      owner,
-      grantId,
-    );
+    const row = await inside.get(GRANTS.byKey, owner, grantId);
     return row && grantOf(row);
   }
 
   async entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const rows = await reader.all(`SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`, jobId);
+    const rows = await reader.all(ENTRIES_OF_JOB, jobId);
     return rows.map((row) => ENTRIES.record(row));
   }
 

@@ -142,7 +142,7 @@ export class SqlQueue implements Queue {
   }
 
   async #row(inside: SqlTransaction, jobId: string): Promise<QueueRow | undefined> {
-    const row = await inside.get(`SELECT ${QUEUE.names} FROM queue WHERE job_id = ?`, jobId);
+    const row = await inside.get(QUEUE.byKey, jobId);
     return row && QUEUE.record(row);
   }
 }

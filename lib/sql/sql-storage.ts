@@ -129,13 +129,7 @@ export class SqlStorage implements Storage {
     key: string,
     tx: Transaction,
   ): Promise<IdempotentRequest | undefined> {
-    const row = await this.#database
-      .inside(tx)
-      .get(
-        `SELECT ${REQUESTS.names} FROM idempotent_requests WHERE owner = ? AND key_hash = ?`,
-        owner,
-        hashOf(key),
-      );
+    const row = await this.#database.inside(tx).get(REQUESTS.byKey, owner, hashOf(key));
     if (!row) return undefined;
     const { keyHash: _, ...request } = REQUESTS.record(row);
     return { ...request, key };
@@ -247,12 +241,12 @@ export class SqlStorage implements Storage {
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
-    const row = await this.#database.get(`SELECT ${SOURCES.names} FROM sources WHERE job_id = ?`, jobId);
+    const row = await this.#database.get(SOURCES.byKey, jobId);
     return row && SOURCES.record(row).code;
   }
 
   async #read(reader: SqlReader, jobId: string): Promise<JobRecord | undefined> {
-    const row = await reader.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    const row = await reader.get(JOBS.byKey, jobId);
     return row && JOBS.record(row);
   }
 
@@ -264,7 +258,7 @@ export class SqlStorage implements Storage {
   }
 
   async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
-    const row = await tx.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    const row = await tx.get(JOBS.byKey, jobId);
     assert(row, 'the job exists');
     return { job: JOBS.record(row), textKey: textKeyOf(row) };
   }

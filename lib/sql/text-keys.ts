@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { randomBytes } from '../random.ts';
 import { KEY_BYTES } from '../sealing.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
@@ -9,7 +10,7 @@ import type { SqlTransaction } from '../storage/sql.ts';
  */
 export interface TextKey {
   id: number;
-  key: Uint8Array;
+  key: KeyObject;
 }
 
 const BLANK = new Uint8Array(KEY_BYTES);
@@ -17,11 +18,12 @@ const BLANK = new Uint8Array(KEY_BYTES);
 /** Generates and stores a key. */
 export async function addTextKey(tx: SqlTransaction): Promise<TextKey> {
   const key = randomBytes(KEY_BYTES);
-  return { id: await tx.insert('INSERT INTO text_keys (content) VALUES (?)', key), key };
+  const id = await tx.insert('INSERT INTO text_keys (content) VALUES (?)', key);
+  return { id, key: createSecretKey(key) };
 }
 
 /** Overwrites a key with zeros. Texts encrypted with the returned key are not protected. */
 export async function blankTextKey(tx: SqlTransaction, { id }: TextKey): Promise<TextKey> {
   await tx.run('UPDATE text_keys SET content = ? WHERE text_key_id = ?', BLANK, id);
-  return { id, key: BLANK };
+  return { id, key: createSecretKey(BLANK) };
 }
