@@ -138,20 +138,28 @@ export class StoredLedger implements Ledger {
   }
 
   async reserve(
-    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    request: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
   ): Promise<'reserved' | 'insufficient'> {
-    assertCredits(amountCredits);
-    return this.#in(tx, async (tx) => {
-      const { reserve, end } = await this.#entriesOf(jobId, tx);
+    assertCredits(request.amountCredits);
+    if (tx) return this.#reserve(request, tx);
+    return this.#store.storage.transaction(async (tx) => {
+      const { reserve, end } = await this.#entriesOf(request.jobId, tx);
       if (end?.kind === 'void') return 'insufficient';
-      if (reserve) return 'reserved';
-      const account = await this.#openBooks(owner, tx);
-      if (balanceOf(account).total < amountCredits) return 'insufficient';
-      const parts = partsFrom(account.grants, amountCredits);
-      await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
-      return 'reserved';
+      return reserve ? 'reserved' : this.#reserve(request, tx);
     });
+  }
+
+  /** Reserves for a job without entries; the store rejects a second reserve. */
+  async #reserve(
+    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    tx: Transaction,
+  ): Promise<'reserved' | 'insufficient'> {
+    const account = await this.#openBooks(owner, tx);
+    if (balanceOf(account).total < amountCredits) return 'insufficient';
+    const parts = partsFrom(account.grants, amountCredits);
+    await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
+    return 'reserved';
   }
 
   /** Whether credits were ever reserved for the job. */
