@@ -5,7 +5,7 @@ import { Administration } from '../../appliance/admin/administration.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
 import type { Disk } from '../../lib/disk.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
-import { mortalDisk } from '../fixtures/mortal-disk.ts';
+import { crashingDisk } from '../fixtures/crashing-disk.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const EMAIL = 'ada-lovelace@example.org';
@@ -49,9 +49,9 @@ t.test('a deletion interrupted at any write to the disk leaves nothing once it i
   const stages = new Set<string>();
   for (let changes = 0; ; changes += 1) {
     const { path, userId } = await usedFolder(t);
-    const disk = mortalDisk();
+    const disk = crashingDisk();
     const first = await opened(path, disk);
-    disk.dieAfter(changes);
+    disk.crashAfter(changes);
     await first.admin.accounts.delete({ account: EMAIL }).catch(() => {});
     await first.service.stop().catch(() => {});
 
@@ -67,7 +67,7 @@ t.test('a deletion interrupted at any write to the disk leaves nothing once it i
     await admin.accounts.delete({ account: EMAIL });
     await service.stop();
     t.same(await marksIn(path), [], `after ${changes} changes`);
-    if (!disk.died()) break;
+    if (!disk.hasCrashed()) break;
     t.ok(changes < 200);
   }
   t.same([...stages].sort(), ['complete', 'incomplete', 'not started']);

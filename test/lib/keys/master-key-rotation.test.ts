@@ -12,7 +12,7 @@ import {
   restore,
 } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
-import { mortalDisk } from '../../fixtures/mortal-disk.ts';
+import { crashingDisk } from '../../fixtures/crashing-disk.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
 
@@ -244,9 +244,9 @@ t.test('killed at any moment, either key opens everything until it is completed'
       const jobs = await insertJobs(first, 3);
       await first.stop();
 
-      const disk = mortalDisk();
+      const disk = crashingDisk();
       const studio = await opened(path, { ...old, disk });
-      disk.dieAfter(calls);
+      disk.crashAfter(calls);
       await studio.rotate(given).catch(() => {});
       await studio.stop().catch(() => {});
 
@@ -270,7 +270,7 @@ t.test('killed at any moment, either key opens everything until it is completed'
       await alone.stop();
       const former = readdirSync(path).filter((name) => name.startsWith('master.key.until-'));
       t.ok(former.length <= 1, `${former} ${when}`);
-      if (!disk.died()) break;
+      if (!disk.hasCrashed()) break;
       t.ok(calls < 100);
     }
     t.ok(outcomes.has('under way, the old key fits'));

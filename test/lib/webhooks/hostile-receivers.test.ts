@@ -20,7 +20,7 @@ const EACH = 8;
 
 /** How an attempt at each of them ends. A body that is too long is not read on, but its status counts. */
 const ENDS: Record<(typeof FLOODS)[number], { status: number; reason: FailureReason | null | RegExp }> = {
-  'interim answers': { status: 0, reason: 'protocol' },
+  'interim responses': { status: 0, reason: 'protocol' },
   'one header': { status: 200, reason: 'protocol' },
   headers: { status: 200, reason: 'protocol' },
   'bytes of a header, each in a record': { status: 200, reason: 'too_large' },
@@ -30,8 +30,8 @@ const ENDS: Record<(typeof FLOODS)[number], { status: number; reason: FailureRea
   chunks: { status: 200, reason: null },
   trailers: { status: 200, reason: 'protocol' },
   renegotiation: { status: 200, reason: 'tls' },
-  'bytes in the place of a handshake': { status: 0, reason: 'tls' },
-  'records in the place of a handshake': { status: 0, reason: 'tls' },
+  'bytes instead of a handshake': { status: 0, reason: 'tls' },
+  'records instead of a handshake': { status: 0, reason: 'tls' },
 };
 
 /** The receivers, in a thread of their own; their ports. */

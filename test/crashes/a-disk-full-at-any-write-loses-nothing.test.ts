@@ -1,50 +1,51 @@
 /**
- * Lets the disk be full at each write of a short life of a data folder: before each of its parts so many pages are left
- * free, in the first life none, in the next one more. What then fails must not be there, for this process and for one
- * that starts after a crash, and what was acknowledged must be; with room, the same process makes up for what failed.
+ * Runs a sequence of steps on a data folder while the disk gets full: before each part of the sequence a number of pages
+ * is left free, none in the first run and one more in each later run. Steps that fail must leave nothing, and steps that
+ * succeed must be stored, both for this process and for one that starts after a crash. Once there is space, the same
+ * process repeats the failed steps.
  */
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { DataFolder } from '../../lib/data-folder/data-folder.ts';
-import { blamesTheDisk, ledgerOf, lifeOn, openedBy, type Step } from '../fixtures/full-disk-life.ts';
+import { ledgerOf, openedBy, reportsFullDisk, type Step, stepsOn } from '../fixtures/full-disk-steps.ts';
 import { fill, smallDisk } from '../fixtures/small-disk.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 
 const DISK_MIB = 6;
-/** What files grow by on the disk. */
+/** The unit in which files grow on the disk. */
 const PAGE_BYTES = 4096;
-/** What a crash leaves: the log is copied first, since a checkpoint goes on perhaps. */
+/** The files that a crash leaves. The log is copied first, because a checkpoint may be running. */
 const LEFT = [/-wal$/, /\.sqlite$/, /\.json$/];
 
 t.test(
-  'a disk that is full at any write loses nothing, and keeps nothing that failed',
+  'a disk that is full at any write loses no acknowledged data and keeps nothing of failed steps',
   { skip },
   async (t) => {
     const disk = smallDisk(t, DISK_MIB) as string;
     const failures = new Map<string, number>();
-    const hadEnough = new Set<number>();
+    const hadEnoughSpace = new Set<number>();
     for (let [pages, hasFailed] = [0, true]; hasFailed; pages++) {
-      const failed = await liveWith(t, disk, pages, hadEnough);
+      const failed = await runWith(t, disk, pages, hadEnoughSpace);
       for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
       hasFailed = failed.length > 0;
       for (const name of readdirSync(disk)) rmSync(join(disk, name), { recursive: true });
     }
-    t.comment(`so many free pages were too few: ${JSON.stringify(Object.fromEntries(failures))}`);
+    t.comment(`runs in which each step failed: ${JSON.stringify(Object.fromEntries(failures))}`);
     for (const name of ['the start', 'a purge', 'a backup', 'a setting', 'accounts 1', 'job 1'])
-      t.ok(failures.has(name), `${name} has found the disk full`);
+      t.ok(failures.has(name), `${name} failed on a full disk`);
   },
 );
 
-/** One life, up to the last part that did not have enough with fewer pages; the names of the steps that failed. */
-async function liveWith(t: Test, disk: string, pages: number, hadEnough: Set<number>): Promise<string[]> {
-  const { folder, parts } = lifeOn(t, disk);
+/** Runs the steps up to the last part that failed with fewer pages. Returns the names of the failed steps. */
+async function runWith(t: Test, disk: string, pages: number, hadEnoughSpace: Set<number>): Promise<string[]> {
+  const { folder, parts } = stepsOn(t, disk);
   const failed: Step[] = [];
   const done: Step[] = [];
-  const last = parts.findLastIndex((_, index) => !hadEnough.has(index));
+  const last = parts.findLastIndex((_, index) => !hadEnoughSpace.has(index));
   for (const [index, part] of parts.slice(0, last + 1).entries()) {
-    if (hadEnough.has(index)) {
+    if (hadEnoughSpace.has(index)) {
       await Promise.all(part.map((step) => step.run()));
       done.push(...part);
       continue;
@@ -56,21 +57,21 @@ async function liveWith(t: Test, disk: string, pages: number, hadEnough: Set<num
     done.push(...part.filter((step) => !failedNow.includes(step)));
     const when = `${part.map(({ name }) => name).join(', ')} with ${pages} free pages`;
     for (const result of results) {
-      if (result.status === 'rejected' && !blamesTheDisk(result.reason))
+      if (result.status === 'rejected' && !reportsFullDisk(result.reason))
         t.fail(`another error: ${when}`, { found: result.reason });
     }
-    // A start that failed leaves nothing to look at.
+    // Nothing can be read after a failed start.
     if (await isOpen(folder)) await expect(t, folder, { done, failed: failedNow }, when);
     await expectAfterCrash(t, folder, { done, failed: failedNow }, `${when}, after a crash`);
 
     filler.free();
     await Promise.all(failedNow.map((step) => step.run()));
     done.push(...failedNow);
-    await expect(t, folder, { done, failed: [] }, `${when}, once there is room`);
+    await expect(t, folder, { done, failed: [] }, `${when}, once there is space`);
     failed.push(...failedNow);
-    if (failedNow.length === 0) hadEnough.add(index);
+    if (failedNow.length === 0) hadEnoughSpace.add(index);
   }
-  await expect(t, folder, { done, failed: [] }, `the end of a life with ${pages} free pages`);
+  await expect(t, folder, { done, failed: [] }, `the end of a run with ${pages} free pages`);
   const { problems } = await ledgerOf(folder).audit();
   if (problems.length > 0) t.same(problems, [], `with ${pages} free pages`);
   await folder.stop();
@@ -93,13 +94,13 @@ async function expect(
   for (const step of [...steps.done, ...steps.failed]) {
     const isThere = await step.isIn(folder).catch((error: Error) => error);
     if (isThere === undefined || isThere === steps.done.includes(step)) continue;
-    t.fail(`${step.name} ${isThere === true ? 'failed and is there' : 'is lost'}: ${when}`, {
+    t.fail(`${step.name} ${isThere === true ? 'failed but is stored' : 'is lost'}: ${when}`, {
       found: isThere,
     });
   }
 }
 
-/** What another process would find if this one ended now. */
+/** Checks what another process would find if this one crashed now. */
 async function expectAfterCrash(
   t: Test,
   folder: DataFolder,

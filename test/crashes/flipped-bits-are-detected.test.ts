@@ -1,10 +1,11 @@
 /**
- * Flips `FLIPS` bits (default 150) of a database and its log, one at a time and in pages of every kind, and reads all that
- * is in it. Rows are what was written, or an error says which one is damaged; what a damaged index or inner page hides, a
- * check of the whole database finds. Some are recovered: what isn't as it was then, is named.
+ * Flips `FLIPS` bits (default 150) of a database and its log, one at a time and in pages of every kind, and reads
+ * everything. Each row must read as it was written, or fail with an error that names it. Rows that a damaged index or
+ * interior page hides must be reported by an integrity check. Some databases are recovered: the report must name every
+ * row that has changed.
  *
- * `SEED` makes the same choices again, but in another sample: a failure keeps the sample, and `SAMPLE` and `FLIP` (file,
- * page, byte and bit, as `database:7:120:3`) look at one flip in it again.
+ * `SEED` repeats the random choices, but in a new sample. A failure therefore keeps the sample; `SAMPLE` and `FLIP` (file,
+ * page, byte and bit, as `database:7:120:3`) repeat one flip in it.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,11 +19,11 @@ import { seededRandom } from '../fixtures/simulated-disk.ts';
 const FLIPS = Number(process.env['FLIPS'] ?? 150);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { SAMPLE, FLIP } = process.env;
-/** One of so many is recovered, too. */
+/** One in this many databases is recovered, too. */
 const RECOVER_EACH = 6;
-/** One of so many is in the log. */
+/** One in this many flips is in the log. */
 const LOG_SHARE = 5;
-const MOST_SHOWN = 3;
+const MAX_SHOWN = 3;
 const KEPT = join(import.meta.dirname, '../../.setup');
 
 async function scratchOf(t: Test): Promise<string> {
@@ -31,26 +32,26 @@ async function scratchOf(t: Test): Promise<string> {
   return folder;
 }
 
-function isRight({ found, wrong, unclear, elsewhere, unrecovered }: Finding): boolean {
+function isCorrect({ found, wrong, unclear, elsewhere, unrecovered }: Finding): boolean {
   return wrong.length + unclear.length + elsewhere.length + unrecovered.length === 0 && found !== 'nothing';
 }
 
-/** Answers with how many were found in each way. */
+/** Fails for each wrong finding. Returns how many flips were detected in each way. */
 async function check(
   t: Test,
   sample: string,
   findings: Finding[],
 ): Promise<Partial<Record<Finding['found'], number>>> {
-  const faults = findings.filter((finding) => !isRight(finding));
-  for (const finding of faults.slice(0, MOST_SHOWN)) {
+  const faults = findings.filter((finding) => !isCorrect(finding));
+  for (const finding of faults.slice(0, MAX_SHOWN)) {
     const { in: file, page, byte, bit } = finding.flip;
     const kept = join(KEPT, `flipped-bit-in-${file}.sqlite`);
     await mkdir(KEPT, { recursive: true });
     if (sample !== kept) await copyFile(sample, kept);
     if (sample !== kept && file === 'log') await copyFile(`${sample}-wal`, `${kept}-wal`);
-    t.fail(`SAMPLE=${kept} FLIP=${file}:${page}:${byte}:${bit} looks at it again`, { finding });
+    t.fail(`SAMPLE=${kept} FLIP=${file}:${page}:${byte}:${bit} repeats it`, { finding });
   }
-  if (faults.length > 0) t.comment(`${faults.length} of ${findings.length} are not as they should be`);
+  if (faults.length > 0) t.comment(`${faults.length} of ${findings.length} findings are wrong`);
   const ways = Map.groupBy(findings, ({ found }) => found);
   const hidden = findings.filter(({ missing, found }) => missing > 0 && found === 'check').length;
   const recovered = findings.filter(({ flip }) => flip.recovers);
@@ -75,7 +76,7 @@ if (SAMPLE && FLIP) {
 } else {
   const inLog = Math.ceil(FLIPS / LOG_SHARE);
 
-  t.test(`${FLIPS - inLog} flipped bits of a database give no wrong data (SEED=${SEED})`, async (t) => {
+  t.test(`${FLIPS - inLog} flipped bits of a database never yield wrong data (SEED=${SEED})`, async (t) => {
     const scratch = await scratchOf(t);
     const sample = join(scratch, 'sample.sqlite');
     await makeSampleDatabase(sample);
@@ -87,7 +88,7 @@ if (SAMPLE && FLIP) {
     t.ok(reading > 0 && checked > 0);
   });
 
-  t.test(`${inLog} flipped bits of a log take back no commit but the last (SEED=${SEED})`, async (t) => {
+  t.test(`${inLog} flipped bits of a log undo at most the last commit (SEED=${SEED})`, async (t) => {
     const scratch = await scratchOf(t);
     const made = join(scratch, 'made.sqlite');
     await makeSampleDatabase(made);

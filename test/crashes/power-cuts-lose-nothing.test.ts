@@ -1,10 +1,10 @@
 /**
- * Records what the database and the documents beside it do to a disk, by system call, and cuts the power at `POWER_CUTS`
- * moments (default 400): of what wasn't flushed then, any part is lost. Each state that this leaves is started on, and must
- * have everything that was acknowledged, whole and once.
+ * Records the system calls by which the database and the documents change a disk, and simulates a power cut at
+ * `POWER_CUTS` moments (default 400): any part of what was not flushed by then is lost. A start on each resulting state
+ * must find everything that was acknowledged, complete and once.
  *
- * `SEED` makes the same choices again, but programs don't run twice the same way: a failure keeps the recording, and
- * `RECORDING`, `SEED` and `STATE` look at one state of it again.
+ * `SEED` repeats the random choices, but the timing of the programs differs. A failure therefore keeps the recording;
+ * `RECORDING`, `SEED` and `STATE` repeat one state of it.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,16 +26,16 @@ import { seededRandom } from '../fixtures/simulated-disk.ts';
 const CUTS = Number(process.env['POWER_CUTS'] ?? 400);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { RECORDING, STATE } = process.env;
-/** Cuts in one recording: of more cuts, there are more recordings. */
+/** The number of power cuts in one recording; more cuts need more recordings. */
 const CUTS_IN_ONE = 200;
-/** The same where each recording is of another fault. */
+/** The same for histories in which each recording has another fault. */
 const CUTS_OF_A_FAULT = 16;
 const KEPT = join(import.meta.dirname, '../../.setup');
 
 const EXIT_IO_ERROR = 74;
 const NO_DOCUMENTS: [number, number] = [0, 0];
-const LEAST_ACKNOWLEDGED = 50;
-const MOST_TRIES = 8;
+const MIN_ACKNOWLEDGED = 50;
+const MAX_TRIES = 8;
 
 type Plan = Omit<Life, 'folder'>;
 
@@ -57,7 +57,7 @@ const lastLife = (seed: number): Plan => ({
 
 const isFailure = ({ kind }: DiskEvent) => kind === 'failed flush' || kind === 'failed flush names';
 
-/** The names that the files had when the calls failed that are in a recording; `folder` is the folder itself. */
+/** The names of the files whose flush failed in a recording; `folder` is the folder itself. */
 function failedIn({ files, events }: Recording): string[] {
   const names = files.map(([name]) => name);
   for (const event of events) if (event.kind === 'create') names[event.file] = event.name;
@@ -66,14 +66,14 @@ function failedIn({ files, events }: Recording): string[] {
     .map((event) => (event.kind === 'failed flush' ? (names[event.file] as string) : 'folder'));
 }
 
-/** What happens to a folder, up to the last life of a program on it. */
+/** By name: runs programs on a folder and returns the recording of all runs. */
 const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promise<Recording>> = {
   async 'a program that was killed'(folder, seed) {
     const { recording } = await record({ folder, life: firstLife(seed) });
     return (await record({ folder, life: lastLife(seed), before: recording })).recording;
   },
 
-  async 'a program that begins after a power cut'(folder, seed) {
+  async 'a program started after a power cut'(folder, seed) {
     const random = seededRandom(seed);
     const first = await record({ folder, life: firstLife(seed) });
     const before = afterCut(first.recording, Math.floor(random() * first.recording.events.length), random);
@@ -82,20 +82,20 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
     return (await record({ folder: cut, life: lastLife(seed), before })).recording;
   },
 
-  async 'a program that begins after the flush of a log failed'(folder, seed, t) {
+  async 'a program started after a failed flush of the log'(folder, seed, t) {
     const when = 2 + Math.floor(seededRandom(seed)() * 12);
     const fails = { call: 'fdatasync', when } as const;
     const { recording, exitCode } = await record({ folder, life: failingLife(seed), fails });
-    t.equal(exitCode, EXIT_IO_ERROR, 'the program ends when the flush fails');
+    t.equal(exitCode, EXIT_IO_ERROR, 'the program exits when the flush fails');
     return (await record({ folder, life: lastLife(seed), before: recording })).recording;
   },
 
-  async 'a program that begins after the flush of a checkpoint failed'(folder, seed, t) {
+  async 'a program started after a failed flush of a checkpoint'(folder, seed, t) {
     const before = await record({ folder, life: { ...failingLife(seed), jobs: [1, 6] } });
     const disk = mediumAfter(before.recording);
     const database = disk.names.get('database.sqlite');
-    // Which threads flush how often before it is due to chance: until it is the database's flush that fails.
-    for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+    // How often each thread flushes before is random, so this repeats until the flush of the database fails.
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const copy = `${folder}-${attempt}`;
       await layOut(copy, disk.seen());
       const life = { ...failingLife(seed + attempt), month: 2, jobs: [10, 50] as [number, number] };
@@ -103,14 +103,14 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
       const { recording, exitCode } = await record({ folder: copy, life, before: before.recording, fails });
       if (!recording.events.some((event) => event.kind === 'failed flush' && event.file === database))
         continue;
-      t.equal(exitCode, EXIT_IO_ERROR, 'the program ends when the flush fails');
+      t.equal(exitCode, EXIT_IO_ERROR, 'the program exits when the flush fails');
       return (await record({ folder: copy, life: lastLife(seed), before: recording })).recording;
     }
-    throw new Error(`in ${MOST_TRIES} lives the flush of no checkpoint failed`);
+    throw new Error(`no flush of a checkpoint failed in ${MAX_TRIES} runs`);
   },
 
-  // Each thread's, which flush the log, the database, the folder and the documents.
-  async 'a program that begins after any flush failed'(folder, seed, t) {
+  // Any thread may fail: they flush the log, the database, the folder and the documents.
+  async 'a program started after any failed flush'(folder, seed, t) {
     const random = seededRandom(seed);
     const call = random() < 0.5 ? 'fsync' : 'fdatasync';
     const fails = { call, when: 1 + Math.floor(random() * 14) } as const;
@@ -124,14 +124,14 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
     t.comment(`${call} ${fails.when} of ${failed.join(', ') || 'nothing'}: exit code ${exitCode}`);
     if (failed.includes('database.sqlite-wal') && call === 'fdatasync')
       if (fails.when === 1) t.equal(exitCode, 1, 'the start fails: it flushes the log first');
-      else t.equal(exitCode, EXIT_IO_ERROR, 'the program ends when the flush of its log fails');
+      else t.equal(exitCode, EXIT_IO_ERROR, 'the program exits when the flush of its log fails');
     else if (failed.length > 0 && failed.every((name) => name.endsWith('.json.new'))) {
       t.equal(exitCode, 0);
-      t.ok(refused.length > 0, 'the change is refused');
+      t.ok(refused.length > 0, 'the change is rejected');
     }
     t.ok(
       refused.every((trying) => trying === 'document'),
-      'no change of the database is refused instead',
+      'only changes of documents are rejected',
     );
     return (await record({ folder, life: lastLife(seed), before: recording })).recording;
   },
@@ -157,7 +157,7 @@ async function keep(
   await mkdir(KEPT, { recursive: true });
   const path = join(KEPT, `power-cut-${seed}.recording`);
   await save(recording, path);
-  return `RECORDING=${path} SEED=${seed} STATE=${first.state} looks at the first of ${broken.length} states again`;
+  return `RECORDING=${path} SEED=${seed} STATE=${first.state} repeats the first of ${broken.length} states`;
 }
 
 if (RECORDING && STATE) {
@@ -168,15 +168,15 @@ if (RECORDING && STATE) {
 } else {
   const each = Math.ceil(CUTS / Object.keys(HISTORIES).length);
   for (const [name, history] of Object.entries(HISTORIES)) {
-    t.test(`${each} power cuts lose nothing of ${name} (SEED=${SEED})`, async (t) => {
-      const cutsInOne = name.includes('any flush') ? CUTS_OF_A_FAULT : CUTS_IN_ONE;
+    t.test(`${each} power cuts lose no acknowledged data of ${name} (SEED=${SEED})`, async (t) => {
+      const cutsInOne = name.includes('any failed flush') ? CUTS_OF_A_FAULT : CUTS_IN_ONE;
       for (let round = 0; round * cutsInOne < each; round++) {
         const seed = SEED + round;
         const recording = await history(await freshFolder(t), seed, t);
         const count = Math.min(cutsInOne, each - round * cutsInOne);
         const states = await brokenStates(recording, { seed, count });
         const acknowledged = recording.events.filter((event) => event.kind === 'said' && isDone(event.line));
-        t.ok(acknowledged.length >= LEAST_ACKNOWLEDGED, `${acknowledged.length} were acknowledged`);
+        t.ok(acknowledged.length >= MIN_ACKNOWLEDGED, `${acknowledged.length} were acknowledged`);
         t.equal(states.inspected, count);
         t.same(states.broken.slice(0, 3), [], await keep(recording, states, seed));
         if (states.broken.length > 0) return;
@@ -186,7 +186,7 @@ if (RECORDING && STATE) {
 
   for (const neverFlushes of ['log', 'documents'] as const) {
     t.test(
-      `a program that never flushes its ${neverFlushes} loses something: this test sees it`,
+      `this test detects the loss caused by a program that never flushes its ${neverFlushes}`,
       async (t) => {
         const folder = await freshFolder(t);
         const { recording } = await record({ folder, life: { ...firstLife(SEED), neverFlushes } });
@@ -195,7 +195,7 @@ if (RECORDING && STATE) {
           count: CUTS_IN_ONE,
           stopsAtFirst: true,
         });
-        // What is lost is a job or a delivery, or the last change of one.
+        // A job or a delivery is lost, or the last change of one.
         const loss =
           neverFlushes === 'log' ? /^(job|the delivery) \S+ is (lost|\{)/ : / is none of its versions /;
         t.ok(broken[0]?.problems.some((problem) => loss.test(problem)));

@@ -1,4 +1,4 @@
-// The verifiers that the manual gives to receivers, each run in its language on what a receiver really got.
+// Runs the webhook verifiers of the manual in their languages on deliveries that a receiver got.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
 const folder = t.testdir();
 
-/** Where the manual's code goes, what calls it, and how that is run. Arguments: body file, header, secret. */
+/** By language: the file for the manual's code, a program that calls it, and the command that runs that program. */
 const LANGUAGES: Record<string, { file: string; harness: [file: string, text: string]; run: string[] }> = {
   js: {
     file: 'verify.mjs',
@@ -61,13 +61,13 @@ sys.exit(0 if verify(open(body, "rb").read(), header, secret) else 1)`,
   sh: { file: 'verify.sh', harness: ['main.sh', '. ./verify.sh; verify "$@"'], run: ['sh', 'main.sh'] },
 };
 
-/** The manual's code in a language that has a function `verify`. */
+/** The code block of the manual in a language that defines `verify`. */
 function snippet(language: string): string {
   const codes = [...manual.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, code]) => code,
   );
   const [code, ...others] = codes.filter((code) => /\bverify\(/.test(code ?? ''));
-  if (!code || others.length > 0) throw new Error(`the manual has not one verifier in ${language}`);
+  if (!code || others.length > 0) throw new Error(`the manual must have exactly one verifier in ${language}`);
   return code;
 }
 
@@ -87,7 +87,7 @@ sender.start();
 const deliveries = await receiver.got(2);
 
 for (const [language, { file, harness, run: command }] of Object.entries(LANGUAGES)) {
-  t.test(`in ${language}`, async (t) => {
+  t.test(`the ${language} verifier of the manual accepts deliveries and rejects forgeries`, async (t) => {
     writeFileSync(join(folder, file), snippet(language));
     writeFileSync(join(folder, harness[0]), harness[1]);
     if (language === 'go') {
@@ -97,19 +97,19 @@ for (const [language, { file, harness, run: command }] of Object.entries(LANGUAG
     const verify = (body: Buffer, header: string, secret = SECRET) => {
       writeFileSync(join(folder, 'body'), body);
       const { status, output } = run([...command, 'body', header, secret]);
-      t.equal(output, '', 'it says nothing');
+      t.equal(output, '', 'it prints nothing');
       return status;
     };
     for (const { body, headers } of deliveries) {
-      t.equal(verify(body, String(headers['svc-signature'])), 0, 'a real delivery is genuine');
+      t.equal(verify(body, String(headers['svc-signature'])), 0, 'a delivery is accepted');
     }
     const [{ body, headers }] = deliveries as [(typeof deliveries)[0]];
     const header = String(headers['svc-signature']);
     const [time, v1] = header.split(',') as [string, string];
-    t.equal(verify(body, `${v1},${time}`), 0, 'in any order');
-    t.equal(verify(Buffer.concat([body, Buffer.from('\n')]), header), 1, 'not with a byte more');
-    t.equal(verify(body.subarray(1), header), 1, 'nor less');
-    t.equal(verify(body, header, 'whsec_other'), 1, 'nor with another secret');
+    t.equal(verify(body, `${v1},${time}`), 0, 'the order of the header’s parts does not matter');
+    t.equal(verify(Buffer.concat([body, Buffer.from('\n')]), header), 1, 'an added byte is rejected');
+    t.equal(verify(body.subarray(1), header), 1, 'a missing byte is rejected');
+    t.equal(verify(body, header, 'whsec_other'), 1, 'another secret is rejected');
     const forged = [
       `${time},v1=${'0'.repeat(64)}`,
       `${time},v1=`,
@@ -124,6 +124,6 @@ for (const [language, { file, harness, run: command }] of Object.entries(LANGUAG
     const signed = (seconds: number) => signWebhook(body, SECRET, { now: Date.now() + seconds * 1000 });
     t.equal(verify(body, signed(-290)), 0);
     t.equal(verify(body, signed(-310)), 1, 'too old');
-    t.equal(verify(body, signed(310)), 1, 'of the future');
+    t.equal(verify(body, signed(310)), 1, 'in the future');
   });
 }

@@ -8,17 +8,17 @@ import { withReference } from '../../scripts/command-reference.ts';
 
 const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
 
-t.test('the command reference is the program’s; else run: node scripts/command-reference.ts', async (t) => {
+t.test('the command reference is up to date; if not, run: node scripts/command-reference.ts', async (t) => {
   t.equal(withReference(manual), manual);
 });
 
-t.test('every command has a description, examples that call it, and a --json where it answers', async (t) => {
+t.test('every command has a description, an example and, if it prints data, --json', async (t) => {
   for (const { path, command } of all(createProgram())) {
     t.not(command.description(), '', path);
     const examples = exampleLines(command);
     t.ok(
       examples.some((line) => line.includes(path)),
-      `${path} has an example of itself`,
+      `${path} has an example`,
     );
     if (command.commands.length > 0 || WITHOUT_JSON.includes(path)) continue;
     t.ok(
@@ -28,7 +28,7 @@ t.test('every command has a description, examples that call it, and a --json whe
   }
 });
 
-/** They run until they are stopped, or print something for another program anyway. */
+/** They run until they are stopped, or their output is meant for another program. */
 const WITHOUT_JSON = ['scenepress serve', 'scenepress completion', 'scenepress install-service'];
 
 function all(command: Command, above = ''): { path: string; command: Command }[] {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder, RenderService } from '../../lib/index.ts';
 
-const PROGRAM = join(import.meta.dirname, '../fixtures/poisoned-program.ts');
+const PROGRAM = join(import.meta.dirname, '../fixtures/poison-job-program.ts');
 
-t.test('the jobs behind a scene that kills the service each time are rendered', async (t) => {
+t.test('jobs queued behind a job that repeatedly kills the service are rendered', async (t) => {
   const folder = t.testdir();
-  // In the first life and the second it is the first to be rendered; from then on it has to wait.
+  // In the first two runs the poison job is rendered first; after that it is held back.
   for (let life = 1; life <= 3; life++) {
     const child = spawn(process.execPath, [PROGRAM, folder], { stdio: ['ignore', 'ignore', 'inherit'] });
     t.teardown(() => child.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 /**
- * Sends the service what no client should, on real connections, plain and TLS: `EXCHANGES` of them (default 4,000),
- * made from `SEED`. After each one the service must still answer; in the end it has as many descriptors as before.
+ * Sends malformed requests to the service, plain and TLS: `EXCHANGES` of them (default 4,000), generated from `SEED`.
+ * After each one the service must still respond; in the end it must have no more open descriptors than before.
  */
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -21,10 +21,10 @@ import { type FuzzedExchange, type FuzzMaterial, fuzzedExchange } from '../fixtu
 const EXCHANGES = Number(process.env['EXCHANGES'] ?? 4_000);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const LANES = 12;
-/** Every so manieth exchange goes to the service that speaks TLS. */
+/** One in this many exchanges goes to the service with TLS. */
 const SECURE_SHARE = 3;
-/** How long a client waits for an answer, of which there may be none. */
-const PATIENCE_MS = 25;
+/** How long a client waits for a response; there may be none. */
+const RESPONSE_TIMEOUT_MS = 25;
 const LIVE_WITHIN_MS = 20_000;
 const CLOSED_WITHIN_MS = 60_000;
 
@@ -73,7 +73,7 @@ function ask(
     ...(options.key && { headers: { authorization: `Bearer ${options.key}` } }),
     timeout: LIVE_WITHIN_MS,
   });
-  message.once('timeout', () => message.destroy(new Error('the service does not answer')));
+  message.once('timeout', () => message.destroy(new Error('the service does not respond')));
   message.once('error', reject);
   message.once('response', (response) => {
     let body = '';
@@ -88,7 +88,7 @@ function ask(
 }
 
 async function isLive(server: Server): Promise<boolean> {
-  // A kept connection may be closed as it is used again: the second try opens one.
+  // A kept-alive connection may be closed just as it is reused; the second attempt opens a new one.
   for (const _attempt of [1, 2]) {
     const answer = await ask(server, '/health/live').catch(() => undefined);
     if (answer?.status === 200) return true;
@@ -128,7 +128,7 @@ async function start(secure: boolean): Promise<Server> {
   }
 }
 
-/** A stream that is not a socket to Node, in front of one. */
+/** Wraps a socket in a plain stream. */
 function throughStream(raw: Socket): Duplex {
   const stream = new Duplex({
     read: () => raw.resume(),
@@ -151,11 +151,11 @@ function throughStream(raw: Socket): Duplex {
   return stream.on('error', () => {});
 }
 
-/** Does what the exchange says; the statuses that were answered. */
+/** Performs an exchange. Returns the statuses of the responses. */
 async function carryOut({ serving: { port }, secure }: Server, exchange: FuzzedExchange): Promise<string[]> {
   const isSecure = secure && exchange.layer === 'http';
   const options = { host: '127.0.0.1', port, allowHalfOpen: true };
-  // With a record to come between those of TLS, TLS is spoken over a stream of our own.
+  // To insert a record between those of TLS, TLS runs over a stream whose socket is accessible.
   const raw = isSecure && !exchange.record ? undefined : connect(options).on('error', () => {});
   const below = raw && isSecure ? { socket: throughStream(raw) } : options;
   const tls = isSecure ? connectSecurely({ ...below, rejectUnauthorized: false }) : undefined;
@@ -181,7 +181,7 @@ async function carryOut({ serving: { port }, secure }: Server, exchange: FuzzedE
   if (exchange.record && raw?.writable) raw.write(exchange.record);
   if (exchange.ending === 'end') socket.end();
   if (exchange.ending === 'wait' || exchange.ending === 'end') {
-    const timer = setTimeout(heard.resolve, PATIENCE_MS);
+    const timer = setTimeout(heard.resolve, RESPONSE_TIMEOUT_MS);
     await Promise.race([heard.promise, closed]);
     clearTimeout(timer);
   }
@@ -195,46 +195,49 @@ function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-t.test(`${EXCHANGES} exchanges end no service and leave no descriptor (SEED=${SEED})`, async (t) => {
-  const servers = await Promise.all([start(false), start(true)]);
-  for (const server of servers) t.ok(await isLive(server));
-  for (const server of servers) server.agent.destroy();
-  await delay(500);
-  const before = servers.map(({ serving }) => descriptorsOf(serving.pid));
+t.test(
+  `${EXCHANGES} malformed exchanges neither end the service nor leak descriptors (SEED=${SEED})`,
+  async (t) => {
+    const servers = await Promise.all([start(false), start(true)]);
+    for (const server of servers) t.ok(await isLive(server));
+    for (const server of servers) server.agent.destroy();
+    await delay(500);
+    const before = servers.map(({ serving }) => descriptorsOf(serving.pid));
 
-  const statuses = new Map<string, number>();
-  let next = 0;
-  let failure: string | undefined;
-  const startedAtMs = performance.now();
-  const lane = async () => {
-    while (next < EXCHANGES && failure === undefined) {
-      const index = next++;
-      const server = servers[index % SECURE_SHARE === 0 ? 1 : 0] as Server;
-      const answered = await carryOut(server, fuzzedExchange(SEED, index, server.material));
-      for (const status of answered) statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (answered.includes('500')) failure = `exchange ${index} got 500`;
-      if (!(await isLive(server))) failure = `after exchange ${index} the service does not answer`;
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  const seconds = (performance.now() - startedAtMs) / 1000;
-  t.equal(failure, undefined, `SEED=${SEED}`);
-  t.comment(
-    `${next} exchanges in ${seconds.toFixed(0)} s; answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort()))}`,
-  );
-
-  for (const server of servers) server.agent.destroy();
-  for (const [index, { serving, secure }] of servers.entries()) {
-    const deadline = performance.now() + CLOSED_WITHIN_MS;
-    let after = descriptorsOf(serving.pid);
-    while (after > (before[index] as number) && performance.now() < deadline) {
-      await delay(200);
-      after = descriptorsOf(serving.pid);
-    }
-    t.ok(
-      after <= (before[index] as number),
-      `${secure ? 'TLS' : 'plain'}: ${before[index]} descriptors before, ${after} after`,
+    const statuses = new Map<string, number>();
+    let next = 0;
+    let failure: string | undefined;
+    const startedAtMs = performance.now();
+    const lane = async () => {
+      while (next < EXCHANGES && failure === undefined) {
+        const index = next++;
+        const server = servers[index % SECURE_SHARE === 0 ? 1 : 0] as Server;
+        const answered = await carryOut(server, fuzzedExchange(SEED, index, server.material));
+        for (const status of answered) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (answered.includes('500')) failure = `exchange ${index} got 500`;
+        if (!(await isLive(server))) failure = `after exchange ${index} the service does not respond`;
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    const seconds = (performance.now() - startedAtMs) / 1000;
+    t.equal(failure, undefined, `SEED=${SEED}`);
+    t.comment(
+      `${next} exchanges in ${seconds.toFixed(0)} s; responses by status: ${JSON.stringify(Object.fromEntries([...statuses].sort()))}`,
     );
-    t.notMatch(serving.stderr(), /error|unhandled|garbage collection/i);
-  }
-});
+
+    for (const server of servers) server.agent.destroy();
+    for (const [index, { serving, secure }] of servers.entries()) {
+      const deadline = performance.now() + CLOSED_WITHIN_MS;
+      let after = descriptorsOf(serving.pid);
+      while (after > (before[index] as number) && performance.now() < deadline) {
+        await delay(200);
+        after = descriptorsOf(serving.pid);
+      }
+      t.ok(
+        after <= (before[index] as number),
+        `${secure ? 'TLS' : 'plain'}: ${before[index]} descriptors before, ${after} after`,
+      );
+      t.notMatch(serving.stderr(), /error|unhandled|garbage collection/i);
+    }
+  },
+);

@@ -6,10 +6,10 @@ import t, { type Test } from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import { type LedgerCall, type ServedLedger, serveLedger } from '../fixtures/http-ledger.ts';
 
-const PROGRAM = join(import.meta.dirname, '../fixtures/billed-program.ts');
+const PROGRAM = join(import.meta.dirname, '../fixtures/external-ledger-program.ts');
 const BALANCE = 100_000;
 
-/** Lives of a service in one folder, whose ledger is this process. */
+/** Runs of a service on one folder, with this process as its ledger. */
 class History {
   readonly #folder: string;
   readonly ledger: ServedLedger;
@@ -24,21 +24,24 @@ class History {
     return new History(t.testdir(), await serveLedger(t, BALANCE));
   }
 
-  /** One life; false when it was killed before its work was done. `die` kills it. */
-  async live(mishapOf: (die: () => void) => ServedLedger['mishap'], ...settings: string[]): Promise<boolean> {
+  /** Runs the service once. Returns false if it was killed before its work was done. `die` kills it. */
+  async live(
+    makeFaultOf: (die: () => void) => ServedLedger['faultOf'],
+    ...settings: string[]
+  ): Promise<boolean> {
     const child = spawn(process.execPath, [PROGRAM, this.#folder, this.ledger.url, ...settings], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    this.ledger.mishap = mishapOf(() => child.kill('SIGKILL'));
+    this.ledger.faultOf = makeFaultOf(() => child.kill('SIGKILL'));
     const [said, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    this.ledger.mishap = () => undefined;
+    this.ledger.faultOf = () => undefined;
     if (signal !== 'SIGKILL' && code !== 0) throw new Error(`the service ended with ${code ?? signal}`);
     this.#accepted.push(...[...said.matchAll(/accepted (\S+)/g)].map(([, jobId]) => jobId as string));
     return said.includes('done');
   }
 
-  /** Jobs, deliveries and the other's books say the same, and nothing that was acknowledged is lost. */
-  async isInOrder(t: Test): Promise<void> {
+  /** Checks that jobs, deliveries and the ledger agree, and that every accepted job is stored. */
+  async checkConsistency(t: Test): Promise<void> {
     const { books, problems } = this.ledger;
     const data = new DataFolder(this.#folder);
     await data.start();
@@ -46,7 +49,7 @@ class History {
     const deliveries = await data.storage.deliveries.list({ limit: 100_000 });
     await data.stop();
 
-    t.same(problems, [], 'what was charged or given back stays so');
+    t.same(problems, [], 'no settled or voided reserve has changed');
     const isEnded = ({ phase }: { phase: string }) => phase === 'completed' || phase === 'failed';
     t.same(
       jobs.filter((job) => !isEnded(job)),
@@ -57,7 +60,7 @@ class History {
     t.same(
       this.#accepted.filter((jobId) => !ids.has(jobId)),
       [],
-      'every job that was accepted is there',
+      'every accepted job is stored',
     );
     for (const { jobId, phase, creditsCost } of jobs) {
       const expected = phase === 'completed' ? `settled ${creditsCost}` : 'voided 0';
@@ -65,11 +68,11 @@ class History {
       if (`${state} ${amount}` !== expected) t.fail(`${jobId} is ${phase}, but ${state} ${amount}`);
     }
     const open = [...books.jobs].filter(([, { state }]) => state === 'open');
-    t.same(open, [], 'no reserve is left open');
-    const strangers = [...books.jobs].filter(([jobId, { state }]) => !ids.has(jobId) && state !== 'voided');
-    t.same(strangers, [], 'nothing is charged for a job that is not there');
+    t.same(open, [], 'no reserve is open');
+    const unknown = [...books.jobs].filter(([jobId, { state }]) => !ids.has(jobId) && state !== 'voided');
+    t.same(unknown, [], 'only stored jobs were charged');
     const charged = jobs.reduce((sum, { creditsCost }) => sum + creditsCost, 0);
-    t.equal(books.balanceCredits, BALANCE - charged, 'the balance is what was not charged');
+    t.equal(books.balanceCredits, BALANCE - charged, 'the balance has decreased by all charges');
     t.same(deliveries.map(({ jobId }) => jobId).sort(), [...ids].sort(), 'each job has one delivery');
     t.ok(jobs.some(({ phase }) => phase === 'completed') && jobs.some(({ phase }) => phase === 'failed'));
   }
@@ -77,7 +80,7 @@ class History {
 
 for (const when of ['before', 'after'] as const) {
   t.test(
-    `killed just ${when} each call to the ledger is applied, the service leaks and doubles nothing`,
+    `a service killed just ${when} each ledger call is applied neither leaks nor repeats a charge`,
     async (t) => {
       const history = await History.begin(t);
       let [done, killAt] = [false, 0];
@@ -89,26 +92,26 @@ for (const when of ['before', 'after'] as const) {
           return calls === killAt ? (when === 'before' ? { before: die } : { after: die }) : undefined;
         });
       }
-      t.ok(killAt > 6, `killed at each of ${killAt - 1} calls`);
-      await history.isInOrder(t);
+      t.ok(killAt > 6, `it was killed at each of ${killAt - 1} calls`);
+      await history.checkConsistency(t);
     },
   );
 }
 
-t.test('killed before each flush of its commits, it leaks and doubles nothing', async (t) => {
+t.test('a service killed before each flush of its commits neither leaks nor repeats a charge', async (t) => {
   const history = await History.begin(t);
   let [done, killAt] = [false, 0];
   while (!done) {
     killAt += 1;
     done = await history.live(() => () => undefined, `kill=${killAt}`);
   }
-  t.ok(killAt > 12, `killed before each of ${killAt - 1} writes`);
-  await history.isInOrder(t);
+  t.ok(killAt > 12, `it was killed before each of ${killAt - 1} flushes`);
+  await history.checkConsistency(t);
 });
 
-for (const mishap of ['fails', 'times out', 'comes twice'] as const) {
+for (const fault of ['fails', 'times out', 'arrives twice'] as const) {
   t.test(
-    `a ledger whose every first call ${mishap} delays jobs, and neither leaks nor doubles`,
+    `a ledger whose first call for each job ${fault} delays jobs but neither leaks nor repeats a charge`,
     async (t) => {
       const history = await History.begin(t);
       for (const chances of [1, 2]) {
@@ -116,11 +119,11 @@ for (const mishap of ['fails', 'times out', 'comes twice'] as const) {
         const atFirst = (call: LedgerCall, jobId: string) => {
           const isFirst = !asked.has(call + jobId);
           asked.add(call + jobId);
-          return isFirst ? mishap : undefined;
+          return isFirst ? fault : undefined;
         };
-        t.ok(await history.live(() => atFirst, `chances=${chances}`), 'its work gets done');
+        t.ok(await history.live(() => atFirst, `chances=${chances}`), 'all jobs end');
       }
-      await history.isInOrder(t);
+      await history.checkConsistency(t);
     },
   );
 }

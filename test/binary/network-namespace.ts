@@ -6,11 +6,10 @@ import { type MachineKind, minimalDebian } from './machine.ts';
 const PROJECT = join(import.meta.dirname, '../..');
 const PROGRAM = join(PROJECT, 'build/scenepress');
 
-/** Why machines can't be made here; false when they can. */
-export function noMachines(): string | false {
-  if (process.platform !== 'linux' || process.arch !== 'x64')
-    return 'bare machines are made on Linux x64 only';
-  if (process.getuid?.() !== 0) return 'only root can make bare machines';
+/** The reason why machines cannot be created here; false if they can. */
+export function machinesUnavailable(): string | false {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'bare machines need Linux on x64';
+  if (process.getuid?.() !== 0) return 'only root can create bare machines';
   try {
     execFileSync('sh', ['-c', 'command -v mmdebstrap && command -v zstd && command -v ip'], {
       stdio: 'ignore',
@@ -22,10 +21,10 @@ export function noMachines(): string | false {
 }
 
 /**
- * Makes what machines need, then lets the test go on in a network namespace where there is nothing but loopback: this
- * very file is run there, and what follows the call isn't run here.
+ * Builds what machines need, then continues the test in a network namespace with only a loopback device: this process
+ * runs the test file again in there and exits, so the code after the call runs only in the namespace.
  */
-export function enterOwnNetwork(systems: MachineKind['debian'][]): void {
+export function enterNetworkNamespace(systems: MachineKind['debian'][]): void {
   if (process.env['OWN_NETWORK']) return;
   for (const system of systems) minimalDebian(system);
   buildProgram();
@@ -40,11 +39,11 @@ export function enterOwnNetwork(systems: MachineKind['debian'][]): void {
   process.exit(status ?? 1);
 }
 
-/** Packs what stands in the checkout, quickly rather than small; with `BINARY=as-is` what has been built before. */
+/** Builds the program from the checkout with fast compression; `BINARY=as-is` keeps an existing one. */
 function buildProgram(): void {
   if (process.env['BINARY'] === 'as-is' && existsSync(PROGRAM)) return;
   const build = [join(PROJECT, 'scripts/binary/build.ts'), '--compression', '3', '--accept-newer'];
-  // tap loads itself into every Node that a test starts, and tsc doesn't survive that.
+  // NODE_OPTIONS loads tap, which breaks tsc.
   execFileSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...build], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });

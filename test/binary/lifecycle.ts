@@ -28,7 +28,7 @@ const BACKUP = '/srv/scenepress/backup';
 const PROGRAM = '/opt/scenepress/current/scenepress';
 const START_TIMEOUT_MS = 180_000;
 
-/** Text, TeX and 3D, with what needs Ghostscript and fonts for several scripts. */
+/** Text in several scripts, TeX with Ghostscript, and 3D. */
 const CODE = String.raw`
 from manim import *
 
@@ -47,7 +47,7 @@ class Everything(ThreeDScene):
         self.play(Create(Circle()))
 `;
 
-/** The started program on a machine. */
+/** The running program on a machine. */
 interface Serving {
   process: ChildProcess;
   url: string;
@@ -55,12 +55,12 @@ interface Serving {
   startMs: number;
 }
 
-/** A machine with the program, and a receiver of webhooks that it trusts. */
+/** A machine with the program, and a webhook receiver that it trusts. */
 interface Site {
   machine: Machine;
-  /** The folder here that the machine sees as `/opt/scenepress`. */
+  /** The folder that the machine has as `/opt/scenepress`. */
   programs: string;
-  /** For files of the test's own. */
+  /** For files of the test. */
   folder: string;
   receiver: WebhookReceiver;
 }
@@ -82,7 +82,7 @@ async function makeSite(t: Test, kind: MachineKind): Promise<Site> {
   return { machine, programs, folder, receiver };
 }
 
-/** Starts the program for the first time, and has it render. */
+/** Starts the program for the first time and renders a scene. */
 export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   const { machine, folder, receiver } = await makeSite(t, kind);
   const { serving } = await startAndRender(t, { kind, machine, folder, receiver });
@@ -91,8 +91,8 @@ export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   await stop(t, serving);
 }
 
-/** What an administrator does with the program, from the first start to a restored backup. */
-export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
+/** Runs the operations of an administrator, from the first start to a restored backup. */
+export async function runLifecycle(t: Test, kind: MachineKind): Promise<void> {
   const { machine, programs, folder, receiver } = await makeSite(t, kind);
   await checkDoctor(t, machine, kind);
   const { serving: first, jobId } = await startAndRender(t, { kind, machine, folder, receiver });
@@ -100,37 +100,37 @@ export async function liveWholeLife(t: Test, kind: MachineKind): Promise<void> {
 
   const again = { ...(await serve(machine, DATA)), key: first.key };
   t.comment(`ready again after ${again.startMs} ms`);
-  t.equal((await job(again, jobId)).status, 'completed', 'the job is there after a restart');
+  t.equal((await job(again, jobId)).status, 'completed', 'the job still exists after a restart');
   await stop(t, again);
 
   const before = await unpacked(machine);
-  stampAnew(join(programs, 'first/scenepress'), join(programs, 'second/scenepress'));
+  copyWithNewVersion(join(programs, 'first/scenepress'), join(programs, 'second/scenepress'));
   rmSync(join(programs, 'current'));
   symlinkSync('second', join(programs, 'current'));
   const upgraded = { ...(await serve(machine, DATA)), key: first.key };
   await checkVideo(t, upgraded, await post(upgraded, null), folder);
   const after = await unpacked(machine);
   t.equal(after.length, 1, 'the old renderer is removed');
-  t.not(after[0], before[0], 'the new program has unpacked its own');
+  t.not(after[0], before[0], 'the new program has unpacked its own renderer');
 
   await checkBackup(t, machine);
   await stop(t, upgraded);
   const restored = '/srv/scenepress/restored';
   const key = ['--master-key-file', `${DATA}/master.key`];
   const restore = await machine.run([...[PROGRAM, 'restore', BACKUP, '--data-dir', restored], ...key]);
-  t.equal(restore.status, 0, `and restored ${restore.stderr}`);
+  t.equal(restore.status, 0, `the backup is restored ${restore.stderr}`);
   const last = {
     ...(await serve(machine, restored, ['--renderer-dir', `${DATA}/renderer`])),
     key: first.key,
   };
-  t.equal((await job(last, jobId)).status, 'completed', 'a restored service has the job');
+  t.equal((await job(last, jobId)).status, 'completed', 'the restored service has the job');
   await checkVideo(t, last, jobId, folder);
   await stop(t, last);
 }
 
 async function checkBackup(t: Test, machine: Machine): Promise<void> {
   const { status, stderr } = await machine.run([PROGRAM, 'backup', BACKUP, '--data-dir', DATA]);
-  t.equal(status, 0, `a backup is made beside the running service ${stderr}`);
+  t.equal(status, 0, `a backup of the running service succeeds ${stderr}`);
 }
 
 async function startAndRender(
@@ -139,19 +139,19 @@ async function startAndRender(
 ): Promise<{ serving: Serving; jobId: string }> {
   const serving = await serve(machine, DATA);
   t.comment(`ready for the first time after ${serving.startMs} ms`);
-  t.match(serving.key, /^svc_live_/, 'the first start shows a key');
+  t.match(serving.key, /^svc_live_/, 'the first start prints a key');
   const ready = (await (await fetch(`${serving.url}/health/ready`)).json()) as {
     sandbox?: { level: string };
   };
   t.match(
     ready.sandbox,
     kind.userNamespaces ? /^(full|watched)$/ : 'reduced',
-    'the sandbox is the best there can be',
+    'the sandbox has the best possible level',
   );
   const jobId = await post(serving, `https://127.0.0.1:${receiver.port}/done`);
   const [delivery] = await receiver.got(1);
   const outcome = JSON.parse(`${delivery?.body}`) as object;
-  t.match(outcome, { jobId, status: 'completed' }, 'a webhook says that it is rendered');
+  t.match(outcome, { jobId, status: 'completed' }, 'a webhook reports the completed job');
   await checkVideo(t, serving, jobId, folder);
   return { serving, jobId };
 }
@@ -192,7 +192,7 @@ async function stop(t: Test, serving: Serving): Promise<void> {
   const ended = once(serving.process, 'close') as Promise<[number | null]>;
   endInMachine(serving.process);
   const [status] = await ended;
-  t.equal(status, 0, 'a signal stops it in order');
+  t.equal(status, 0, 'SIGTERM stops it gracefully');
 }
 
 async function post({ url, key }: Serving, webhookUrl: string | null): Promise<string> {
@@ -231,10 +231,10 @@ async function checkVideo(t: Test, serving: Serving, jobId: string, folder: stri
   writeFileSync(path, Buffer.from(await video.arrayBuffer()));
   const { codec, frames } = await inspectVideo(path);
   t.equal(codec, 'h264', 'the video decodes');
-  t.ok(frames >= 15, 'all of it');
+  t.ok(frames >= 15, 'the video has all frames');
 }
 
-/** Before the first start, and with a noexec /tmp, the doctor renders everything and leaves no renderer. */
+/** Before the first start, and with a noexec /tmp, the doctor renders its scenes and removes the renderer that it unpacked. */
 async function checkDoctor(t: Test, machine: Machine, { user }: MachineKind): Promise<void> {
   const { status, stdout } = await machine.run([PROGRAM, 'doctor', '--data-dir', DATA, '--port', '0']);
   t.equal(status, 0, `the doctor finds nothing wrong\n${stdout}`);
@@ -244,7 +244,7 @@ async function checkDoctor(t: Test, machine: Machine, { user }: MachineKind): Pr
   t.equal((await machine.run(['ls', cache])).stdout, 'unpacking.lock\n');
 }
 
-/** Who has only the program has the licences of all that is in it. */
+/** The program contains the licences of all its parts. */
 async function checkNotices(t: Test, machine: Machine): Promise<void> {
   const [root = ''] = await unpacked(machine);
   const read = async (name: string) =>
@@ -262,7 +262,7 @@ async function checkNotices(t: Test, machine: Machine): Promise<void> {
       parts.some((part) => part.kind === kind && part.name.replace(/\.so.*/, '') === name),
       `${name} is listed`,
     );
-    t.match(notices, notice, `and the notices of ${name} are there`);
+    t.match(notices, notice, `the notices of ${name} are included`);
   }
 }
 
@@ -271,8 +271,8 @@ async function unpacked(machine: Machine): Promise<string[]> {
   return stdout.split('\n').filter((name) => /^root-\w+$/.test(name));
 }
 
-/** The same program with another name for its renderer, as another version has. */
-function stampAnew(program: string, copy: string): void {
+/** Copies the program with another renderer name, as another version has. */
+function copyWithNewVersion(program: string, copy: string): void {
   mkdirSync(join(copy, '..'), { recursive: true });
   copyFileSync(program, copy);
   const { file: _, ...archive } = findArchive(copy) as NonNullable<ReturnType<typeof findArchive>>;
