@@ -11,7 +11,7 @@ function edit(path: string, name: string, change: (text: string) => string): voi
   writeFileSync(join(path, name), after);
 }
 
-t.test('people can read the documents, and only their owner can', async (t) => {
+t.test('documents are formatted for people and readable only by their owner', async (t) => {
   const path = await usedFolder(t);
   t.equal(
     readFileSync(join(path, 'accounts.json'), 'utf8'),
@@ -35,7 +35,7 @@ t.test('people can read the documents, and only their owner can', async (t) => {
     t.equal(statSync(join(path, name)).mode & 0o777, 0o600, name);
 });
 
-t.test('what was changed by hand counts from the next start on', async (t) => {
+t.test('manual changes take effect at the next start', async (t) => {
   const path = await usedFolder(t);
   edit(path, 'accounts.json', (text) => text.replace('"disabledAt": null', '"disabledAt": "2026-11-22"'));
   edit(path, 'keys.json', (text) => `\ufeff${text.replace('"name": "n"', '"name": "übung \u2028"')}`);
@@ -83,7 +83,7 @@ const flaws: [file: string, change: (text: string) => string, message: RegExp][]
 ];
 
 for (const [file, change, message] of flaws) {
-  t.test(`a flaw in ${file} stops the start, which says where: ${message.source}`, async (t) => {
+  t.test(`an error in ${file} stops the start and is located: ${message.source}`, async (t) => {
     const path = await usedFolder(t);
     edit(path, file, change);
     const before = readFileSync(join(path, file));
@@ -99,7 +99,7 @@ for (const [file, change, message] of flaws) {
   });
 }
 
-t.test('bytes that are no text stop the start', async (t) => {
+t.test('invalid UTF-8 stops the start', async (t) => {
   const path = await usedFolder(t);
   const file = join(path, 'keys.json');
   const bytes = readFileSync(file);
@@ -108,7 +108,7 @@ t.test('bytes that are no text stop the start', async (t) => {
   await t.rejects(opened(t, path), { code: 'storage_damaged', message: /not valid UTF-8/ });
 });
 
-t.test('a document that is missing beside the others stops the start', async (t) => {
+t.test('a missing document stops the start if the others exist', async (t) => {
   for (const name of ['accounts.json', 'keys.json']) {
     const path = await usedFolder(t);
     const kept = readFileSync(join(path, name));
@@ -121,13 +121,13 @@ t.test('a document that is missing beside the others stops the start', async (t)
   }
 });
 
-t.test('documents without their database stop the start', async (t) => {
+t.test('documents without a database stop the start', async (t) => {
   const path = await usedFolder(t);
   for (const name of readdirSync(path)) if (/^database/.test(name)) rmSync(join(path, name));
   await t.rejects(opened(t, path), { code: 'storage_damaged', message: /accounts\.json is there/ });
 });
 
-t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
+t.test('manual changes during a run are not overwritten', async (t) => {
   const path = await usedFolder(t);
   const folder = await opened(t, path);
   const disable = () => folder.accountStore.changeAccount('acct_1', (ada) => ({ ...ada, disabledAtMs: 5 }));
@@ -139,7 +139,7 @@ t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
       message: /^Nothing was changed: .*accounts\.json was changed by something else.*Restart/,
     });
     t.equal(readFileSync(join(path, 'accounts.json'), 'utf8'), byHand);
-    t.same(await folder.accountStore.getAccount('acct_1'), ADA, 'nor does memory change');
+    t.same(await folder.accountStore.getAccount('acct_1'), ADA, 'memory is not changed either');
     t.notOk(existsSync(join(path, 'accounts.json.new')));
   }
   await folder.keyStore.changeKey('key_1', (key) => ({ ...key, name: 'other' }));
@@ -150,7 +150,7 @@ t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
   await t.rejects(disable().then(disable), { code: 'conflict' }, 'a file that was removed');
 });
 
-t.test('a file that was read or given other rights meanwhile is written as before', async (t) => {
+t.test('a document is written normally after its mode was changed', async (t) => {
   const path = await usedFolder(t);
   const folder = await opened(t, path);
   const file = join(path, 'accounts.json');
@@ -160,7 +160,7 @@ t.test('a file that was read or given other rights meanwhile is written as befor
   t.equal(statSync(file).mode & 0o777, 0o600);
 });
 
-t.test('changes that wait together share a write', async (t) => {
+t.test('concurrent changes share a write', async (t) => {
   let writes = 0;
   const disk = alteredDisk((file) => ({
     sync() {
@@ -183,7 +183,7 @@ t.test('changes that wait together share a write', async (t) => {
   t.equal((await folder.accountStore.listAccounts({ limit: 1000 })).length, 100);
 });
 
-t.test('what a killed write left is removed, and a stop waits for what is being written', async (t) => {
+t.test('a start removes partial files of a killed write, and a stop waits for writes', async (t) => {
   const path = await usedFolder(t);
   writeFileSync(join(path, 'keys.json.new'), 'half');
   const folder = await opened(t, path);

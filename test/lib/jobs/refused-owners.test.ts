@@ -13,7 +13,7 @@ async function open(t: Test, admitsOwner: (owner: string) => Promise<boolean>, l
   return { service, storage: dataFolder.storage };
 }
 
-t.test('no job is taken on of an owner that is refused, nor a repeated request answered', async (t) => {
+t.test('requests of a refused owner are rejected, including repeated ones', async (t) => {
   const refused = new Set<string>();
   const { service } = await open(t, async (owner) => !refused.has(owner));
   const idempotency = { key: 'k' };
@@ -28,28 +28,25 @@ t.test('no job is taken on of an owner that is refused, nor a repeated request a
 });
 
 for (const [where, ledger] of [
-  ['beside the jobs', undefined],
-  ['elsewhere', new DistantLedger(100)],
+  ['that joins transactions', undefined],
+  ['that is external', new DistantLedger(100)],
 ] as const) {
-  t.test(
-    `a job that is just being taken on is forgotten with all others, with a ledger ${where}`,
-    async (t) => {
-      let forgetting: Promise<number> | undefined;
-      const { service, storage } = await open(
-        t,
-        async () => {
-          if (forgetting !== undefined) return false;
-          // Refused from now on; this one was a moment earlier.
-          forgetting = service.forgetAll('ada');
-          return true;
-        },
-        ledger,
-      );
-      const { jobId } = await service.enqueue(request);
-      t.equal(await forgetting, 1);
-      t.match(await service.get(jobId), { status: 'failed', className: '', forgottenAt: String });
-      t.equal(await storage.readSource(jobId), undefined);
-      await t.rejects(service.enqueue(request), { code: 'owner_refused' });
-    },
-  );
+  t.test(`forgetAll also forgets a job that is being enqueued, with a ledger ${where}`, async (t) => {
+    let forgetting: Promise<number> | undefined;
+    const { service, storage } = await open(
+      t,
+      async () => {
+        if (forgetting !== undefined) return false;
+        // The owner is refused from now on, but this request was admitted just before.
+        forgetting = service.forgetAll('ada');
+        return true;
+      },
+      ledger,
+    );
+    const { jobId } = await service.enqueue(request);
+    t.equal(await forgetting, 1);
+    t.match(await service.get(jobId), { status: 'failed', className: '', forgottenAt: String });
+    t.equal(await storage.readSource(jobId), undefined);
+    await t.rejects(service.enqueue(request), { code: 'owner_refused' });
+  });
 }

@@ -5,7 +5,7 @@ import { type Disk, realDisk } from '../../../lib/disk.ts';
 import { alteredDisk } from '../../fixtures/altered-disk.ts';
 import { ADA, KEY, openedFolder as opened, usedFolder } from './used-folder.ts';
 
-/** The machine's disk, of which one call can be made to fail. */
+/** The real disk, of which one call can be made to fail. */
 function failingDisk(): Disk & {
   fails: 'write' | 'sync' | 'rename' | 'syncFolder' | undefined;
   code: string;
@@ -45,7 +45,7 @@ for (const [call, errno, code] of [
   ['sync', 'EDQUOT', 'storage_full'],
   ['rename', 'EIO', 'storage_failed'],
 ] as const) {
-  t.test(`a change whose ${call} fails with ${errno} never happened`, async (t) => {
+  t.test(`a change whose ${call} fails with ${errno} has no effect`, async (t) => {
     const path = await usedFolder(t);
     const disk = failingDisk();
     const folder = await opened(t, path, { disk });
@@ -67,7 +67,7 @@ for (const [call, errno, code] of [
   });
 }
 
-t.test('after a change whose state on the disk is unknown, none is made before a restart', async (t) => {
+t.test('after a change with unknown on-disk state, changes are rejected until a restart', async (t) => {
   const path = await usedFolder(t);
   const disk = failingDisk();
   const folder = await opened(t, path, { disk });

@@ -10,7 +10,7 @@ import { processesBelow } from '../../fixtures/processes.ts';
 const PROGRAM = join(import.meta.dirname, '../../fixtures/descriptors-program.ts');
 const LIMIT = 200;
 
-/** A service of a process that may have so many open files, and no more. */
+/** A service in a process with a low limit of open files. */
 async function limitedService(t: Test) {
   const folder = t.testdir();
   const limited = ['-c', `ulimit -n ${LIMIT} && exec "$@"`, 'sh', process.execPath, PROGRAM, folder];
@@ -20,12 +20,12 @@ async function limitedService(t: Test) {
   child.on('message', (message: Told) => {
     told = message;
   });
-  const until = async (isSo: (told: Told) => boolean): Promise<Told> => {
-    while (!told || !isSo(told)) await once(child, 'message');
+  const until = async (condition: (told: Told) => boolean): Promise<Told> => {
+    while (!told || !condition(told)) await once(child, 'message');
     return told;
   };
   await until(({ warm }) => warm);
-  /** Lets scenes that linger end. */
+  /** Ends scenes that linger. */
   const letScenesEnd = () => {
     for (const worker of ['w0', 'w1']) writeFileSync(join(folder, 'work', worker, 'go'), '');
   };
@@ -42,31 +42,35 @@ const areOver = ({ jobs }: Told, count: number) => {
   return all.length === count && all.every(({ status }) => status === 'completed' || status === 'failed');
 };
 
-t.test('jobs that come in at the limit of open files wait, uncounted, and complete after it', async (t) => {
-  const { until, ask } = await limitedService(t);
-  ask({ useUpAllBut: 0 });
-  const count = 5;
-  for (let i = 0; i < count; i++) ask({ enqueue: 'x' });
-  await until(({ problems, jobs }) => problems.includes('resources') && Object.keys(jobs).length === count);
-  // It is tried again meanwhile, more than once.
-  const tries = ({ warnings }: Told) =>
-    warnings.filter((warning) => warning.includes('is unavailable')).length;
-  const later = await until((told) => tries(told) >= 4);
-  for (const { error } of Object.values(later.jobs)) t.equal(error, null);
+t.test(
+  'jobs enqueued without free descriptors are queued and complete later, with one attempt',
+  async (t) => {
+    const { until, ask } = await limitedService(t);
+    ask({ useUpAllBut: 0 });
+    const count = 5;
+    for (let i = 0; i < count; i++) ask({ enqueue: 'x' });
+    await until(({ problems, jobs }) => problems.includes('resources') && Object.keys(jobs).length === count);
+    // Meanwhile it has been tried several times.
+    const tries = ({ warnings }: Told) =>
+      warnings.filter((warning) => warning.includes('is unavailable')).length;
+    const later = await until((told) => tries(told) >= 4);
+    for (const { error } of Object.values(later.jobs)) t.equal(error, null);
 
-  ask('let go');
-  const done = await until((told) => areOver(told, count));
-  for (const job of Object.values(done.jobs)) t.match(job, { status: 'completed', attempts: 1, error: null });
-  t.same(done.problems, []);
-});
+    ask('let go');
+    const done = await until((told) => areOver(told, count));
+    for (const job of Object.values(done.jobs))
+      t.match(job, { status: 'completed', attempts: 1, error: null });
+    t.same(done.problems, []);
+  },
+);
 
-// A channel takes three descriptors: with some of them left it fails at another step.
+// A channel needs three descriptors, so it fails at a different step for each number.
 for (const left of [0, 1, 2, 3]) {
-  t.test(`a scene is not blamed for a render that ends with ${left} descriptors left`, async (t) => {
+  t.test(`a scene is not blamed if its render ends with ${left} free descriptors`, async (t) => {
     const { until, ask, letScenesEnd } = await limitedService(t);
     ask({ enqueue: 'linger' });
     await until(({ jobs }) => Object.values(jobs).some(({ status }) => status === 'running'));
-    // The scene is being rendered when it has its descriptors.
+    // The scene has opened its descriptors by then.
     await delay(300);
     ask({ useUpAllBut: left });
     letScenesEnd();
@@ -81,13 +85,13 @@ for (const left of [0, 1, 2, 3]) {
 }
 
 t.test(
-  'a renderer that can not be replaced at the limit crashes no thread, and is replaced after it',
+  'a renderer that cannot be replaced for lack of descriptors crashes no thread and is replaced later',
   async (t) => {
     const { until, ask, pid } = await limitedService(t);
     ask({ useUpAllBut: 0 });
     await until(({ descriptors }) => descriptors === 'used up');
     for (const { pid: zygote } of processesBelow(pid)) process.kill(zygote, 'SIGKILL');
-    // Each of the two died, and what was to take its place could not be started.
+    // Each of the two died, and its replacement could not be started.
     const ended = (warning: string) => warning.includes('ended or could not be started');
     await until(({ warnings }) => warnings.filter(ended).length >= 4);
     ask({ enqueue: 'x' });

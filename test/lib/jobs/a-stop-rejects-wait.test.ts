@@ -3,13 +3,13 @@ import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
 
-t.test('waiting for a job ends with a stop, and can wait again after the next start', async (t) => {
+t.test('a stop rejects wait(), which can be called again after the next start', async (t) => {
   const folder = join(t.testdir(), 'data');
   const renderer = { python: IDLE_PYTHON, insecureNoSandbox: true };
   const service = new RenderService({ folder, workers: 1, renderer });
   t.teardown(() => service.stop());
   await service.start();
-  // One runs, and never ends; the other waits.
+  // One job runs forever, the other is queued.
   const jobs = [];
   for (let i = 0; i < 2; i++) jobs.push(await service.enqueue({ owner: 'ada', code: 'x', className: 'A' }));
   const waits = Promise.allSettled(jobs.map(({ jobId }) => service.wait(jobId)));

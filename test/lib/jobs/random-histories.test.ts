@@ -26,9 +26,9 @@ import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { seededRandom } from '../../fixtures/simulated-disk.ts';
 
-// Histories of the service's core against a simple model: jobs are opened, claimed by one of two workers, given back,
-// ended and cancelled, leases end and their workers come back, outcomes sent, credits granted, days pass, the power goes
-// at any flush. FC_SEED=… runs the same histories again.
+// Random histories of the service's core, checked against a simple model: jobs are opened, claimed by two workers, given
+// back, ended and canceled; leases lapse and their workers return; outcomes are sent; credits are granted; days pass; the
+// power fails at any flush. FC_SEED=… repeats the histories.
 
 const pick = fc.nat({ max: 20 });
 const action = fc.oneof(
@@ -66,7 +66,7 @@ const action = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('deliver' as const),
-      answer: fc.constantFrom(200, 503, 'never written down' as const),
+      answer: fc.constantFrom(200, 503, 'never recorded' as const),
     }),
   },
   {
@@ -84,7 +84,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 
-/** One life of the service: some actions at a time, until the power goes during a flush, or never. */
+/** One run of the service: groups of concurrent actions, until the power fails during a flush, or to the end. */
 const life = fc.record({
   actions: fc.array(fc.array(action, { minLength: 1, maxLength: 4 }), { maxLength: 12 }),
   flushesLeft: fc.option(fc.nat({ max: 20 }), { nil: Number.POSITIVE_INFINITY }),
@@ -93,15 +93,15 @@ const history = fc.record({ lives: fc.array(life, { minLength: 1, maxLength: 4 }
 
 type History = typeof history extends fc.Arbitrary<infer H> ? H : never;
 
-/** What was acknowledged. */
+/** Everything that was acknowledged. */
 interface Model {
   jobs: Map<string, JobRecord>;
-  /** All that were ever given, by whichever process. */
+  /** All claims so far, of any run. */
   claims: Claim[];
   grantedCredits: Map<string, number>;
-  /** Requests to the webhook of a job. */
+  /** The number of webhook requests by job. */
   requests: Map<string, number>;
-  /** Deliveries whose senders were cut off, as they were claimed. */
+  /** Deliveries whose senders were interrupted, as they were when claimed. */
   cutOff: DeliveryRecord[];
 }
 
@@ -124,7 +124,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
   const { book, model, clock, ledger } = world;
   const jobs = [...model.jobs.values()].filter((job) => job.phase !== 'completed' && job.phase !== 'failed');
   const told = (job: JobRecord | undefined) => job && model.jobs.set(job.jobId, job);
-  // Most often one of the last ones; of the others many are worthless.
+  // One of the last claims; many older ones are void.
   const claim = 'pick' in action ? model.claims.at(-1 - (action.pick % 8)) : undefined;
   switch (action.do) {
     case 'open': {
@@ -179,7 +179,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
           : { kind: 'completed', artifacts, costCredits: action.cost };
       const ended = (await book.finish(claim, outcome, { durationMs: 1000 }))?.job;
       if (ended && model.claims.some((later) => later.jobId === jobId && later.token > (ended.token ?? 0)))
-        throw new BrokenHistory(`job ${jobId} was ended by a worthless claim`);
+        throw new BrokenHistory(`job ${jobId} was ended by a void claim`);
       told(ended);
       return;
     }
@@ -190,7 +190,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
       const claimed = await world.deliveries.claim({ most: 2, lanes: () => EVERY_LANE, onUnreadable });
       for (const begun of claimed.filter(({ dueAtMs }) => dueAtMs !== null)) {
         model.requests.set(begun.jobId, (model.requests.get(begun.jobId) ?? 0) + 1);
-        if (action.answer === 'never written down') model.cutOff.push(begun);
+        if (action.answer === 'never recorded') model.cutOff.push(begun);
         else await world.deliveries.conclude(begun, resultOf(action.answer));
       }
       return;
@@ -201,7 +201,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
       const before = await world.folder.storage.deliveries.get(late.deliveryId);
       const concluded = await world.deliveries.conclude(late, resultOf(200));
       if (concluded && before?.token !== late.token)
-        throw new Error(`a claim of delivery ${late.deliveryId} was written to that had lapsed`);
+        throw new Error(`delivery ${late.deliveryId} was changed by a lapsed claim`);
       return;
     }
     case 'grant': {
@@ -216,7 +216,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
   }
 }
 
-/** On a connection of its own: a thread for each audit would cost more than all else. */
+/** Runs in this thread: starting one for each audit would take most of the time. */
 async function audit(folder: DataFolder): Promise<string[]> {
   const connection = new Connection(join(folder.path, 'database.sqlite'), { readOnly: true });
   const aside: SqlDatabase['aside'] = async (text, ...values) => connection.all(text, values);
@@ -227,7 +227,7 @@ async function audit(folder: DataFolder): Promise<string[]> {
   }
 }
 
-/** Throws where what was acknowledged isn't there, or what is there doesn't add up. */
+/** Throws if acknowledged data is missing or the stored data is inconsistent. */
 async function inspect({ folder, model, book, ledger }: World): Promise<void> {
   for (const { phase } of (await book.recover()).requeued)
     if (phase !== 'queued') throw new Error(`recovered as ${phase}`);
@@ -241,11 +241,11 @@ async function inspect({ folder, model, book, ledger }: World): Promise<void> {
     const over = told.phase === 'completed' || told.phase === 'failed';
     if (over && JSON.stringify(job) !== JSON.stringify(told))
       throw new Error(`job ${jobId} changed after its end`);
-    // Whoever ended it had the last claim.
+    // It was ended by the last claim.
     const by = job.artifacts[0]?.assetKey ?? (job.error?.startsWith('no ') ? job.error : undefined);
     if (by && by !== `no ${job.token}` && by !== `${jobId}-${job.token}/video.mp4`)
       throw new Error(`job ${jobId}, claimed with the token ${job.token}, was ended by ${by}`);
-    if (job.attempts > MOST_ATTEMPTS && !over) throw new Error(`job ${jobId} is attempted again and again`);
+    if (job.attempts > MOST_ATTEMPTS && !over) throw new Error(`job ${jobId} was attempted too often`);
     model.jobs.set(jobId, job);
   }
   for (const { jobId, phase, webhookUrl } of await folder.storage.listJobs({ limit: 10_000 })) {
@@ -281,8 +281,8 @@ async function live(
   let path = join(root, 'life-0');
   const last = { actions: [], flushesLeft: Number.POSITIVE_INFINITY };
   for (const [number, { actions, flushesLeft }] of [...lives, last].entries()) {
-    const death = new Death(path, join(root, `life-${number + 1}`), random);
-    const folder = new DataFolder(path, { flushFile: () => death.flush(), onFatal: () => {} });
+    const failure = new PowerFailure(path, join(root, `life-${number + 1}`), random);
+    const folder = new DataFolder(path, { flushFile: () => failure.flush(), onFatal: () => {} });
     const ledger = makeLedger({ clock, folder, model });
     const { storage } = folder;
     const deliveries = new DeliveryBook({ storage, clock });
@@ -292,51 +292,51 @@ async function live(
     if (ledger instanceof DistantLedger) ledger.faults = undefined;
     await inspect(world);
     await check(world);
-    death.flushesLeft = flushesLeft;
+    failure.flushesLeft = flushesLeft;
     if (ledger instanceof DistantLedger) ledger.faults = faultsFrom(seededRandom(seed + 1));
-    for (const together of death.hasCome ? [] : actions) {
+    for (const together of failure.hasHappened ? [] : actions) {
       const outcomes = await Promise.allSettled(together.map((action) => carryOut(world, action)));
       for (const outcome of outcomes)
         if (outcome.status === 'rejected' && outcome.reason instanceof BrokenHistory) throw outcome.reason;
-      if (death.hasCome) break;
+      if (failure.hasHappened) break;
     }
     await folder.stop();
-    if (!death.hasCome) continue;
+    if (!failure.hasHappened) continue;
     rmSync(path, { recursive: true });
-    path = death.remains;
+    path = failure.after;
   }
 }
 
-/** The end of a life by a power cut: what a flush that was under way had to write may be there, in part, or not. */
-class Death {
+/** A power failure that ends a run: data of an unfinished flush may be stored completely, partly or not at all. */
+class PowerFailure {
   readonly #database: string;
   readonly #random: () => number;
-  /** The folder as the next life finds it. */
-  readonly remains: string;
+  /** The folder as the next run finds it. */
+  readonly after: string;
   flushesLeft: number = Number.POSITIVE_INFINITY;
-  hasCome = false;
+  hasHappened = false;
   #flushedBytes = 0;
 
-  constructor(path: string, remains: string, random: () => number) {
+  constructor(path: string, after: string, random: () => number) {
     this.#database = join(path, 'database.sqlite');
-    this.remains = remains;
+    this.after = after;
     this.#random = random;
   }
 
   async flush(): Promise<void> {
-    if (!this.hasCome && this.flushesLeft > 0) {
+    if (!this.hasHappened && this.flushesLeft > 0) {
       this.flushesLeft -= 1;
       this.#flushedBytes = statSync(`${this.#database}-wal`).size;
       return;
     }
-    if (!this.hasCome) this.#come();
-    throw new Error('the power is gone');
+    if (!this.hasHappened) this.#fail();
+    throw new Error('the power failed');
   }
 
-  #come(): void {
-    this.hasCome = true;
-    mkdirSync(this.remains);
-    const database = join(this.remains, 'database.sqlite');
+  #fail(): void {
+    this.hasHappened = true;
+    mkdirSync(this.after);
+    const database = join(this.after, 'database.sqlite');
     copyFileSync(this.#database, database);
     copyFileSync(`${this.#database}-wal`, `${database}-wal`);
     const { size } = statSync(`${database}-wal`);
@@ -352,7 +352,7 @@ function faultsFrom(random: () => number): DistantLedger['faults'] {
   };
 }
 
-/** The books themselves. */
+/** Checks the ledger. */
 async function check({ folder, ledger, model }: World): Promise<void> {
   if (ledger instanceof DistantLedger) {
     let [charged, held] = [0, 0];
@@ -361,7 +361,7 @@ async function check({ folder, ledger, model }: World): Promise<void> {
       const expected =
         state === 'open' ? ['queued'] : state === 'settled' ? ['completed'] : ['failed', 'absent'];
       if (!expected.includes(phase))
-        throw new Error(`job ${jobId} is ${phase}, but ${state} in the distant ledger`);
+        throw new Error(`job ${jobId} is ${phase}, but ${state} in the external ledger`);
       if (state === 'open') held += amount;
       if (state === 'settled') charged += amount;
     }
@@ -373,14 +373,14 @@ async function check({ folder, ledger, model }: World): Promise<void> {
     const entries = await folder.ledgerStore.listEntries(owner, { limit: Number.MAX_SAFE_INTEGER });
     const found = entries.filter(({ kind, parts }) => kind === 'grant' && parts[0]?.source === 'paid');
     const sum = found.reduce((sum, { amountCredits }) => sum + amountCredits, 0);
-    if (sum < granted) throw new Error(`${owner} was granted ${granted}, the books have ${sum}`);
+    if (sum < granted) throw new Error(`${owner} was granted ${granted}, the ledger has ${sum}`);
   }
 }
 
 const RUNS = Number(process.env['RUNS'] ?? 200);
 const seed = process.env['FC_SEED'] ? { seed: Number(process.env['FC_SEED']) } : {};
 
-t.test('with a ledger in the same transactions, no history breaks the books', async (t) => {
+t.test('with a ledger that joins transactions, random histories stay consistent', async (t) => {
   await fc.assert(
     fc.asyncProperty(history, (history) =>
       live(
@@ -394,7 +394,7 @@ t.test('with a ledger in the same transactions, no history breaks the books', as
   );
 });
 
-t.test('with a ledger that lives elsewhere and fails, no history breaks the books', async (t) => {
+t.test('with an external ledger that fails, random histories stay consistent', async (t) => {
   await fc.assert(
     fc.asyncProperty(history, (history) => {
       const distant = new DistantLedger(200);

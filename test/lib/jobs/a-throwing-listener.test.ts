@@ -4,7 +4,7 @@ import { RenderService } from '../../../lib/index.ts';
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 
-t.test('a listener that throws is heard of, and no job waits for it', async (t) => {
+t.test('an error thrown by a listener is an uncaught exception and does not delay jobs', async (t) => {
   const service = new RenderService({
     folder: t.testdir(),
     workers: 1,

@@ -5,8 +5,8 @@ import { ScenepressError } from '../../../lib/errors.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 
-// Nothing else keeps this process running: where the thread doesn't either, it ends here, with the test unfinished.
-t.test('a stop while a query runs aside resolves after it', async (t) => {
+// Only the thread keeps this process running; if it did not, the process would exit before the test ends.
+t.test('a stop waits for a query in another thread', async (t) => {
   const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA);
   await database.start();
   let isAnswered = false;
@@ -20,7 +20,7 @@ t.test('a stop while a query runs aside resolves after it', async (t) => {
   await t.rejects(database.aside('SELECT 1'), { code: 'not_running' });
 });
 
-t.test('a transaction that was let in before a stop is written', async (t) => {
+t.test('a transaction begun before a stop is committed', async (t) => {
   const fatal: Error[] = [];
   const onFatal = (error: Error) => void fatal.push(error);
   const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA, {
@@ -30,8 +30,8 @@ t.test('a transaction that was let in before a stop is written', async (t) => {
   await database.start();
   const failing = database.transaction(async () => {
     const startedMs = performance.now();
-    while (performance.now() - startedMs < 20); // The next one lets the rest of the service go on first.
-    throw new ScenepressError('storage_damaged', 'Its group is given up.');
+    while (performance.now() - startedMs < 20); // Long enough that the next transaction yields first.
+    throw new ScenepressError('storage_damaged', 'The group is rolled back.');
   });
   const writing = database.transaction((tx) =>
     tx.run("INSERT INTO ledger_accounts VALUES ('a', '2026-01', 0)"),

@@ -10,7 +10,7 @@ const certificate = authority.issue(['127.0.0.1']);
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 
-t.test('10,000 deliveries to one that does not answer delay no other', async (t) => {
+t.test('10,000 deliveries to an unresponsive receiver do not delay others', async (t) => {
   const dead = await webhookReceiver(t, certificate, () => {});
   const quick = await webhookReceiver(t, certificate);
   const { endJob, sender, folder } = await openPost(t, { clock, outbound, concurrency: 4 });
@@ -26,10 +26,10 @@ t.test('10,000 deliveries to one that does not answer delay no other', async (t)
   sender.start();
   await quick.got(20);
   t.ok(performance.now() - startedAt < 5_000);
-  t.equal(dead.received.length, 1, 'and it is asked once at a time');
+  t.equal(dead.received.length, 1, 'it gets one request at a time');
 });
 
-t.test('a receiver that answers quickly gets several at a time, but no more than it may', async (t) => {
+t.test('a quick receiver gets several requests at a time, up to the limit', async (t) => {
   let [open, most] = [0, 0];
   const receiver = await webhookReceiver(t, certificate, (response) => {
     open += 1;

@@ -7,7 +7,7 @@ function isPowerCut(error: unknown): boolean {
 }
 
 t.test(
-  'a change that was acknowledged is there after a power cut, one that was not is whole or not',
+  'a power cut loses no acknowledged change, and other changes are stored completely or not at all',
   async (t) => {
     const path = t.testdir();
     let cuts = 0;

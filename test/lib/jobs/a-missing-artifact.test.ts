@@ -6,7 +6,7 @@ import { type AssetStore, DataFolder, RenderService } from '../../../lib/index.t
 
 const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
-/** Renders a job while artifacts are stored by `put`. */
+/** Renders a job with a replaced `put` of the asset store. */
 async function render(t: Test, put?: (folder: DataFolder) => AssetStore['put']) {
   const dataFolder = new DataFolder(join(t.testdir(), 'data'));
   if (put) dataFolder.assets.put = put(dataFolder);
@@ -21,7 +21,7 @@ async function render(t: Test, put?: (folder: DataFolder) => AssetStore['put']) 
   return service.wait(jobId, { signal: AbortSignal.timeout(20_000) });
 }
 
-/** Loses the file before it is stored, so many times. */
+/** Removes the file before it is stored, the first `times` times. */
 function losing(times: number) {
   return ({ assets }: DataFolder): AssetStore['put'] => {
     const original = assets.put.bind(assets);
@@ -33,12 +33,12 @@ function losing(times: number) {
   };
 }
 
-t.test('a render whose file is gone is attempted again, then fails', async (t) => {
+t.test('a render whose file has disappeared is attempted again, then fails', async (t) => {
   t.match(await render(t, losing(1)), { status: 'completed', attempts: 2 });
   t.match(await render(t, losing(2)), { status: 'failed', attempts: 2, error: /could not store it/ });
 });
 
-t.test('a file that cannot be looked at, but read, is no fault', async (t) => {
+t.test('a failing stat of a readable file does not fail the render', async (t) => {
   const original = fs.stat;
   let failures = 0;
   fs.stat = (async (path, ...rest) => {
