@@ -1,4 +1,4 @@
-"""Success: a folder outside is reached by a second root.
+"""Success: a folder outside is reached by a second chroot.
 
 Outcome: completed
 """

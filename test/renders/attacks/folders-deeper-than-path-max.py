@@ -1,4 +1,4 @@
-"""Success: a folder can't be removed because its path is too long, or can't be looked into, and stays.
+"""Success: a folder remains because its path is too long or it cannot be listed.
 
 Outcome: failed: ValueError: over
 """

@@ -1,4 +1,4 @@
-"""Success: files are moved to where the count has already been, and so never counted.
+"""Success: files are moved to folders that have already been counted, and so are not counted.
 
 Outcome: failed: files were larger than the limit|more files than the limit
 """
@@ -44,5 +44,5 @@ class Attack(Scene):
             while written < SIZE:
                 written += hoard.write(bytes(1 << 20))
                 time.sleep(0.01)
-        except (OSError, ValueError) as error:  # the latter: closed
+        except (OSError, ValueError) as error:  # ValueError: the file is closed
             self.over = error if isinstance(error, OSError) else None

@@ -1,4 +1,4 @@
-"""Success: when the machine runs out of memory, the kernel ends something else than the scene.
+"""Success: when the machine runs out of memory, the kernel kills another process than the scene.
 
 Outcome: completed
 """

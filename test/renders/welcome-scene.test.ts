@@ -4,7 +4,7 @@ import { send, temporaryFolder } from '../appliance/listening-appliance.ts';
 
 const WATCH = /Watch it: http:\/\/127\.0\.0\.1:\d+(\/artifacts\/\S+\/video\.mp4)/;
 
-t.test('each start with --welcome renders a scene that can be watched, at nobody’s cost', async (t) => {
+t.test('each start with --welcome renders and serves a scene without charging an account', async (t) => {
   const dataDir = await temporaryFolder(t);
   for (const start of ['first', 'next']) {
     const server = await serve(t, ['--welcome', '--data-dir', dataDir], { renders: true });
@@ -22,6 +22,6 @@ t.test('each start with --welcome renders a scene that can be watched, at nobody
   const list = async (...args: string[]) =>
     JSON.parse((await scenepress([...args, '--json', '--data-dir', dataDir])).stdout) as unknown;
   t.match(await list('account', 'list'), [{ email: 'owner@localhost' }]);
-  t.equal(((await list('key', 'list')) as unknown[]).length, 1, 'it leaves no key');
+  t.equal(((await list('key', 'list')) as unknown[]).length, 1, 'no other key is left');
   t.match(await list('credits', 'balance', '--account', 'owner@localhost'), { free: 1000, total: 1000 });
 });

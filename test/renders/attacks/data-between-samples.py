@@ -1,4 +1,4 @@
-"""Success: bytes that are of no sample are published with those that are.
+"""Success: bytes that belong to no sample are published with the video.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a picture far larger than one can be is published with the video.
+"""Success: a frame with far more data than a frame can have is published with the video.
 
 Outcome: failed: (more to it than|can't be decoded)
 """

@@ -1,4 +1,4 @@
-"""Success: captions that are a page with a script are published.
+"""Success: captions that contain an HTML page with a script are published.
 
 Outcome: failed: The captions aren't as the renderer writes them
 """

@@ -28,7 +28,7 @@ async function folderWithScenes(t: Test): Promise<string> {
   return folder;
 }
 
-t.test('a scene becomes a video of its name, and nothing else is left', async (t) => {
+t.test('a scene becomes a video with its name, and no other files are left', async (t) => {
   const cwd = await folderWithScenes(t);
   const TMPDIR = await temporaryFolder(t);
   const args = ['render', 'scenes.py', 'Plain', '-q', 'low'];
@@ -68,7 +68,7 @@ t.test('captions are written beside the video', async (t) => {
   t.match(await readFile(join(cwd, 'a.b.vtt'), 'utf8'), /^WEBVTT\n.*A square/s);
 });
 
-t.test('a scene that fails is exit code 1 with its error, and no file', async (t) => {
+t.test('a failing scene prints its error, exits with code 1 and leaves no file', async (t) => {
   const cwd = await folderWithScenes(t);
   const { code, stdout, stderr } = await scenepress(['render', 'scenes.py', 'Failing', '-q', 'low'], { cwd });
   t.equal(code, 1);
@@ -78,7 +78,7 @@ t.test('a scene that fails is exit code 1 with its error, and no file', async (t
   t.strictSame(await readdir(cwd), ['scenes.py']);
 });
 
-t.test('a video that cannot be written is said in one line', async (t) => {
+t.test('a video that cannot be written is reported in one line', async (t) => {
   const cwd = await folderWithScenes(t);
   const args = ['render', 'scenes.py', 'Plain', '-q', 'low', '-o', 'nowhere/video.mp4'];
   const { code, stderr } = await scenepress(args, { cwd });
@@ -99,7 +99,7 @@ class Only(Base, Drawing):
         self.play(Create(Square()), run_time=0.2)
 `;
 
-t.test('without a name the scenes are listed, or the only one is rendered, as manim does', async (t) => {
+t.test('without a name the scenes are listed, or the only one is rendered, as with manim', async (t) => {
   const cwd = await folderWithScenes(t);
   t.match(await scenepress(['render', 'scenes.py', '--list'], { cwd }), {
     code: 0,
@@ -117,7 +117,7 @@ t.test('without a name the scenes are listed, or the only one is rendered, as ma
   t.strictSame((await readdir(cwd)).sort(), ['only.jpg', 'only.mp4', 'scenes.py']);
 });
 
-t.test('all scenes of a file are rendered, those after a failing one too', async (t) => {
+t.test('--all renders all scenes of a file, also those after a failing one', async (t) => {
   const cwd = await folderWithScenes(t);
   const { code, stdout, stderr } = await scenepress(['render', 'scenes.py', '--all', '-ql'], { cwd });
   t.equal(code, 1);
@@ -131,7 +131,7 @@ t.test('all scenes of a file are rendered, those after a failing one too', async
   );
 });
 
-t.test('code that cannot be read as Python says where, and names of files need one scene', async (t) => {
+t.test('a syntax error is located, and --out needs a single scene', async (t) => {
   const cwd = await temporaryFolder(t);
   const broken = await scenepress(['render', '-'], { cwd, stdin: 'from manim import *\nclass A(Scene\n' });
   t.equal(broken.code, 1);
@@ -141,7 +141,7 @@ t.test('code that cannot be read as Python says where, and names of files need o
   t.match(two.stderr, /--out names a single file/);
 });
 
-t.test('Ctrl-C leaves no file, no folder and no process behind', async (t) => {
+t.test('Ctrl-C leaves no files, folders or processes', async (t) => {
   const cwd = await temporaryFolder(t);
   const TMPDIR = await temporaryFolder(t);
   const endless = join(cwd, 'endless.py');
@@ -159,7 +159,7 @@ t.test('Ctrl-C leaves no file, no folder and no process behind', async (t) => {
   t.strictSame(await processesNaming(TMPDIR), []);
 });
 
-t.test('a temporary folder that cannot be made is named, with what to do', async (t) => {
+t.test('a temporary folder that cannot be created is reported with a remedy', async (t) => {
   const TMPDIR = join(await temporaryFolder(t), 'file');
   await writeFile(TMPDIR, '');
   const { code, stderr } = await scenepress(['render', '-'], { stdin: 'class A: pass', env: { TMPDIR } });
@@ -167,7 +167,7 @@ t.test('a temporary folder that cannot be made is named, with what to do', async
   t.match(stderr, /^scenepress: Cannot create a temporary folder in \S+file \(E\w+\)\..*TMPDIR.*\n$/);
 });
 
-/** Command lines of running processes that name a folder. */
+/** The command lines of running processes that contain the path of a folder. */
 async function processesNaming(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => ''));

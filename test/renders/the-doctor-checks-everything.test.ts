@@ -14,7 +14,7 @@ interface Finding {
   remedy?: string;
 }
 
-/** The doctor's findings by what was looked at; of several the last. */
+/** Runs the doctor. `of` has its findings by check, the last one of several. */
 async function doctor(args: string[], env: Record<string, string> = {}) {
   const { code, stdout, stderr } = await scenepress(['doctor', '--json', ...args], { env, renders: true });
   if (stdout === '') throw new Error(stderr);
@@ -24,7 +24,7 @@ async function doctor(args: string[], env: Record<string, string> = {}) {
 
 const RENDERS = ['Text', 'TeX', '3D', 'Sound', 'Captions', 'Fonts'];
 
-t.test('before the first start, everything is tried and nothing is made', async (t) => {
+t.test('before the first start, the doctor runs all checks and creates nothing', async (t) => {
   const folder = await temporaryFolder(t);
   const { code, ok, findings, of } = await doctor(['--data-dir', join(folder, 'data'), '--port', '0']);
   t.same(
@@ -47,7 +47,7 @@ t.test('before the first start, everything is tried and nothing is made', async 
   t.same(await readdir(folder), []);
 });
 
-t.test('beside a server, it asks the server; two doctors at once don’t mind each other', async (t) => {
+t.test('with a server, the doctor queries it, and two doctors can run concurrently', async (t) => {
   const dataDir = await temporaryFolder(t);
   const server = await serve(t, ['--data-dir', dataDir]);
   const args = ['--data-dir', dataDir, '--port', String(server.port)];
@@ -69,7 +69,7 @@ t.test('beside a server, it asks the server; two doctors at once don’t mind ea
   t.notOk(after.of['Service']);
 });
 
-t.test('what is wrong is named, with what to do, and ends with exit code 1', async (t) => {
+t.test('problems are reported with a remedy, and the exit code is 1', async (t) => {
   const folder = await temporaryFolder(t);
   const dataDir = join(folder, 'data');
   const authority = new TestAuthority(folder);

@@ -1,4 +1,4 @@
-"""Success: a thread holds files in a table of its own, where nobody looks for them.
+"""Success: a thread holds files in a separate file table, where they are not counted.
 
 Outcome: completed
 """
@@ -9,7 +9,7 @@ CLONE_VM, CLONE_FILES, CLONE_SIGHAND, CLONE_THREAD = 0x100, 0x400, 0x800, 0x1000
 
 class Attack(Scene):
     def construct(self):
-        # Without a stack of its own: should it come to be, it crashes, and the job with it.
+        # Without a stack: if the thread were created, it would crash the job.
         failed(libc.syscall(CLONE, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0), "clone")
         failed(libc.syscall(CLOSE_RANGE, 1000, 1001, 2), "close_range")
         failed(libc.syscall(UNSHARE, CLONE_FILES), "unshare")

@@ -1,4 +1,4 @@
-"""Success: units that hold no picture are published with the video.
+"""Success: NAL units without a picture are published with the video.
 
 Outcome: failed: The video holds something else than pictures
 """

@@ -1,4 +1,4 @@
-"""Success: the renderer can't say how the job ended, and ends itself.
+"""Success: the renderer cannot report how the job ended, and crashes.
 
 Outcome: failed: ended by signal 40
 """

@@ -12,7 +12,7 @@ interface JobAnswer extends Record<string, unknown> {
   result: { video: string; thumbnail: string; captions?: string } | null;
 }
 
-/** Renders a scene and returns what is said of its job. */
+/** Renders a scene and returns its job as GET shows it. */
 async function render({ post, service, askAs, key }: ListeningAppliance, code: string): Promise<JobAnswer> {
   const { jobId } = (await post({ code, className: 'Scene1', quality: 'low', metadata: { n: 1 } })).json;
   await service.wait(String(jobId));
@@ -21,7 +21,7 @@ async function render({ post, service, askAs, key }: ListeningAppliance, code: s
   return json as JobAnswer;
 }
 
-t.test('a scene comes back as a video, a thumbnail and captions', async (t) => {
+t.test('a render request produces a video, a thumbnail and captions', async (t) => {
   const appliance = await listeningAppliance(t, { renders: true });
   const { ask, url, askAs, key } = appliance;
   const job = await render(appliance, CAPTIONED);
@@ -48,10 +48,10 @@ t.test('a scene comes back as a video, a thumbnail and captions', async (t) => {
   t.match((await artifact(job.result?.captions)).toString(), /^WEBVTT\n.*Grüße/s);
 
   const { credits } = (await askAs(key, '/api/v2/me')).json as { credits: { total: number } };
-  t.equal(credits.total, 1_001_000 - Number(job['creditsCost']), 'what the render cost is charged');
+  t.equal(credits.total, 1_001_000 - Number(job['creditsCost']), 'the cost of the render is charged');
 });
 
-t.test('without captions there is no link to any', async (t) => {
+t.test('the result of a scene without captions has no captions link', async (t) => {
   const assetUrl = 'https://assets.example.org/files';
   const { result, ...job } = await render(await listeningAppliance(t, { renders: true, assetUrl }), DOT);
   t.strictSame(result, {
@@ -60,7 +60,7 @@ t.test('without captions there is no link to any', async (t) => {
   });
 });
 
-t.test('a failing scene is a job that failed, free of charge', async (t) => {
+t.test('the job of a failing scene fails and costs nothing', async (t) => {
   const appliance = await listeningAppliance(t, { renders: true });
   const job = await render(appliance, FAILING);
   t.match(job, { status: 'failed', result: null, creditsCost: 0, durationMs: Number, completedAt: /Z$/ });

@@ -1,4 +1,4 @@
-"""Success: a folder stays because its name can't be spelled, and costs the job its verdict or the service its start.
+"""Success: a folder remains because its name is not UTF-8, and the job does not end or the service does not start.
 
 Outcome: failed: ValueError: over|can't be looked into
 """

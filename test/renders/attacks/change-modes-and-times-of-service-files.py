@@ -1,4 +1,4 @@
-"""Success: a file of the service is opened to others, closed to the service, dated back or emptied (the test looks).
+"""Success: the mode, times or content of a file of the service are changed (checked by the test).
 
 Outcome: completed
 """

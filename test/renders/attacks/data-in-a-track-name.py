@@ -1,4 +1,4 @@
-"""Success: a name of a track that says anything is published with the video.
+"""Success: an arbitrary track name is published with the video.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: words of an encoder about itself that say anything are published with the video.
+"""Success: arbitrary text in the encoder's messages is published with the video.
 
 Outcome: completed
 """

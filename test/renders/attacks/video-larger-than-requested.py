@@ -1,4 +1,4 @@
-"""Success: a video of 4K comes out at the price of low quality.
+"""Success: a 4K video is published at the price of low quality.
 
 Outcome: failed: 3840 by 2160 pixels large, not 854 by 480
 """

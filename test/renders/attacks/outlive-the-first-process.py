@@ -1,4 +1,4 @@
-"""Success: a sibling of the job's first process keeps the job from ending before its timeout.
+"""Success: a sibling of the job's first process prevents the job from ending before its timeout.
 
 Outcome: completed
 """
