@@ -77,5 +77,5 @@ t.test('a missing or wrong master key', async (t) => {
 
 t.test('a renderer without a sandbox', async (t) => {
   const dataDir = await temporaryFolder(t);
-  await refused(t, ['--data-dir', dataDir], 1, /can't be kept in a sandbox here .*--insecure-no-sandbox/s);
+  await refused(t, ['--data-dir', dataDir], 1, /can't be sandboxed here .*--insecure-no-sandbox/s);
 });

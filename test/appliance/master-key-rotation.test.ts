@@ -49,7 +49,7 @@ t.test('a configured master key can be replaced by a new one', async (t) => {
   const env = { SCENEPRESS_MASTER_KEY: OLD };
   const minted = await mint(dataDir, env);
   const rotate = ['master-key', 'rotate', '--data-dir', dataDir];
-  t.match((await scenepress(rotate, { env })).stderr, /comes from outside: name a new one/);
+  t.match((await scenepress(rotate, { env })).stderr, /not kept in the data folder: give the new key/);
 
   const file = join(await temporaryFolder(t), 'new.key');
   const withFile = [...rotate, '--new-key-file', file];

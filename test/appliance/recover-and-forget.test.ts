@@ -48,7 +48,7 @@ t.test('a job can be forgotten through the server, and GET still returns it', as
   const body = JSON.stringify({ ...VALID, metadata: { name: 'ada' } });
   const { json } = await send(server.port, '/api/v2/render', { method: 'POST', headers, body });
   const jobId = String(json['jobId']);
-  t.match(await run('job', 'forget', jobId), { code: 1, stderr: /not over\. Cancel it first/ });
+  t.match(await run('job', 'forget', jobId), { code: 1, stderr: /not ended\. Cancel it first/ });
   await run('job', 'cancel', jobId);
   t.match(await run('job', 'forget', jobId), { code: 0, stdout: /is forgotten; its cost stays/ });
   const job = (await send(server.port, `/api/v2/render/${jobId}`, { headers })).json;

@@ -173,7 +173,7 @@ t.test('a job whose artifacts still do not fit fails, and its error blames the d
   t.match(job, {
     status: 'failed',
     attempts: 2,
-    error: /disk of this service has no room.*no fault of the scene/,
+    error: /disk of this service has no space.*scene is not the cause/,
   });
   t.equal((await ledger.balance('ada')).total, 1000);
   t.notOk(existsSync(join(store, `${running}/video.mp4`)), 'stored artifacts are removed');

@@ -51,13 +51,17 @@ const SECOND = `{ "accountId": "acct_2", "email": "eve@example.org", "createdAt"
 const add = (entry: string) => (text: string) => text.replace('    }\n  ]', `    }, ${entry}\n  ]`);
 
 const flaws: [file: string, change: (text: string) => string, message: RegExp][] = [
-  ['accounts.json', (text) => text.replace('org",', 'org"'), /no valid JSON from line 7, column 7 on/],
-  ['accounts.json', (text) => text.slice(0, -3), /no valid JSON from line 11, column 4 on/],
+  ['accounts.json', (text) => text.replace('org",', 'org"'), /not valid JSON from line 7, column 7 on/],
+  ['accounts.json', (text) => text.slice(0, -3), /not valid JSON from line 11, column 4 on/],
   ['accounts.json', () => '[]', /must be an object/],
-  ['accounts.json', (text) => text.replace('"format": 1', '"format": 2'), /later version: use that one/],
+  [
+    'accounts.json',
+    (text) => text.replace('"format": 1', '"format": 2'),
+    /later version of Scenepress wrote: use that version/,
+  ],
   ['accounts.json', (text) => text.replace('"format": 1,', ''), /"format" must be 1/],
   ['accounts.json', (text) => text.replace('"accounts"', '"acounts"'), /"accounts" must be a list/],
-  ['accounts.json', (text) => text.replace('1,', '1, "note": 1,'), /"note" is no part of it/],
+  ['accounts.json', (text) => text.replace('1,', '1, "note": 1,'), /"note" is not a known field/],
   [
     'accounts.json',
     (text) => text.replace('"disabledAt": null', '"disabledAt": "tomorrow"'),
@@ -66,7 +70,7 @@ const flaws: [file: string, change: (text: string) => string, message: RegExp][]
   [
     'accounts.json',
     (text) => text.replace('disabledAt', 'disabeldAt'),
-    /entry 1 .* "disabeldAt" is no field/,
+    /entry 1 .* "disabeldAt" is not a known field/,
   ],
   ['accounts.json', (text) => text.replace('ada@', 'ada'), /entry 1 .* "email" must be an e-mail address/],
   [
@@ -75,8 +79,16 @@ const flaws: [file: string, change: (text: string) => string, message: RegExp][]
     /"createdAt" is missing: it must be a time/,
   ],
   ['accounts.json', add('null'), /entry 2: it must be an object/],
-  ['accounts.json', add(SECOND.replace('eve', 'ADA')), /entry 2 \(acct_2\): "email" is that of entry 1/],
-  ['accounts.json', add(SECOND.replace('acct_2', 'acct_1')), /entry 2 .*"accountId" is that of entry 1/],
+  [
+    'accounts.json',
+    add(SECOND.replace('eve', 'ADA')),
+    /entry 2 \(acct_2\): "email" is already used by entry 1/,
+  ],
+  [
+    'accounts.json',
+    add(SECOND.replace('acct_2', 'acct_1')),
+    /entry 2 .*"accountId" is already used by entry 1/,
+  ],
   ['keys.json', (text) => text.replace('"webhookUrl": null', '"webhookUrl": "http://a.test/"'), /https:/],
   ['keys.json', (text) => text.replace('abab', 'xyzw'), /entry 1 \(key_1\): "hash" must be 64 hexadecimal/],
   ['settings.json', (text) => text.replace('null', '5'), /"queuePausedAt" must be null, or a time/],
@@ -113,7 +125,7 @@ t.test('a missing document stops the start if the others exist', async (t) => {
     const path = await usedFolder(t);
     const kept = readFileSync(join(path, name));
     rmSync(join(path, name));
-    const refused = { code: 'storage_damaged', message: /is missing.*Put it back.*scenepress recover/ };
+    const refused = { code: 'storage_damaged', message: /is missing.*Put the file back.*scenepress recover/ };
     await t.rejects(opened(t, path), refused, name);
     t.notOk(existsSync(join(path, name)));
     writeFileSync(join(path, name), kept);
@@ -136,7 +148,7 @@ t.test('manual changes during a run are not overwritten', async (t) => {
   for (let times = 0; times < 2; times += 1) {
     await t.rejects(disable(), {
       code: 'conflict',
-      message: /^Nothing was changed: .*accounts\.json was changed by something else.*Restart/,
+      message: /^Nothing was changed: .*accounts\.json was changed by another program.*Restart/,
     });
     t.equal(readFileSync(join(path, 'accounts.json'), 'utf8'), byHand);
     t.same(await folder.accountStore.getAccount('acct_1'), ADA, 'memory is not changed either');

@@ -298,7 +298,7 @@ t.test('a job ends although its artifacts disappeared after the render', async (
     phase: 'failed',
     attempts: 2,
     failedBy: 'service',
-    error: /could not store it.*no fault of the scene/,
+    error: /could not store it.*scene is not the cause/,
   });
   await dispatcher.stop(0);
 });

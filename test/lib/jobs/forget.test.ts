@@ -108,7 +108,7 @@ t.test('an unfinished job cannot be forgotten, but forgetting its owner cancels 
   t.teardown(() => service.stop());
   await service.open();
   const { jobId } = await service.enqueue({ owner: 'ada', code: SECRET, className: 'A' });
-  await t.rejects(service.forget(jobId), { code: 'conflict', message: /not over.*Cancel it first/ });
+  await t.rejects(service.forget(jobId), { code: 'conflict', message: /not ended.*Cancel it first/ });
   await t.rejects(service.forget(jobId, { owner: 'bob' }), { code: 'not_found' });
   writeFileSync(join(folder.path, 'notes-of-the-operator'), SECRET);
   t.equal(await service.forgetAll('ada'), 1);

@@ -142,7 +142,7 @@ for (const [title, harm, maxJobsLost] of damages) {
 }
 
 const restorable: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
-  ['the name of the format', (bytes) => flip(bytes, 3), /another value for the name of the format/],
+  ['the file format', (bytes) => flip(bytes, 3), /a wrong value for the file format/],
   ['the count of pages', (bytes) => flip(bytes, 28), /counts more pages/],
   ['the version of the schema', (bytes) => flip(bytes, 62), /another version of the schema/],
   [

@@ -261,8 +261,8 @@ t.test('an audit reports deliveries that would never be sent, and a recovery rep
   database.close();
   await folder.start();
   const problems = [
-    'delivery 2 is not over, but not among those that will be sent',
-    'delivery 3 is over, but among those that will be sent',
+    'delivery 2 has not ended, but is missing from the send queue',
+    'delivery 3 has ended, but is in the send queue',
   ];
   t.same((await folder.ledgerStore.audit()).problems, problems);
   await folder.stop();

@@ -267,7 +267,7 @@ t.test('a changed schema is rejected', async (t) => {
   await storage.stop();
   const bytes = readFileSync(path, 'latin1');
   writeFileSync(path, bytes.replace('remaining_credits >= 0', 'remaining_credits >= 9'), 'latin1');
-  await t.rejects(storage.start(), { code: 'storage_damaged', message: /its schema is not as it was made/ });
+  await t.rejects(storage.start(), { code: 'storage_damaged', message: /its schema was changed/ });
   writeFileSync(path, bytes, 'latin1');
   await storage.start();
 });

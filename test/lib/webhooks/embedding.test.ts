@@ -141,7 +141,7 @@ t.test('invalid options stop the start', async (t) => {
   const options = { folder: t.testdir(), webhooks: { allowNetworks: ['everything'] } };
   await t.rejects(new RenderService(options).start(), {
     code: 'invalid_request',
-    message: /"everything" is no network/,
+    message: /"everything" is not a network/,
   });
 });
 

@@ -308,7 +308,7 @@ t.test('invalid options throw immediately', async (t) => {
   const code = 'invalid_request';
   t.throws(() => outbound({ allowNetworks: ['10.0.0.0/33'] }), {
     code,
-    message: /"10.0.0.0\/33" is no network/,
+    message: /"10.0.0.0\/33" is not a network/,
   });
   t.throws(() => outbound({ ca: 'not a certificate' }), { code, message: /is not a PEM certificate/ });
 });

@@ -211,7 +211,7 @@ t.test('an embedder may configure another folder, whose subfolders are optional'
   t.same(readdirSync(studio), ['python'], 'nothing is created there');
   await t.rejects(new RenderService({ folder: own, studioFolder: join(studio, 'no') }).start(), {
     code: 'renderer_unavailable',
-    message: /no folder .*no, which was named/,
+    message: /studio folder .*no does not exist/,
   });
 });
 

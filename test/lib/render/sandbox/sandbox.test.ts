@@ -93,7 +93,7 @@ t.test('only a self-attack that ran and failed passes', async (t) => {
     selfAttackProblem('SandboxLeaks: made a socket, mounted', [])?.message,
     /it made a socket, mounted\./,
   );
-  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be attacked.*SyntaxError/);
+  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be tested.*SyntaxError/);
   t.match(selfAttackProblem(undefined, [])?.message, /without a result/);
   t.match(selfAttackProblem(null, [])?.message, /without a result/);
 });
