@@ -170,7 +170,8 @@ async function tryPlace(part: string, target: string): Promise<void> {
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
   const check = await realDisk.read(join(backup, MASTER_KEY_CHECK_FILE));
-  if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
+  if (check && !masterKey.opens(check.toString().trim().split('\n')))
+    throw wrongKey('it decrypts none of them');
   return masterKey;
 }
 
@@ -291,7 +292,7 @@ async function refuseExisting(path: string, what: string): Promise<void> {
   if (names.length === 0) return;
   throw new ScenepressError(
     'conflict',
-    `${what} ${path} exists and isn't empty. Nothing is overwritten: name another.`,
+    `${what} ${path} exists and isn't empty. Nothing was overwritten; name another folder.`,
   );
 }
 

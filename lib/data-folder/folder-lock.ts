@@ -105,7 +105,7 @@ export class FolderLock {
     return new ScenepressError(
       'storage_failed',
       `The data folder ${this.#folder} can't be used: its lock ${this.#lockFile} can't be taken (${cause.message}). ` +
-        'If no other program made that file, remove it: it holds no data. Its file system must know locks.',
+        'If no other program made that file, remove it: it holds no data. The file system must support locks.',
       { cause },
     );
   }

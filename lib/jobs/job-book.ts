@@ -301,7 +301,7 @@ export class JobBook {
     if (request.fingerprint !== fingerprint) {
       throw new ScenepressError(
         'conflict',
-        'This Idempotency-Key was used for another request. Take a new one.',
+        'This Idempotency-Key was used for another request. Use a new key.',
       );
     }
     const job = await this.#storage.getJob(request.jobId, tx);

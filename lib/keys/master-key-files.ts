@@ -74,10 +74,14 @@ export class MasterKeyFiles {
   async begin(given: string | undefined): Promise<void> {
     const keys = await this.load();
     if (this.#isGiven && given === undefined) {
-      throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
+      throw new ScenepressError(
+        'invalid_request',
+        'The master key is not kept in the data folder: give the new key, too.',
+      );
     }
     if (!this.#isGiven && given !== undefined) {
-      const message = 'The master key is kept in the data folder, where a new one is made: name none.';
+      const message =
+        'The master key is kept in the data folder and the new one is generated there: do not give a key.';
       throw new ScenepressError('invalid_request', message);
     }
     const { current } = keys;

@@ -60,11 +60,9 @@ export class MasterKey {
       if (id !== this.id) throw new Error(`sealed with the master key ${id}`);
       return open(Buffer.from(sealed.slice(id.length + 1), 'base64url'), this.#key);
     } catch (cause) {
-      throw new ScenepressError(
-        'master_key',
-        'This is not the master key that the secrets were sealed with.',
-        { cause },
-      );
+      throw new ScenepressError('master_key', 'The secrets were encrypted with another master key.', {
+        cause,
+      });
     }
   }
 }

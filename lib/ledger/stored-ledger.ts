@@ -100,7 +100,7 @@ export class StoredLedger implements Ledger {
       const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
       const made = idempotencyKey === undefined ? undefined : await this.#store.findGrant(tx, owner, grantId);
       if (made && made.amountCredits !== amountCredits) {
-        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Take a new one.`;
+        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Use a new key.`;
         throw new ScenepressError('conflict', message);
       }
       if (made) return balanceOf(account);

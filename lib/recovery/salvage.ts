@@ -86,7 +86,7 @@ export const TABLES: Table[] = [
 const BOOKS = ['grants', 'ledger_entries'];
 const PAGE = 500;
 /** Replaces the unreadable error of a failed job. */
-const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
+const ERROR_LOST = 'The render failed. The error message was lost when a disk failed.';
 
 /** Keeps cost, times and owner, as for a forgotten job. */
 function jobWithoutTexts(row: Row, textKey: TextKey): Row {

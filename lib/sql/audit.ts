@@ -133,7 +133,7 @@ const QUEUE: Check<object>[] = [
        UNION ALL SELECT owner, -(${QUEUED}), -(${READY}), -(${CLAIMED}) FROM queue) AS counts
      GROUP BY owner HAVING sum(waiting) <> 0 OR sum(ready) <> 0 OR sum(running) <> 0`,
     ({ owner, waiting, ready, running }) =>
-      `${owner}: the queue counts ${waiting} too many that wait, ${ready} that may begin, ${running} that run`,
+      `${owner}: the queue counts ${waiting} waiting, ${ready} startable and ${running} running jobs too many`,
   ),
   check<Counts>(
     `SELECT 'queue' AS owner, q.waiting - t.waiting AS waiting, q.running - t.running AS running,
@@ -142,7 +142,7 @@ const QUEUE: Check<object>[] = [
        coalesce(sum(CASE WHEN waiting > 0 THEN 1 ELSE 0 END), 0) AS owners FROM turns) AS t
      WHERE q.waiting <> t.waiting OR q.running <> t.running OR q.owners <> t.owners`,
     ({ waiting, ready, running }) =>
-      `the queue counts ${waiting} too many that wait, of ${ready} owners too many, and ${running} that run`,
+      `the queue counts ${waiting} waiting jobs, ${ready} owners and ${running} running jobs too many`,
   ),
 ];
 
@@ -153,12 +153,12 @@ const DUE: Check<object>[] = [
      LEFT JOIN due_hosts AS h ON h.owner = d.owner AND h.host = d.host
      LEFT JOIN due_owners AS o ON o.owner = d.owner
      WHERE d.due_at_ms IS NOT NULL AND (q.delivery_id IS NULL OR h.owner IS NULL OR o.owner IS NULL)`,
-    ({ delivery_id }) => `delivery ${delivery_id} is not over, but not among those that will be sent`,
+    ({ delivery_id }) => `delivery ${delivery_id} has not ended, but is missing from the send queue`,
   ),
   check<{ delivery_id: string }>(
     `SELECT q.delivery_id FROM due_deliveries AS q LEFT JOIN deliveries AS d ON d.delivery_id = q.delivery_id
      WHERE d.due_at_ms IS NULL`,
-    ({ delivery_id }) => `delivery ${delivery_id} is over, but among those that will be sent`,
+    ({ delivery_id }) => `delivery ${delivery_id} has ended, but is in the send queue`,
   ),
 ];
 

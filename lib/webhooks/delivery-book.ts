@@ -205,7 +205,7 @@ function withoutOpenAttempt(delivery: DeliveryRecord): DeliveryRecord {
     ...last,
     endedAtMs: last.startedAtMs + EXCHANGE_TIMEOUT_MS,
     reason: 'interrupted',
-    detail: 'the service ended while the request was under way',
+    detail: 'the service ended during the request',
   };
   return { ...delivery, attempts: [...delivery.attempts.slice(0, -1), interrupted] };
 }

@@ -239,7 +239,7 @@ function stopped({ sent }: { sent: boolean }): ExchangeResult {
 function interrupted(what: 'ended' | 'hangs'): ExchangeResult {
   const detail =
     what === 'ended'
-      ? 'the thread that sends ended while the request was under way'
-      : 'the thread that sends stopped responding while the request was under way';
+      ? 'the sender thread ended during the request'
+      : 'the sender thread stopped responding during the request';
   return { status: 0, reason: 'interrupted', detail, answer: null, sent: true };
 }

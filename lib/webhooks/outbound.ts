@@ -123,11 +123,11 @@ export class Outbound implements Sends {
       return result(state, null, null);
     } catch (error) {
       if (cut.signal.reason === 'timeout') {
-        return result(state, 'timeout', `not done within ${this.#timeoutMs / 1000} s`);
+        return result(state, 'timeout', `not finished within ${this.#timeoutMs / 1000} s`);
       }
       if (cut.signal.reason === 'too_large') {
         const most = `${MOST_BYTES_BEFORE_ANSWER / 1024} KiB`;
-        return result(state, 'too_large', `more than ${most} before the answer's headers were complete`);
+        return result(state, 'too_large', `more than ${most} before the response headers were complete`);
       }
       if (cut.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
       const failure =

@@ -117,7 +117,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     if (this.#options.assetUrl === undefined) {
       throw new ScenepressError(
         'invalid_request',
-        'Webhooks are not set up here: RenderService was given no `assetUrl`.',
+        'Webhooks are not configured: RenderService was given no `assetUrl`.',
       );
     }
     await this.secrets.prepare(secret);

@@ -64,7 +64,7 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
 
   /** While there is a problem, every check writes. */
   #look({ write = this.problem !== null || ++this.#looks % LOOKS_PER_WRITE === 0 } = {}): void {
-    if (this.#hangs) this.#fail('its file system does not answer');
+    if (this.#hangs) this.#fail('its file system does not respond');
     if (this.#looking !== undefined) return;
     this.#lookedAtMs = performance.now();
     this.#looking = this.#check({ write })

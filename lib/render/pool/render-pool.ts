@@ -297,7 +297,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         failed(new ScenepressError('renderer_unavailable', message.message));
         break;
       case 'log':
-        this.#logger.info({ renderer: message.line }, 'The renderer says something.');
+        this.#logger.info({ renderer: message.line }, 'Output of the renderer.');
         break;
     }
   }
@@ -308,7 +308,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     return (
       ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ` +
       `${onMachine(this.#launcher, this.#launcher.python)} and to enter ${this.#workFolder}. Start the service as an ` +
-      `ordinary user; or let bubblewrap work, which makes that unnecessary: ${this.#launcher.isolationProblem}.`
+      `ordinary user; or make bubblewrap work, so that this is unnecessary: ${this.#launcher.isolationProblem}.`
     );
   }
 }

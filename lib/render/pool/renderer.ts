@@ -178,7 +178,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       logger.info({ sandbox }, 'Scenes are rendered in the full sandbox, but some limits are only watched.');
     else if (sandbox?.level === 'reduced')
       logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
-    else logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
+    else logger.warn({ sandbox }, 'Scenes are rendered without a sandbox: their code must be trusted.');
   }
 }
 
@@ -196,6 +196,6 @@ function openStudio({ path, closed }: StudioFolder): void {
   if (existsSync(path)) return;
   throw new ScenepressError(
     'renderer_unavailable',
-    `There is no folder ${path}, which was named as the studio's own. Make it, or name another.`,
+    `The studio folder ${path} does not exist. Create it, or name another folder.`,
   );
 }

@@ -11,7 +11,7 @@ const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9'
 const newJob = { owner: 'a', request, metadataJson: null, webhookUrl: null, keyId: null };
 const completed: JobOutcome = { kind: 'completed', artifacts: [], costCredits: 3 };
 
-/** Books with a job of every kind. */
+/** A ledger with a job of every kind. */
 async function openBooks(t: Test) {
   const folder = new DataFolder(t.testdir());
   await folder.start();
@@ -29,12 +29,12 @@ async function openBooks(t: Test) {
   return { folder, store, ledger, open, done, failed };
 }
 
-t.test('books that are in order have no problems', async (t) => {
+t.test('a consistent ledger has no problems', async (t) => {
   const { store } = await openBooks(t);
   t.same(await store.audit(), { accounts: 1, entries: 7, jobs: 3, problems: [] });
 });
 
-t.test('an audit while jobs come and end finds nothing to complain of', async (t) => {
+t.test('an audit finds no problems while jobs are created and end', async (t) => {
   const { folder, store, ledger } = await openBooks(t);
   const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
   await ledger.grantPaid('a', 1_000_000);
@@ -53,7 +53,7 @@ t.test('an audit while jobs come and end finds nothing to complain of', async (t
   await work;
 });
 
-/** What no statement of the service could do: another program takes the constraints away while it runs. */
+/** Drops the constraints and runs statements, as another program could. */
 function forge(path: string, ...statements: string[]): void {
   const database = new DatabaseSync(join(path, 'database.sqlite'));
   database.exec('PRAGMA foreign_keys = OFF');
@@ -126,7 +126,7 @@ const frauds: [title: string, statement: (books: Books) => string, problem: RegE
   ],
 ];
 for (const [title, statement, problem] of frauds) {
-  t.test(`${title} is found`, async (t) => {
+  t.test(`the audit finds ${title}`, async (t) => {
     const books = await openBooks(t);
     forge(books.folder.path, statement(books));
     const { problems } = await books.store.audit();
