@@ -131,4 +131,4 @@ def test_a_source_that_renders_itself_when_imported_is_rendered_all_the_same(
 ) -> None:
     source = SQUARE + "\nwith tempconfig({'quality': 'low_quality', 'preview': True}):\n    Demo().render()\n"
     outcome = zygote.run(tmp_path, render_job(source))
-    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}
+    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0}

@@ -225,7 +225,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     });
     return {
       result,
-      stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
+      stop: (reason) => ours.postMessage({ reason } satisfies StopMessage),
     };
   }
 

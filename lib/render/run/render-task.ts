@@ -54,7 +54,6 @@ export type RenderMessage =
 
 /** Service to worker, while a task runs. */
 export interface StopMessage {
-  type: 'stop';
   reason: StopReason;
 }
 

@@ -8,7 +8,8 @@ import { openToReaders, studioState } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
 import type { Forks, Occupied } from './forks.ts';
-import type { RendererJob, ZygoteReady } from './protocol.ts';
+import { jobLimits } from './limits.ts';
+import type { RenderJob, ZygoteReady } from './messages.ts';
 import { endedBefore } from './words.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 
@@ -16,7 +17,7 @@ const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
 /** Time-out of the service's own renders, such as the sandbox check. */
 export const OWN_RENDER_TIMEOUT_MS = 30_000;
-export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
+export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1 } as const;
 
 export type Orientation = 'landscape' | 'portrait';
 
@@ -240,7 +241,8 @@ export class Zygotes {
    */
   async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
     const folder = join(this.#folder, className.toLowerCase());
-    const job: RendererJob = { kind: 'render', code, className, ...OWN_SIZE, limits: this.#settings.limits };
+    const limits = jobLimits(this.#settings.limits);
+    const job: RenderJob = { kind: 'render', code, className, ...OWN_SIZE, previewIntervalMs: 0, limits };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };
     const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
     try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { ZygoteReady } from '../run/protocol.ts';
+import type { ZygoteReady } from '../run/messages.ts';
 import type { Launcher } from '../start/launcher.ts';
 import { onMachine } from '../start/renderer-root.ts';
 

@@ -15,7 +15,6 @@ t.test('reports are taken for what they are, with nothing added', async (t) => {
     type: 'done',
     frames: 3,
     seconds: 0.2,
-    captions: true,
   });
 });
 
