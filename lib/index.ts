@@ -87,7 +87,7 @@ export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
 export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
 export type {
-  LimitKeeper,
+  LimitEnforcer,
   SandboxLayer,
   SandboxLevel,
   SandboxLimits,

@@ -183,7 +183,7 @@ export class DataFolder {
   }
 
   /** Lets other users traverse the folder but not list it, which renders without bubblewrap need. */
-  async letThrough(): Promise<void> {
+  async allowTraversal(): Promise<void> {
     await chmod(this.path, 0o711);
   }
 

@@ -39,7 +39,7 @@ export class Cancellations {
       if ((await storage.getJob(jobId))?.phase !== 'settling') throw error;
       void this.resume(jobId);
     }
-    signals.tell({ kind: 'worthless', jobId });
+    signals.publish({ kind: 'canceled', jobId });
   }
 
   /** Completes an interrupted transition; retries until it succeeds or is stopped. */

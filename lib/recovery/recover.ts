@@ -29,7 +29,7 @@ export interface RecoveryReport {
   /** Known rows that cannot be saved; damaged pages may have held more. */
   lost: LostRow[];
   /** The folder with the original files; null when nothing was done. */
-  keptAside: string | null;
+  originalsFolder: string | null;
   /** The audit after the recovery; null when nothing was done. */
   audit: AuditReport | null;
 }
@@ -69,13 +69,13 @@ export async function recover(
       folder,
       faults: [...found.faults, ...documents.faults],
       lost: [...found.lost, ...documents.lost],
-      keptAside: null,
+      originalsFolder: null,
       audit: null,
     };
     if (!apply || (report.faults.length === 0 && report.lost.length === 0)) return report;
-    report.keptAside = await keepAside(folder, now);
+    report.originalsFolder = await linkOriginals(folder, now);
     if (found.faults.length > 0 || found.lost.length > 0) {
-      await replaceDatabase(folder, join(work, 'new'), report.keptAside);
+      await replaceDatabase(folder, join(work, 'new'), report.originalsFolder);
     }
     await writeSalvaged(realDisk, folder, documents);
     await rm(work, { recursive: true, force: true });
@@ -133,14 +133,14 @@ function faultsOf(source: Connection): string[] {
 }
 
 /** Hard-links all files that may be replaced into a subfolder; returns its path. */
-async function keepAside(folder: string, now: Date): Promise<string> {
-  const aside = join(folder, `damaged-${now.toISOString().replaceAll(':', '-')}`);
-  await mkdir(aside, { mode: 0o700 });
+async function linkOriginals(folder: string, now: Date): Promise<string> {
+  const originals = join(folder, `damaged-${now.toISOString().replaceAll(':', '-')}`);
+  await mkdir(originals, { mode: 0o700 });
   const names = [...(await filesOf(folder)), ...DOCUMENT_FILES];
-  for (const name of names) await link(join(folder, name), join(aside, name)).catch(unlessGone);
-  await realDisk.syncFolder(aside);
+  for (const name of names) await link(join(folder, name), join(originals, name)).catch(unlessGone);
+  await realDisk.syncFolder(originals);
   await realDisk.syncFolder(folder);
-  return aside;
+  return originals;
 }
 
 function unlessGone(error: NodeJS.ErrnoException): void {
@@ -148,8 +148,8 @@ function unlessGone(error: NodeJS.ErrnoException): void {
 }
 
 /** Until the new database is in place, {@link RECOVERING} names the folder with the former one. */
-async function replaceDatabase(folder: string, newPath: string, aside: string): Promise<void> {
-  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${basename(aside)}\n`)]);
+async function replaceDatabase(folder: string, newPath: string, originals: string): Promise<void> {
+  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${basename(originals)}\n`)]);
   // The old log must not be applied to the new database.
   for (const file of await filesOf(folder)) if (file !== DATABASE) await rm(join(folder, file));
   await rename(newPath, join(folder, DATABASE));
@@ -162,9 +162,9 @@ async function replaceDatabase(folder: string, newPath: string, aside: string): 
 async function putFormerBack(folder: string): Promise<void> {
   const name = (await realDisk.read(join(folder, RECOVERING)))?.toString().trim();
   if (name === undefined) return;
-  const aside = join(folder, name);
+  const originals = join(folder, name);
   for (const file of await filesOf(folder)) await rm(join(folder, file));
-  for (const file of await filesOf(aside)) await link(join(aside, file), join(folder, file));
+  for (const file of await filesOf(originals)) await link(join(originals, file), join(folder, file));
   await realDisk.syncFolder(folder);
   await rm(join(folder, RECOVERING));
 }

@@ -48,7 +48,7 @@ const TOO_LATE: ExchangeResult = {
 };
 
 interface Sending {
-  cutOff: AbortController;
+  abort: AbortController;
   ended: Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export class DeliverySender {
     const ended = Promise.all([...this.#sending.values()].map((sending) => sending.ended));
     if (graceMs > 0) await within(this.#clock, graceMs, ended);
     this.#stopSignal.abort();
-    for (const { cutOff } of this.#sending.values()) cutOff.abort();
+    for (const { abort } of this.#sending.values()) abort.abort();
     await ended;
   }
 
@@ -161,8 +161,8 @@ export class DeliverySender {
 
   #send(claimed: Claimed, place: Place): void {
     const { deliveryId } = claimed.delivery;
-    const cutOff = new AbortController();
-    const ended = this.#attempt(claimed, cutOff.signal, place)
+    const abort = new AbortController();
+    const ended = this.#attempt(claimed, abort.signal, place)
       .catch((error: unknown) =>
         this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
       )
@@ -170,10 +170,10 @@ export class DeliverySender {
         this.#sending.delete(deliveryId);
         this.wake();
       });
-    this.#sending.set(deliveryId, { cutOff, ended });
+    this.#sending.set(deliveryId, { abort, ended });
   }
 
-  async #attempt({ delivery, sinceMs }: Claimed, cutOff: AbortSignal, place: Place): Promise<void> {
+  async #attempt({ delivery, sinceMs }: Claimed, signal: AbortSignal, place: Place): Promise<void> {
     const startedAt = this.#clock.uptimeMs();
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
@@ -182,7 +182,7 @@ export class DeliverySender {
       const askedAt = this.#clock.uptimeMs();
       // The claim may have expired while the process or the disk stalled.
       const inTime = this.#clock.uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
-      if (request) result = inTime ? await this.#outbound.post(request, cutOff) : TOO_LATE;
+      if (request) result = inTime ? await this.#outbound.post(request, signal) : TOO_LATE;
       else result = UNSIGNED;
       const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
       if (isReceivers)

@@ -62,7 +62,7 @@ t.test('what ends in one service, another one tells the webhook of', async (t) =
   await sender.start();
   t.match(await told, { status: 'delivered' });
   const heard: string[] = [];
-  signals.listen(({ kind }) => void heard.push(kind));
+  signals.subscribe(({ kind }) => void heard.push(kind));
   await end();
   t.ok(heard.includes('due'), 'the sender need not wait for its next look');
   await receiver.got(2);

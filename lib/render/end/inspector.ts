@@ -81,7 +81,7 @@ export class Inspector {
 }
 
 /** Asserts that inspections have all sandbox layers of scenes. */
-export function assertSameWalls(inspector: Zygote, zygote: Zygote): void {
+export function assertSameLayers(inspector: Zygote, zygote: Zygote): void {
   const missing = zygote.layers.filter((layer) => !inspector.layers.includes(layer));
   if (missing.length === 0) return;
   throw new ZygoteDied(`the inspector's sandbox lacks what scenes have around them: ${missing.join(', ')}`);

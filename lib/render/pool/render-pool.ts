@@ -107,7 +107,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    * not warm; the reason of `signal` on abort. After an error, call `stop`.
    */
   async start(signal: AbortSignal): Promise<void> {
-    await this.#setAside();
+    await this.#renameOldFolder();
     await this.#place.make();
     this.#threads = threadCounters();
     const workerData: WorkerData = {
@@ -145,21 +145,21 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Moves the work folder of a killed service aside and removes it in the background; the start does not wait for it,
+   * Renames the work folder of a killed service and removes it in the background; the start does not wait for it,
    * nor fail because of it.
    */
-  async #setAside(): Promise<void> {
-    const aside = `${this.#workFolder}.old-`;
-    await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
+  async #renameOldFolder(): Promise<void> {
+    const prefix = `${this.#workFolder}.old-`;
+    await rename(this.#workFolder, `${prefix}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return;
       // A mount point cannot be renamed, so it is emptied.
       await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EBUSY') throw error;
       });
     });
-    const parent = dirname(aside);
+    const parent = dirname(prefix);
     const names = await readdir(parent).catch(() => []); // Missing before the first start.
-    const left = names.filter((name) => name.startsWith(basename(aside)));
+    const left = names.filter((name) => name.startsWith(basename(prefix)));
     this.#removal = Promise.all(left.map((name) => discardFolder(join(parent, name), this.#warn)));
   }
 

@@ -60,7 +60,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#idleMs = options.idleMs;
     this.#room = options.room;
     this.#place = options.place;
-    this.#code = ownScene(options.launcher, 'sign_of_life.py');
+    this.#code = ownScene(options.launcher, 'probe.py');
   }
 
   /** Starts monitoring a renderer that just became warm. */
@@ -123,7 +123,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#doubtful = false;
     let reason = '';
     for (let tries = 0; tries < TRIES; tries++) {
-      const result = await this.#signOfLife();
+      const result = await this.#probe();
       if (!this.#timer || result.kind === 'rendered') return;
       reason = reasonOf(result);
     }
@@ -134,11 +134,11 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#doubtful = false;
   }
 
-  async #signOfLife(): Promise<RenderResult> {
+  async #probe(): Promise<RenderResult> {
     const task: Omit<RenderTask, 'port'> = {
-      jobId: 'sign-of-life',
+      jobId: 'probe',
       code: this.#code,
-      className: 'SignOfLife',
+      className: 'Probe',
       widthPx: 64,
       heightPx: 36,
       fps: 1,
@@ -148,7 +148,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     let timer: NodeJS.Timeout | undefined;
     const render = this.#pool.render(task, {
       onStarted: () => {
-        timer = setTimeout(() => render.stop('worthless'), TIMEOUT_MS);
+        timer = setTimeout(() => render.stop('canceled'), TIMEOUT_MS);
       },
       onProgress: () => {},
       onPreview: () => {},

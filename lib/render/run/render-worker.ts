@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { freeBytesOf } from '../../data-folder/spare-room.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles } from '../end/collect.ts';
-import { assertSameWalls, publishedFiles } from '../end/inspector.ts';
+import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { type EndReason, Forks, lengthOf, type Occupied, Untried } from './forks.ts';
@@ -75,7 +75,7 @@ export class RenderWorker {
     try {
       const zygote = await this.#zygotes.get(orientation);
       const inspector = await this.#zygotes.inspector();
-      assertSameWalls(inspector, zygote);
+      assertSameLayers(inspector, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
       startedAtMs = performance.now();
       send({ type: 'started' });

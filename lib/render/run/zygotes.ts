@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { assertSameWalls, Inspector, startZygote } from '../end/inspector.ts';
+import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused, type SandboxStatus, sandboxStatus } from '../sandbox/sandbox.ts';
 import { SandboxTrial } from '../sandbox/sandbox-trial.ts';
@@ -180,7 +180,7 @@ export class Zygotes {
     const [zygote] = await Promise.allSettled([this.#startProcess(orientation), inspector]);
     if (zygote.status === 'rejected') throw zygote.reason;
     try {
-      assertSameWalls(await inspector, zygote.value[0]);
+      assertSameLayers(await inspector, zygote.value[0]);
       return zygote.value;
     } catch (error) {
       await zygote.value[0].stop();

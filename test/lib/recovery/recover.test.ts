@@ -119,18 +119,18 @@ const damages: [title: string, harm: (path: string) => void, mostJobsLost: numbe
 for (const [title, harm, mostJobsLost] of damages) {
   t.test(`${title}: what is whole is saved, what is lost is named`, async (t) => {
     const path = await usedFolder(t);
-    t.match(await recover(path), { faults: [], lost: [], keptAside: null }, 'nothing is damaged yet');
+    t.match(await recover(path), { faults: [], lost: [], originalsFolder: null }, 'nothing is damaged yet');
     harm(path);
     const before = contents(path);
 
     const plan = await recover(path);
     t.ok(plan.faults.length + plan.lost.length > 0);
-    t.match(plan, { keptAside: null, audit: null });
+    t.match(plan, { originalsFolder: null, audit: null });
     t.same(contents(path), before, 'nothing is changed before one is told to');
 
     const report = await recover(path, { apply: true });
     t.same(report.lost, plan.lost);
-    t.same(contents(report.keptAside as string), before);
+    t.same(contents(report.originalsFolder as string), before);
     t.ok(report.audit);
     const jobs = await jobsIn(path);
     t.ok(jobs.length >= JOBS - mostJobsLost, `${jobs.length} of ${JOBS} jobs are saved`);
@@ -209,12 +209,12 @@ t.test('what is lost of the books shows in the audit', async (t) => {
 t.test('a recovery that was cut off stops the start, and is begun again', async (t) => {
   const path = await usedFolder(t);
   wipePage(path, pagesOf(path, 'sources').at(-1) as number);
-  const { keptAside } = await recover(path, { apply: true });
+  const { originalsFolder } = await recover(path, { apply: true });
   // As it stands between two renames: the former database is away, and no new one is there.
   renameSync(databaseIn(path), join(path, 'half-made'));
-  writeFileSync(join(path, 'recovering'), `${(keptAside as string).split('/').at(-1)}\n`);
+  writeFileSync(join(path, 'recovering'), `${(originalsFolder as string).split('/').at(-1)}\n`);
   await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /recovery.*interrupted.*again/ });
-  t.match(await recover(path, { apply: true, now: new Date(0) }), { keptAside: /damaged-1970/ });
+  t.match(await recover(path, { apply: true, now: new Date(0) }), { originalsFolder: /damaged-1970/ });
   t.equal((await jobsIn(path)).length, JOBS);
 });
 
