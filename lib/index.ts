@@ -5,6 +5,7 @@ export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
+export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
 export {
   type BackupReport,
   backUp,
@@ -13,7 +14,6 @@ export {
   restore,
 } from './data-folder/backup.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
-export { DOCUMENT_FILES } from './documents/documents.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export type { FailedBy } from './jobs/failures.ts';

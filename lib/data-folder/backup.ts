@@ -2,21 +2,18 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
-import { MASTER_KEY_CHECK_FILE, MASTER_KEY_FILE } from '../keys/master-key-files.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
 import { allPages } from '../pages.ts';
-import { STUDIO_PARTS } from '../render/start/studio.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
 /** Jobs per query; larger pages would block the service for longer. */
 const PAGE = 100;
-/** Files of the lock; not part of the data. */
-const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
 /** The manifest of a backup. Written last: without it, a backup is incomplete. */
 interface Manifest {
@@ -95,7 +92,9 @@ async function copyInto(
   await source.copyDatabase(part);
   const contents = await checkAndCopyAssets(part, { source });
   for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
-  const keyFiles = withMasterKey ? [MASTER_KEY_FILE, MASTER_KEY_CHECK_FILE] : [MASTER_KEY_CHECK_FILE];
+  const keyFiles = withMasterKey
+    ? [DATA_FILES.masterKey, DATA_FILES.masterKeyCheck]
+    : [DATA_FILES.masterKeyCheck];
   for (const name of keyFiles) {
     const bytes = await realDisk.read(join(source.path, name));
     if (bytes) await replaceFile(realDisk, part, name, [bytes]);
@@ -169,7 +168,7 @@ async function tryPlace(part: string, target: string): Promise<void> {
 /** Checks before copying that the given key is that of the backup. */
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
-  const check = await realDisk.read(join(backup, MASTER_KEY_CHECK_FILE));
+  const check = await realDisk.read(join(backup, DATA_FILES.masterKeyCheck));
   if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
   return masterKey;
 }
@@ -188,14 +187,14 @@ async function placeMasterKey(
     throw error;
   }
   if (stored !== undefined) {
-    await replaceFile(realDisk, folder, MASTER_KEY_FILE, [Buffer.from(`${stored.trim()}\n`)]);
+    await replaceFile(realDisk, folder, DATA_FILES.masterKey, [Buffer.from(`${stored.trim()}\n`)]);
     return 'in the folder';
   }
   if (given) return 'given';
-  if (existsSync(join(folder, MASTER_KEY_FILE))) return 'in the folder';
+  if (existsSync(join(folder, DATA_FILES.masterKey))) return 'in the folder';
   if (secrets.count > 0) return 'missing';
   // Nothing is sealed: the check file would make the next start require the old key.
-  await rm(join(folder, MASTER_KEY_CHECK_FILE), { force: true });
+  await rm(join(folder, DATA_FILES.masterKeyCheck), { force: true });
   return 'none';
 }
 

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { statfs } from 'node:fs/promises';
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk, isNoRoom, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 
@@ -16,7 +17,6 @@ export function spareBytesFor(workers: number): number {
   return workers * BYTES_PER_JOB + BYTES_FOR_THE_REST;
 }
 
-const NAME = 'spare-room';
 const CHUNK_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 5_000;
 
@@ -151,7 +151,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   }
 
   get #path(): string {
-    return `${this.#folder}/${NAME}`;
+    return `${this.#folder}/${DATA_FILES.spareRoom}`;
   }
 }
 

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
@@ -149,7 +150,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    * nor fail because of it.
    */
   async #renameOldFolder(): Promise<void> {
-    const prefix = `${this.#workFolder}.old-`;
+    const prefix = `${this.#workFolder}${OLD_WORK_SUFFIX}`;
     await rename(this.#workFolder, `${prefix}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return;
       // A mount point cannot be renamed, so it is emptied.
