@@ -33,9 +33,10 @@ export {
 } from './jobs/job.ts';
 export { jobJson } from './jobs/job-json.ts';
 export {
+  isWebhookUrl,
   parseRenderRequest,
+  RENDER_REQUEST_SCHEMA,
   type RenderRequest,
-  renderRequestSchema,
   type ValidRenderRequest,
 } from './jobs/render-request.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';

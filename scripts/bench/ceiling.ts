@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { server as createHapi } from '@hapi/hapi';
 import Joi from 'joi';
-import { type RenderRequest, renderRequestSchema } from '../../lib/index.ts';
+import { parseRenderRequest, type RenderRequest } from '../../lib/index.ts';
 
 const ARTIFACTS = 'http://127.0.0.1:8080/artifacts/01a201c05c7b00453407bd7b5e7d62449c0bc62c4bfb66c9';
 
@@ -43,7 +43,7 @@ export async function startHapi(add: (request: RenderRequest) => Promise<unknown
     {
       method: 'POST',
       path: '/api/v2/render',
-      options: { auth: 'any', validate: { payload: renderRequestSchema, options: { convert: false } } },
+      options: { auth: 'any', validate: { payload: async (value) => parseRenderRequest(value) } },
       async handler(request, h) {
         await add(request.payload as RenderRequest);
         return h.response({ jobId: 'none', status: 'queued', endpoint: 'render' }).code(202);
