@@ -103,7 +103,12 @@ export type {
   RenderServiceOptions,
   Role,
 } from './render-service-options.ts';
-export type { ServiceProblem, ServiceStatus } from './service-status.ts';
+export {
+  DISK_FULL_TO_CLIENTS,
+  SERVICE_STOPPING,
+  type ServiceProblem,
+  type ServiceStatus,
+} from './service-status.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';

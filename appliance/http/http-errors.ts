@@ -1,6 +1,11 @@
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Lifecycle } from '@hapi/hapi';
-import { isScenepressError, type Logger, type ScenepressError } from '../../lib/index.ts';
+import {
+  DISK_FULL_TO_CLIENTS,
+  isScenepressError,
+  type Logger,
+  type ScenepressError,
+} from '../../lib/index.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** The HTTP response for an error. */
@@ -71,7 +76,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
         headers: { 'retry-after': '30' },
         body: {
           error: 'Service Unavailable',
-          message: 'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+          message: DISK_FULL_TO_CLIENTS,
         },
       };
     case 'not_running':

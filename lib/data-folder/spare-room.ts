@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, isNoRoom, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { DISK_FULL } from '../service-status.ts';
 
 /**
  * More than the end of a running job writes: its record and its webhook's body, each with 200 KiB of metadata. The
@@ -103,10 +104,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   #becomeShort(): void {
     if (this.#short || this.#sizeBytes === 0) return;
     this.#short = true;
-    this.#logger.error(
-      { folder: this.#folder },
-      'The disk is full: no jobs are accepted or started until there is space. Free some disk space.',
-    );
+    this.#logger.error({ folder: this.#folder }, DISK_FULL.message);
     this.#timer = setInterval(() => void this.#then(() => this.#look()), this.#lookAgainMs).unref();
   }
 

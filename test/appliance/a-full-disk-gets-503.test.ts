@@ -25,7 +25,8 @@ t.test(
       t.match(headers['retry-after'], /^\d+$/);
       t.strictSame(json, {
         error: 'Service Unavailable',
-        message: 'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+        message:
+          'The disk of the service is full: no jobs are accepted until there is space. Try again later.',
       });
     }
     t.equal(log().match(/The disk is full/g)?.length, 1, 'the log says so once');

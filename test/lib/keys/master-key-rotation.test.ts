@@ -219,7 +219,10 @@ t.test('while a rotation that was cut off is not completed, no backup is made', 
 
   const again = await opened(join(root, 'data'));
   await assertSecrets(t, again, jobs, minted);
-  await t.rejects(backUp(again.folder, join(root, 'backup')), { code: 'conflict', message: /was interrupted/ });
+  await t.rejects(backUp(again.folder, join(root, 'backup')), {
+    code: 'conflict',
+    message: /was interrupted/,
+  });
   await again.complete();
   await backUp(again.folder, join(root, 'backup'), { withMasterKey: true });
   await restore(join(root, 'backup'), join(root, 'restored'));
