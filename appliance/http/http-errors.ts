@@ -6,6 +6,7 @@ import {
   type Logger,
   type ScenepressError,
 } from '../../lib/index.ts';
+import { unauthorized } from './render-api/bearer.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** The HTTP response for an error. */
@@ -47,11 +48,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
       };
     case 'owner_refused':
       // The account was disabled or deleted after its key was checked.
-      return {
-        status: 401,
-        headers: { 'www-authenticate': 'Bearer' },
-        body: { error: 'Unauthorized', message: 'The API key is invalid or missing.' },
-      };
+      return ofFramework(unauthorized());
     case 'not_found':
       return { status: 404, headers: {}, body: { error: 'Not Found', message } };
     case 'conflict':

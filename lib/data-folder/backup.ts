@@ -7,7 +7,8 @@ import { realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
-import { allPages } from '../pages.ts';
+import { allPages, pagesOf } from '../pages.ts';
+import { pagesOfJobs } from '../storage/storage.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';
@@ -226,12 +227,9 @@ async function checkAndCopyAssets(
     }
     const unsourced = await copy.jobWithoutSource();
     if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
-    for (let before: string | undefined; ; ) {
-      const page = await copy.storage.listJobs({ limit: PAGE, ...(before !== undefined && { before }) });
+    for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
       for (const job of page) secrets.addJob(job);
       jobs += page.length;
-      before = page.at(-1)?.jobId;
-      if (before === undefined) break;
     }
     const keys = allPages(
       (page) => copy.keyStore.listKeys(page),
@@ -252,17 +250,19 @@ function unlessGone(error: NodeJS.ErrnoException): void {
 /** The number of unfinished deliveries; with `drop`, marks them as failed. */
 async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
   let count = 0;
-  for (let after: string | undefined; ; ) {
-    const page = await storage.deliveries.listOpen({ limit: PAGE, ...(after !== undefined && { after }) });
-    const last = page.at(-1);
-    if (!last) return count;
-    after = last.deliveryId;
+  const pages = pagesOf(
+    (page) => storage.deliveries.listOpen(page),
+    ({ deliveryId }) => deliveryId,
+    PAGE,
+  );
+  for await (const page of pages) {
     if (!drop) count += page.length;
     else
       await storage.transaction(async (tx) => {
         for (const delivery of page) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
       });
   }
+  return count;
 }
 
 async function readManifest(backup: string): Promise<Manifest> {

@@ -1,4 +1,5 @@
-import { type Clock, delay, type Timer } from '../clock.ts';
+import { retry } from '../backoff.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { within } from '../within.ts';
 import type { DeliveryRecord } from './delivery.ts';
@@ -15,8 +16,6 @@ export type SecretOf = (delivery: DeliveryRecord) => Promise<string | null>;
 const POLL_MS = 1_000;
 /** Claims per transaction, which then takes a few milliseconds. */
 const CLAIMED_AT_ONCE = 32;
-const RETRY_FIRST_MS = 500;
-const RETRY_LONGEST_MS = 30_000;
 
 export interface DeliverySenderOptions extends LaneOptions {
   store: Pick<DeliveryStore, 'readBody'>;
@@ -222,17 +221,18 @@ export class DeliverySender {
    * Retries until the result is recorded. If it never is, the attempt counts as interrupted when the claim expires.
    */
   async #conclude(delivery: DeliveryRecord, result: ExchangeResult): Promise<void> {
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
-      try {
-        const concluded = await this.#book.conclude(delivery, result);
-        // An attempt that was stopped before anything was sent is not counted.
-        if (concluded?.attempts.length === delivery.attempts.length) this.#onAttempt(concluded);
-        return;
-      } catch (error) {
-        const { deliveryId } = delivery;
-        this.#logger.error({ err: error, deliveryId }, 'Recording an attempt failed; retrying.');
-        if (!(await delay(this.#clock, waitMs, this.#stopSignal.signal))) return;
-      }
-    }
+    const { deliveryId, attempts } = delivery;
+    const step = async () => {
+      const concluded = await this.#book.conclude(delivery, result);
+      // An attempt that was stopped before anything was sent is not counted.
+      if (concluded?.attempts.length === attempts.length) this.#onAttempt(concluded);
+    };
+    await retry(step, {
+      clock: this.#clock,
+      signal: this.#stopSignal.signal,
+      logger: this.#logger,
+      failed: 'Recording an attempt failed',
+      subject: { deliveryId },
+    });
   }
 }

@@ -146,7 +146,7 @@ export class Outbound implements Sends {
   async #addressesOf(hostname: string, signal: AbortSignal): Promise<string[]> {
     const addresses = isIP(hostname)
       ? [hostname]
-      : await within(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
+      : await rejectOnAbort(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
           throw new ExchangeFailure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
         });
     if (addresses.length === 0) throw new ExchangeFailure('dns', `${hostname} has no address`);
@@ -234,7 +234,7 @@ async function happened(socket: Socket, event: string, signal: AbortSignal): Pro
   const closed = () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
   socket.once(event, resolve).once('error', reject).once('close', closed);
   try {
-    await within(promise, signal);
+    await rejectOnAbort(promise, signal);
   } finally {
     socket.off(event, resolve).off('close', closed);
     // Later errors are handled by the socket's user; without a listener they would crash the process.
@@ -243,7 +243,7 @@ async function happened(socket: Socket, event: string, signal: AbortSignal): Pro
 }
 
 /** Rejects when `signal` aborts before the promise settles. */
-async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));
   promise.catch(() => {});

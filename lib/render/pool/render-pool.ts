@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import { systemClock } from '../../clock.ts';
 import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type {
@@ -262,9 +263,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         if (left === 0) resolve();
       });
     });
-    const tooLate = delay(STOP_TIMEOUT_MS, undefined, { ref: false });
     shutdown.postMessage('stop');
-    await Promise.race([allStopped, tooLate]);
+    await within(systemClock, STOP_TIMEOUT_MS, allStopped);
     shutdown.close();
     // Unresponsive threads are terminated with the others; their processes end with them.
     if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Backoff } from '../../backoff.ts';
 import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused, type SandboxStatus, sandboxStatus } from '../sandbox/sandbox.ts';
@@ -47,8 +48,8 @@ export class Zygotes {
   /** The last `ready` event, repeated when the inspector has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;
   #stopping = false;
-  /** The delay before the next start after a failed one. */
-  #againInMs = AGAIN_FIRST_MS;
+  /** Of starts after failed ones. */
+  readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
   #again: NodeJS.Timeout | undefined;
 
   /** `folder`: the worker's folder. */
@@ -163,7 +164,7 @@ export class Zygotes {
       };
       this.#warmZygotes += 1;
       this.#lastReady = [ready, sandbox];
-      this.#againInMs = AGAIN_FIRST_MS;
+      this.#backoff.reset();
       this.#events.onReady(ready, sandbox);
       return zygote;
     } catch (error) {
@@ -212,8 +213,7 @@ export class Zygotes {
     if (this.#stopping) return;
     clearTimeout(this.#again);
     const start = () => this.get(orientation).then(() => this.#replaceInspector());
-    this.#again = setTimeout(() => start().catch(() => {}), this.#againInMs);
-    this.#againInMs = Math.min(2 * this.#againInMs, AGAIN_LONGEST_MS);
+    this.#again = setTimeout(() => start().catch(() => {}), this.#backoff.next());
   }
 
   /**
