@@ -123,7 +123,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       workers,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       workFolder: resolve(workFolder),
-      signOfLifeAfterMs: options.signOfLifeAfterMs,
+      probeAfterMs: options.probeAfterMs,
       clock,
       logger,
       room,

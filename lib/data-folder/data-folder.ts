@@ -2,8 +2,9 @@ import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { FileAssetStore } from '../assets/file-asset-store.ts';
+import { DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
 import { type Disk, realDisk } from '../disk.ts';
-import { DOCUMENT_FILES, Documents } from '../documents/documents.ts';
+import { Documents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import type { KeyStore } from '../keys/key-store.ts';
@@ -20,12 +21,6 @@ import { checkFolder } from './folder-check.ts';
 import { FolderLock } from './folder-lock.ts';
 import { SpareRoom, type SpareRoomOptions } from './spare-room.ts';
 
-/** Jobs with their sources, deliveries, ledger. */
-export const DATABASE = 'database.sqlite';
-/** Exists while a recovery replaces the database. */
-export const RECOVERING = 'recovering';
-const ARTIFACTS = 'artifacts';
-
 export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom' | 'onFlush'> {
   spareRoom?: SpareRoomOptions;
   /** The file system for everything but the database. Default: that of the machine. */
@@ -41,21 +36,7 @@ export interface DataStatistics {
   documentBytes: number;
 }
 
-/**
- * Stores all data in one local folder; the default.
- *
- * ```
- * database.sqlite jobs with their sources, deliveries and ledger; -wal and -shm belong to it
- * accounts.json keys.json settings.json   documents, which can be edited manually
- * artifacts/      videos, thumbnails and captions
- * fonts/ python/ assets/   the studio folders, readable by all scenes
- * work/           running renders; `work.old-…`: left by killed services, being removed
- * spare-room      reserved space for finishing work when the disk is full
- * master.key      encrypts webhook secrets; `master.key.next`: during a replacement; `master.key.until-…`: former keys
- * damaged-…/      files replaced by a recovery
- * lock            held by the process that owns the folder; lock.holder identifies it
- * ```
- */
+/** Stores all data in one local folder, whose files are {@link DATA_FILES}; the default. */
 export class DataFolder {
   /** Absolute, so it does not depend on the current directory. */
   readonly path: string;
@@ -84,7 +65,7 @@ export class DataFolder {
     this.#lock = new FolderLock(this.path);
     this.room = new SpareRoom(this.path, { disk: this.#disk, ...spareRoom });
     const onNoRoom = () => this.room.ranOut();
-    this.#database = new SqliteDatabase(join(this.path, DATABASE), SQLITE_SCHEMA, {
+    this.#database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
       ...options,
       onNoRoom,
       onFlush: (flush) => this.onFlush(flush),
@@ -96,12 +77,12 @@ export class DataFolder {
     this.keyStore = this.#documents.keys;
     this.settings = this.#documents.settings;
     this.masterKeyFiles = new MasterKeyFiles(this.path, this.#disk);
-    this.assets = new FileAssetStore(join(this.path, ARTIFACTS));
+    this.assets = new FileAssetStore(join(this.path, DATA_FILES.artifacts));
   }
 
   /** The folder for files of running renders. */
   get workFolder(): string {
-    return join(this.path, 'work');
+    return join(this.path, DATA_FILES.work);
   }
 
   /**
@@ -133,8 +114,8 @@ export class DataFolder {
       return found.reduce((sum, { size }) => sum + size, 0);
     };
     return {
-      databaseBytes: await sizeOf(DATABASE),
-      logBytes: await sizeOf(`${DATABASE}-wal`),
+      databaseBytes: await sizeOf(DATA_FILES.database),
+      logBytes: await sizeOf(DATA_FILES.databaseLog),
       documentBytes: await sizeOf(...DOCUMENT_FILES),
     };
   }
@@ -156,7 +137,7 @@ export class DataFolder {
    * the documents after it, so they contain all accounts and keys that jobs refer to.
    */
   async copyDatabase(folder: string): Promise<void> {
-    await this.#database.copyTo(join(folder, DATABASE));
+    await this.#database.copyTo(join(folder, DATA_FILES.database));
     await this.#documents.copyTo(folder);
   }
 
@@ -183,12 +164,12 @@ export class DataFolder {
   }
 
   /** Lets other users traverse the folder but not list it, which renders without bubblewrap need. */
-  async letThrough(): Promise<void> {
+  async allowTraversal(): Promise<void> {
     await chmod(this.path, 0o711);
   }
 
   async #refuseHalfRecovered(): Promise<void> {
-    if ((await this.#disk.read(join(this.path, RECOVERING))) === undefined) return;
+    if ((await this.#disk.read(join(this.path, DATA_FILES.recovering))) === undefined) return;
     throw new ScenepressError(
       'storage_damaged',
       `A recovery of ${this.path} was interrupted. Run \`scenepress recover\` again.`,

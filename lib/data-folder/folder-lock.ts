@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DATA_FILES } from '../data-files.ts';
 import { isNoRoom } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 
@@ -111,11 +112,11 @@ export class FolderLock {
   }
 
   get #lockFile(): string {
-    return join(this.#folder, 'lock');
+    return join(this.#folder, DATA_FILES.lock);
   }
 
   get #holderFile(): string {
-    return join(this.#folder, 'lock.holder');
+    return join(this.#folder, DATA_FILES.lockHolder);
   }
 }
 

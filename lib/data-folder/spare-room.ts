@@ -1,8 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { statfs } from 'node:fs/promises';
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk, isNoRoom, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { DISK_FULL } from '../service-status.ts';
 
 /**
  * More than the end of a running job writes: its record and its webhook's body, each with 200 KiB of metadata. The
@@ -16,7 +18,6 @@ export function spareBytesFor(workers: number): number {
   return workers * BYTES_PER_JOB + BYTES_FOR_THE_REST;
 }
 
-const NAME = 'spare-room';
 const CHUNK_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 5_000;
 
@@ -103,10 +104,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   #becomeShort(): void {
     if (this.#short || this.#sizeBytes === 0) return;
     this.#short = true;
-    this.#logger.error(
-      { folder: this.#folder },
-      'The disk is full: no jobs are accepted or started until there is space. Free some disk space.',
-    );
+    this.#logger.error({ folder: this.#folder }, DISK_FULL.message);
     this.#timer = setInterval(() => void this.#then(() => this.#look()), this.#lookAgainMs).unref();
   }
 
@@ -151,7 +149,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   }
 
   get #path(): string {
-    return `${this.#folder}/${NAME}`;
+    return `${this.#folder}/${DATA_FILES.spareRoom}`;
   }
 }
 

@@ -50,7 +50,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
 
   /** Null when the file does not exist. Error: `storage_damaged`. */
   async read(): Promise<Data | null> {
-    await this.#disk.remove(this.#besidePath);
+    await this.#disk.remove(this.#temporaryPath);
     this.#stamp = await this.#disk.stampOf(this.path);
     this.#isUncertain = false;
     const bytes = await this.#disk.read(this.path);
@@ -71,12 +71,12 @@ export class DocumentFile<Data> implements Adapter<Data> {
   async write(data: Data): Promise<void> {
     if (this.#isUncertain) throw this.#uncertain();
     await writeBeside(this.#disk, this.#folder, this.#name, this.#print(data));
-    const stamp = await this.#disk.stampOf(this.#besidePath);
+    const stamp = await this.#disk.stampOf(this.#temporaryPath);
     try {
       await this.#assertUnchanged();
-      await this.#disk.rename(this.#besidePath, this.path);
+      await this.#disk.rename(this.#temporaryPath, this.path);
     } catch (error) {
-      await this.#disk.remove(this.#besidePath).catch(() => {});
+      await this.#disk.remove(this.#temporaryPath).catch(() => {});
       throw error;
     }
     this.#stamp = stamp;
@@ -92,7 +92,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     await replaceFile(this.#disk, folder, this.#name, this.#print(data));
   }
 
-  get #besidePath(): string {
+  get #temporaryPath(): string {
     return `${this.path}.new`;
   }
 

@@ -44,7 +44,7 @@ export class Dispatcher {
   #isWoken = false;
   #dispatching: Promise<void> | undefined;
   /** Jobs that were canceled while a claim was in progress. */
-  readonly #worthless = new Set<string>();
+  readonly #canceled = new Set<string>();
   #poll: Timer | undefined;
   #stopListening = () => {};
   /** Aborted when a stop begins. */
@@ -61,8 +61,8 @@ export class Dispatcher {
     this.#leases = new Leases({
       renew: (claims) => book.claims.renew(claims),
       isShared: storage.isShared,
-      onWorthless: (claim) => this.#attemptOf(claim)?.stop('worthless'),
-      onCutOff: (claim) => this.#attemptOf(claim)?.stop('cut off'),
+      onLost: (claim) => this.#attemptOf(claim)?.stop('claim_lost'),
+      onExpired: (claim) => this.#attemptOf(claim)?.stop('claim_expired'),
       clock,
       logger,
     });
@@ -100,7 +100,7 @@ export class Dispatcher {
     this.#leases.start();
     const { clock, gate, signals } = this.#options;
     this.#poll = clock.every(POLL_MS, () => void this.#look());
-    const stopListening = signals.listen((signal) => this.#hear(signal));
+    const stopListening = signals.subscribe((signal) => this.#hear(signal));
     gate.on('open', this.#beginAgain);
     this.#stopListening = () => {
       stopListening();
@@ -134,7 +134,7 @@ export class Dispatcher {
   /** Call it when a job was added. */
   added(): void {
     this.#refresh();
-    this.#options.signals.tell({ kind: 'waiting' });
+    this.#options.signals.publish({ kind: 'waiting' });
   }
 
   /** Call it when a job of the owner became terminal. */
@@ -188,7 +188,7 @@ export class Dispatcher {
     const running = [...this.#running.values()];
     const forAll = Math.max(1, renderer.size - queue.reservedWorkers);
     const sinceMs = clock.uptimeMs();
-    this.#worthless.clear();
+    this.#canceled.clear();
     const claimed = await book.claims.claim(this.#worker, {
       most: renderer.size - running.length,
       mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
@@ -202,7 +202,7 @@ export class Dispatcher {
       const attempt = new Attempt({ job, claim }, this.#optionsOf(inGoodStanding));
       this.#running.set(claim.jobId, attempt);
       this.#leases.add(claim, sinceMs);
-      if (this.#worthless.has(claim.jobId)) attempt.stop('worthless');
+      if (this.#canceled.has(claim.jobId)) attempt.stop('canceled');
       attempt.begin(renderer, () => this.#forget(attempt));
     }
     if (claimed.length > 0) await this.#backlog.refresh();
@@ -227,9 +227,9 @@ export class Dispatcher {
   }
 
   #hear(signal: Signal): void {
-    if (signal.kind === 'worthless') {
-      this.#worthless.add(signal.jobId);
-      this.#running.get(signal.jobId)?.stop('worthless');
+    if (signal.kind === 'canceled') {
+      this.#canceled.add(signal.jobId);
+      this.#running.get(signal.jobId)?.stop('canceled');
     } else this.wake();
   }
 

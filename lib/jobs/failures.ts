@@ -19,3 +19,6 @@ export const NO_ROOM: string =
  * the service itself (a renderer that died, a disk without room).
  */
 export type FailedBy = 'scene' | 'cancel' | 'credits' | 'service';
+
+/** The start of the log message when the state of a job could not be written. */
+export const RECORDING_FAILED = 'Recording the state of a job failed';

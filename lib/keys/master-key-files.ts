@@ -1,17 +1,11 @@
 import { join } from 'node:path';
+import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 
-export const MASTER_KEY_FILE = 'master.key';
-/** Identifies the right master key; does not reveal it. */
-export const MASTER_KEY_CHECK_FILE = 'master.key.check';
-/** The new key; exists only during a rotation. */
-const NEXT_NAME = 'master.key.next';
-/** Former keys, with the time of their replacement; needed for older backups. */
-const FORMER_NAME = 'master.key.until-';
 const CHECK_TEXT = 'scenepress';
 
 export interface MasterKeyOptions {
@@ -63,7 +57,7 @@ export class MasterKeyFiles {
 
   /** Whether a rotation is in progress or was interrupted. */
   async isRotating(): Promise<boolean> {
-    return (await this.#disk.stampOf(this.#path(NEXT_NAME))) !== undefined;
+    return (await this.#disk.stampOf(this.#path(DATA_FILES.nextMasterKey))) !== undefined;
   }
 
   /**
@@ -88,7 +82,7 @@ export class MasterKeyFiles {
     const next = given === undefined ? MasterKey.random() : keyOf(given, 'The new master key');
     const lines =
       given === undefined ? [next.toHex()] : [current.seal(next.toHex()), next.seal(current.toHex())];
-    if (next.id !== current.id) await this.#write(NEXT_NAME, lines.join('\n'));
+    if (next.id !== current.id) await this.#write(DATA_FILES.nextMasterKey, lines.join('\n'));
     keys.change(next);
   }
 
@@ -98,42 +92,43 @@ export class MasterKeyFiles {
    */
   async finish(): Promise<string | null> {
     const { current } = await this.load();
-    const next = (await this.#read(NEXT_NAME)) ?? '';
+    const next = (await this.#read(DATA_FILES.nextMasterKey)) ?? '';
     const isKept = !this.#isGiven && isPlain(next);
     const former = isKept ? await this.#keepFormer() : null;
-    await this.#write(MASTER_KEY_CHECK_FILE, current.seal(CHECK_TEXT));
-    if (isKept) await this.#disk.rename(this.#path(NEXT_NAME), this.#path(MASTER_KEY_FILE));
-    else await this.#disk.remove(this.#path(NEXT_NAME));
+    await this.#write(DATA_FILES.masterKeyCheck, current.seal(CHECK_TEXT));
+    if (isKept)
+      await this.#disk.rename(this.#path(DATA_FILES.nextMasterKey), this.#path(DATA_FILES.masterKey));
+    else await this.#disk.remove(this.#path(DATA_FILES.nextMasterKey));
     await this.#disk.syncFolder(this.#folder);
     return former;
   }
 
   async #load({ given }: MasterKeyOptions): Promise<MasterKeys> {
     this.#isGiven = given !== undefined;
-    const checks = (await this.#read(MASTER_KEY_CHECK_FILE))?.split('\n');
-    const where = given === undefined ? this.#path(MASTER_KEY_FILE) : 'The master key that was given';
-    let hex = given ?? (await this.#read(MASTER_KEY_FILE));
+    const checks = (await this.#read(DATA_FILES.masterKeyCheck))?.split('\n');
+    const where = given === undefined ? this.#path(DATA_FILES.masterKey) : 'The master key that was given';
+    let hex = given ?? (await this.#read(DATA_FILES.masterKey));
     if (hex === undefined) {
       if (checks) throw this.#missing();
       hex = MasterKey.random().toHex();
-      await this.#write(MASTER_KEY_FILE, hex);
+      await this.#write(DATA_FILES.masterKey, hex);
     }
     const key = keyOf(hex, where);
     const keys = await this.#keysBeside(key);
-    if (!checks) await this.#write(MASTER_KEY_CHECK_FILE, key.seal(CHECK_TEXT));
+    if (!checks) await this.#write(DATA_FILES.masterKeyCheck, key.seal(CHECK_TEXT));
     else if (!keys?.current.opens(checks) && !keys?.former?.opens(checks)) throw this.#wrong(where);
     return keys ?? new MasterKeys(key);
   }
 
   /** The keys of an interrupted rotation; undefined when `key` is neither of them. */
   async #keysBeside(key: MasterKey): Promise<MasterKeys | undefined> {
-    const next = await this.#read(NEXT_NAME);
+    const next = await this.#read(DATA_FILES.nextMasterKey);
     if (next === undefined) return new MasterKeys(key);
     if (isPlain(next)) {
-      const nextKey = keyOf(next, this.#path(NEXT_NAME));
+      const nextKey = keyOf(next, this.#path(DATA_FILES.nextMasterKey));
       if (!this.#isGiven) return new MasterKeys(nextKey, { former: key });
-      const kept = await this.#read(MASTER_KEY_FILE);
-      const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, MASTER_KEY_FILE) : nextKey;
+      const kept = await this.#read(DATA_FILES.masterKey);
+      const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, DATA_FILES.masterKey) : nextKey;
       return new MasterKeys(key, { former: other });
     }
     const sealed = next.split('\n').find((line) => key.opens(line));
@@ -143,15 +138,15 @@ export class MasterKeyFiles {
   }
 
   async #keepFormer(): Promise<string | null> {
-    const hex = await this.#read(MASTER_KEY_FILE);
+    const hex = await this.#read(DATA_FILES.masterKey);
     if (hex === undefined) return null;
     for (const name of await this.#disk.list(this.#folder)) {
-      if (!name.startsWith(FORMER_NAME)) continue;
+      if (!name.startsWith(FORMER_MASTER_KEY_PREFIX)) continue;
       // Left by an interrupted rotation: incomplete, or already complete.
       if (name.endsWith('.new')) await this.#disk.remove(this.#path(name));
       else if ((await this.#read(name)) === hex) return name;
     }
-    const name = `${FORMER_NAME}${new Date().toISOString().replaceAll(':', '-')}`;
+    const name = `${FORMER_MASTER_KEY_PREFIX}${new Date().toISOString().replaceAll(':', '-')}`;
     await this.#write(name, hex);
     return name;
   }
@@ -159,9 +154,9 @@ export class MasterKeyFiles {
   #missing(): ScenepressError {
     return new ScenepressError(
       'master_key',
-      `${this.#path(MASTER_KEY_FILE)} is missing, and webhook secrets are encrypted with it. Put it back from where you ` +
+      `${this.#path(DATA_FILES.masterKey)} is missing, and webhook secrets are encrypted with it. Put it back from where you ` +
         'keep it, or give it as SCENEPRESS_MASTER_KEY. Without it, the webhook secrets are lost: remove ' +
-        `${this.#path(MASTER_KEY_CHECK_FILE)} to start with a new key, then make new API keys.`,
+        `${this.#path(DATA_FILES.masterKeyCheck)} to start with a new key, then make new API keys.`,
     );
   }
 

@@ -18,12 +18,12 @@ export async function exchange(
   socket: TLSSocket,
   { target, headers, body }: { target: string; headers: Record<string, string>; body: Uint8Array },
   state: ExchangeState,
-  { cutOff, onHead }: { cutOff: AbortSignal; onHead: (isEnough: () => void) => void },
+  { signal, onHead }: { signal: AbortSignal; onHead: (isEnough: () => void) => void },
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  cutOff.throwIfAborted();
-  const giveUp = () => reject(cutOff.reason);
-  cutOff.addEventListener('abort', giveUp, { once: true });
+  signal.throwIfAborted();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   // Without an agent: no connection is shared and no proxy used.
   const request = httpRequest({
     createConnection: () => socket,
@@ -69,7 +69,7 @@ export async function exchange(
   try {
     await promise;
   } finally {
-    cutOff.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', onAbort);
     request.destroy();
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { Backoff } from '../backoff.ts';
 import type { Logger } from '../logger.ts';
 import type { ExchangeResult, OutboundOptions, OutboundRequest, Sends } from './outbound.ts';
 import type { Resolve } from './resolver.ts';
@@ -45,7 +46,7 @@ export class OutboundThread implements Sends {
   #unanswered = 0;
   #ping: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
-  #restartMs = RESTART_FIRST_MS;
+  readonly #backoff = new Backoff(RESTART_FIRST_MS, RESTART_LONGEST_MS);
   #lastId = 0;
 
   /** `file`: the script of the thread, for tests. */
@@ -145,7 +146,7 @@ export class OutboundThread implements Sends {
     switch (message.type) {
       case 'ready':
         this.#isReady = true;
-        this.#restartMs = RESTART_FIRST_MS;
+        this.#backoff.reset();
         for (const [id, { request }] of this.#underWay) this.#tell({ type: 'post', id, request });
         break;
       case 'ended':
@@ -193,8 +194,7 @@ export class OutboundThread implements Sends {
     this.#restart = setTimeout(() => {
       this.#restart = undefined;
       if (this.#underWay.size > 0) this.#startThread();
-    }, this.#restartMs);
-    this.#restartMs = Math.min(2 * this.#restartMs, RESTART_LONGEST_MS);
+    }, this.#backoff.next());
   }
 
   #letGo(): void {

@@ -114,7 +114,7 @@ export class Outbound implements Sends {
       state.sockets.push(counted);
       const tls = await this.#secure(counted, hostname, state, cut.signal);
       await exchange(tls, { target, headers: { host, ...headers }, body }, state, {
-        cutOff: cut.signal,
+        signal: cut.signal,
         onHead: (isEnough) => {
           counted.mostBytes = counted.receivedBytes + MOST_BYTES_OF_ANSWER;
           exceeded = isEnough;
@@ -143,10 +143,10 @@ export class Outbound implements Sends {
   }
 
   /** Resolves a host. Rejects when any of its addresses is not allowed, which suggests an attack. */
-  async #addressesOf(hostname: string, cutOff: AbortSignal): Promise<string[]> {
+  async #addressesOf(hostname: string, signal: AbortSignal): Promise<string[]> {
     const addresses = isIP(hostname)
       ? [hostname]
-      : await within(this.#resolve(hostname, cutOff), cutOff).catch((error: NodeJS.ErrnoException) => {
+      : await rejectOnAbort(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
           throw new ExchangeFailure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
         });
     if (addresses.length === 0) throw new ExchangeFailure('dns', `${hostname} has no address`);
@@ -162,7 +162,7 @@ export class Outbound implements Sends {
     socket: CountedSocket,
     hostname: string,
     state: ExchangeState,
-    cutOff: AbortSignal,
+    signal: AbortSignal,
   ): Promise<TLSSocket> {
     const tls = connectTls({
       socket,
@@ -175,7 +175,7 @@ export class Outbound implements Sends {
       rejectUnauthorized: true,
     });
     state.sockets.push(tls);
-    await happened(tls, 'secureConnect', cutOff).catch((error: NodeJS.ErrnoException) => {
+    await happened(tls, 'secureConnect', signal).catch((error: NodeJS.ErrnoException) => {
       throw new ExchangeFailure(error.code === 'ECONNRESET' ? 'reset' : 'tls', wordsOf(error));
     });
     return tls;
@@ -210,18 +210,18 @@ async function dial(
   addresses: string[],
   port: number,
   state: ExchangeState,
-  cutOff: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Socket> {
   for (const [i, host] of addresses.entries()) {
     const isLast = i === addresses.length - 1;
-    const patience = isLast ? cutOff : AbortSignal.any([cutOff, AbortSignal.timeout(NEXT_ADDRESS_MS)]);
+    const patience = isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(NEXT_ADDRESS_MS)]);
     const socket = connectTcp({ host, port, noDelay: true });
     state.sockets.push(socket);
     try {
       await happened(socket, 'connect', patience);
       return socket;
     } catch (error) {
-      if (isLast || cutOff.aborted)
+      if (isLast || signal.aborted)
         throw new ExchangeFailure(reasonOf(error), `${host}: ${(error as Error).message}`);
     }
   }
@@ -229,12 +229,12 @@ async function dial(
 }
 
 /** Resolves on an event of a socket; rejects when the socket fails or closes, or on abort. */
-async function happened(socket: Socket, event: string, cutOff: AbortSignal): Promise<void> {
+async function happened(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const closed = () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
   socket.once(event, resolve).once('error', reject).once('close', closed);
   try {
-    await within(promise, cutOff);
+    await rejectOnAbort(promise, signal);
   } finally {
     socket.off(event, resolve).off('close', closed);
     // Later errors are handled by the socket's user; without a listener they would crash the process.
@@ -242,17 +242,17 @@ async function happened(socket: Socket, event: string, cutOff: AbortSignal): Pro
   }
 }
 
-/** Rejects when `cutOff` aborts before the promise settles. */
-async function within<T>(promise: Promise<T>, cutOff: AbortSignal): Promise<T> {
+/** Rejects when `signal` aborts before the promise settles. */
+async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));
   promise.catch(() => {});
-  if (cutOff.aborted) giveUp();
-  cutOff.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    cutOff.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', giveUp);
   }
 }
 

@@ -83,7 +83,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
       onAttempt: (delivery) => void this.emit('delivery', deliveryOf(delivery)),
     });
     this.#sender.start();
-    const stopListening = signals.listen(({ kind }) => {
+    const stopListening = signals.subscribe(({ kind }) => {
       if (kind === 'due') this.#wake();
     });
     dataFolder?.room.on('available', this.#wake);
@@ -95,7 +95,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
 
   /** Notifies all processes that a delivery is due. */
   tell(): void {
-    this.#options.signals.tell({ kind: 'due' });
+    this.#options.signals.publish({ kind: 'due' });
   }
 
   readonly #wake = (): void => this.#sender?.wake();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesOf } from '../../lib/render/end/collect.ts';
 import { JobChannel } from '../../lib/render/run/job-channel.ts';
-import { DEFAULT_LIMITS } from '../../lib/render/run/limits.ts';
-import type { RendererJob } from '../../lib/render/run/protocol.ts';
+import { DEFAULT_LIMITS, jobLimits } from '../../lib/render/run/limits.ts';
+import type { RendererJob } from '../../lib/render/run/messages.ts';
 import {
   findLauncher,
   type Launcher,
@@ -34,7 +34,7 @@ const JOB: RendererJob = {
   heightPx: 72,
   fps: 1,
   previewIntervalMs: 0,
-  limits: DEFAULT_LIMITS,
+  limits: jobLimits(DEFAULT_LIMITS),
 };
 
 interface Candidate {
@@ -114,6 +114,7 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
   const seen = seenInWork(launcher, candidate.folder, folder);
   const socket = JobChannel.pathIn(seen);
   await candidate.zygote.run({
+    type: 'fork',
     ...{ job: `${turn}`, folder: seen, socket, memoryBytes, diskBytes, files, fileSizeBytes },
     background: false,
     ...filesOf('render', DEFAULT_LIMITS),

@@ -22,7 +22,7 @@ t.test('on a full disk render requests get 503 with Retry-After, and others succ
     t.match(headers['retry-after'], /^\d+$/);
     t.strictSame(json, {
       error: 'Service Unavailable',
-      message: 'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+      message: 'The disk of the service is full: no jobs are accepted until there is space. Try again later.',
     });
   }
   t.equal(log().match(/The disk is full/g)?.length, 1, 'it is logged once');

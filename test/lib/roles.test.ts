@@ -62,7 +62,7 @@ t.test('the outcome of a job in one service is delivered by another', async (t) 
   await sender.start();
   t.match(await delivered, { status: 'delivered' });
   const heard: string[] = [];
-  signals.listen(({ kind }) => void heard.push(kind));
+  signals.subscribe(({ kind }) => void heard.push(kind));
   await end();
   t.ok(heard.includes('due'), 'the sender is woken by a signal');
   await receiver.got(2);

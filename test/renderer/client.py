@@ -1,4 +1,4 @@
-"""The parts of the service's side of the renderer protocol that tests need."""
+"""The parts of the service's side of the renderer protocol that tests need. All messages are validated."""
 
 import json
 import os
@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from schema import check
 
 Message = dict[str, Any]
 
@@ -48,7 +50,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"]
+    del job["className"], job["previewIntervalMs"]
     return job | {"kind": "list"}
 
 
@@ -100,6 +102,7 @@ class Channel:
         line, _, rest = bytes(self.buffer).partition(b"\n")
         self.buffer = bytearray(rest)
         message: Message = json.loads(line)
+        check("JobReport", message)
         return message
 
     def wait_for(self, **wanted: Any) -> Message:
@@ -143,6 +146,9 @@ class Zygote:
         self.ready = self.receive()
 
     def send(self, message: Message | bytes) -> None:
+        """Send a command; bytes are sent as they are."""
+        if not isinstance(message, bytes):
+            check("ZygoteCommand", message)
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         self._stdin.write(line + b"\n")
         self._stdin.flush()
@@ -158,6 +164,7 @@ class Zygote:
         line, _, rest = bytes(self._buffer).partition(b"\n")
         self._buffer = bytearray(rest)
         message: Message = json.loads(line)
+        check("ZygoteReport", message)
         return message
 
     def start(self, folder: Path, job: Message, **limits: int) -> Channel:
@@ -165,6 +172,7 @@ class Zygote:
 
         `limits`: `memory_bytes`, `disk_bytes`, `files`.
         """
+        check("RendererJob", job)
         made = {*(INSPECTED if job["kind"] == "inspect" else RENDERED), *self._also_leaves}
         files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
@@ -188,7 +196,6 @@ class Zygote:
                 }
             )
             connection, _ = listener.accept()
-        assert self.receive() == {"type": "forked", "job": "job"}
         connection.settimeout(TIMEOUT_S)
         connection.sendall(json.dumps(job).encode() + b"\n")
         return Channel(connection)

@@ -9,7 +9,7 @@ from sources import scene
 
 def test_cues_are_ordered_timed_and_escaped(tmp_path: Path) -> None:
     path = tmp_path / "captions.vtt"
-    assert write([Cue(3661.0005, 3662.5, "later"), Cue(0, 1.25, "a < b & c --> d")], path)
+    write([Cue(3661.0005, 3662.5, "later"), Cue(0, 1.25, "a < b & c --> d")], path)
     assert path.read_text() == (
         "WEBVTT\n\n"
         "00:00:00.000 --> 00:00:01.250\na &lt; b &amp; c --&gt; d\n\n"
@@ -33,23 +33,24 @@ def test_text_cannot_end_its_cue_early(tmp_path: Path, text: str, lines: list[st
 
 @pytest.mark.parametrize("cue", [Cue(1, 1, "no time"), Cue(2, 1, "backwards"), Cue(0, 1, " \n ")])
 def test_an_invisible_cue_is_left_out(tmp_path: Path, cue: Cue) -> None:
-    assert not write([cue], tmp_path / "captions.vtt")
+    write([cue], tmp_path / "captions.vtt")
     assert not (tmp_path / "captions.vtt").exists()
 
 
 def test_a_captions_file_of_the_scene_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "captions.vtt"
     path.write_text("notes")
-    assert not write([], path)
+    write([], path)
     assert not path.exists()
     path.mkdir()
-    assert not write([], path)
+    write([], path)
+    assert path.is_dir()
 
 
 @pytest.mark.parametrize("end_s", [1e10, 1e300, float("inf")])
 def test_a_cue_with_an_extreme_end_can_be_read_back(tmp_path: Path, end_s: float) -> None:
     path = tmp_path / "captions.vtt"
-    assert write([Cue(0, end_s, "for ever")], path)
+    write([Cue(0, end_s, "for ever")], path)
     [cue] = parse(path.read_bytes())
     assert cue.text == "for ever"
 
@@ -69,7 +70,7 @@ def test_captions_have_the_times_of_the_video(zygote: Zygote, tmp_path: Path) ->
         self.play(Create(Circle()), run_time=2, subcaption="third")
     """
     outcome = zygote.run(tmp_path, render_job(scene(body)))
-    assert outcome.result == {"type": "done", "frames": 30, "seconds": 3.0, "captions": True}
+    assert outcome.result == {"type": "done", "frames": 30, "seconds": 3.0}
     assert (tmp_path / "captions.vtt").read_text() == (
         "WEBVTT\n\n00:00:00.000 --> 00:00:00.500\nfirst\n\n00:00:01.000 --> 00:00:03.000\nthird\n"
     )

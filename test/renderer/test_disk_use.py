@@ -9,7 +9,7 @@ import pytest
 from scene_renderer import disk_use
 from scene_renderer.disk_use import Pass
 from scene_renderer.disk_watch import DiskWatch
-from scene_renderer.protocol import Fork
+from scene_renderer.messages import ForkCommand
 
 TICK_S = 0.03
 
@@ -20,7 +20,7 @@ def look(folder: Path) -> Pass:
 
 def watching(folder: Path) -> DiskWatch:
     limits = {"memory_bytes": 1, "disk_bytes": 100, "files": 3, "file_size_bytes": 50}
-    return DiskWatch(Fork("job", str(folder), "", inputs=(), outputs={}, background=False, **limits))
+    return DiskWatch(ForkCommand("job", str(folder), "", inputs=[], outputs={}, background=False, **limits))
 
 
 def test_a_pass_is_complete_if_no_folder_changes_before_the_next(tmp_path: Path) -> None:

@@ -75,7 +75,6 @@ def test_too_much_memory_ends_the_job(zygote: Zygote, tmp_path: Path, body: str)
     outcome = zygote.run(tmp_path, render_job(source), memory_bytes=500 << 20)
     assert outcome.ended["reason"] == "memory"
     assert outcome.ended["signal"] == "SIGKILL"
-    assert outcome.ended["peakMemoryBytes"] > 500 << 20
     assert children(zygote.process.pid) == []
 
 

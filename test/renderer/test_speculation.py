@@ -19,7 +19,7 @@ def settings(status: str) -> dict[str, str]:
 
 
 def test_speculation_is_disabled_for_scenes_if_possible(zygote: Zygote, tmp_path: Path) -> None:
-    before = settings(Path(f"/proc/{zygote.ready['pid']}/status").read_text())
+    before = settings(Path(f"/proc/{zygote.process.pid}/status").read_text())
     body = "raise ValueError([line for line in open('/proc/self/status') if 'pecul' in line])"
     text = zygote.run(tmp_path, render_job(scene(body))).error.splitlines()[0].removeprefix("ValueError: ")
     after = settings("".join(ast.literal_eval(text)))

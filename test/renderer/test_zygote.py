@@ -14,7 +14,6 @@ ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sle
 
 def test_ready_names_the_versions(zygote: Zygote) -> None:
     assert zygote.ready["type"] == "ready"
-    assert zygote.ready["pid"] == zygote.process.pid
     assert zygote.ready["manim"] == version("manim")
     assert zygote.ready["python"] == sys.version.split()[0]
     assert set(zygote.ready["layers"]) | set(zygote.ready["problems"]) == {
@@ -26,8 +25,7 @@ def test_ready_names_the_versions(zygote: Zygote) -> None:
 
 def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) -> None:
     outcome = zygote.run(tmp_path, render_job(SQUARE))
-    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}
-    assert outcome.ended.pop("peakMemoryBytes") > 50_000_000
+    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0}
     assert outcome.ended == {"type": "ended", "job": "job", "exitCode": 0, "signal": None, "reason": None}
 
 
@@ -78,7 +76,6 @@ def test_a_malformed_command_gets_an_error(zygote: Zygote, line: bytes) -> None:
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
     zygote.send(fork("job", str(tmp_path)))
-    assert zygote.receive()["type"] == "forked"
     assert zygote.receive()["exitCode"] == 70
 
 

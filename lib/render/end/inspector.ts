@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RenderLimits } from '../run/limits.ts';
-import type { ZygoteReady } from '../run/protocol.ts';
+import type { ZygoteReady } from '../run/messages.ts';
 import type { RenderedFile } from '../run/render-task.ts';
 import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from '../start/launcher.ts';
@@ -81,7 +81,7 @@ export class Inspector {
 }
 
 /** Asserts that inspections have all sandbox layers of scenes. */
-export function assertSameWalls(inspector: Zygote, zygote: Zygote): void {
+export function assertSameLayers(inspector: Zygote, zygote: Zygote): void {
   const missing = zygote.layers.filter((layer) => !inspector.layers.includes(layer));
   if (missing.length === 0) return;
   throw new ZygoteDied(`the inspector's sandbox lacks what scenes have around them: ${missing.join(', ')}`);

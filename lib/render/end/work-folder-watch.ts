@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
+import { within } from '../../within.ts';
 
 const LOOK_MS = 1_000;
 /** Most checks only read; one in this many also writes. */
@@ -54,8 +55,7 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
 
   /** Resolves when the current check has ended or timed out. */
   async #looked(): Promise<void> {
-    if (this.#looking !== undefined)
-      await Promise.race([this.#looking, delay(SILENCE_MS, undefined, { ref: false })]);
+    if (this.#looking !== undefined) await within(systemClock, SILENCE_MS, this.#looking);
   }
 
   get #hangs(): boolean {

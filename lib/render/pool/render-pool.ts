@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import { systemClock } from '../../clock.ts';
+import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type {
@@ -107,7 +109,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    * not warm; the reason of `signal` on abort. After an error, call `stop`.
    */
   async start(signal: AbortSignal): Promise<void> {
-    await this.#setAside();
+    await this.#renameOldFolder();
     await this.#place.make();
     this.#threads = threadCounters();
     const workerData: WorkerData = {
@@ -145,21 +147,21 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Moves the work folder of a killed service aside and removes it in the background; the start does not wait for it,
+   * Renames the work folder of a killed service and removes it in the background; the start does not wait for it,
    * nor fail because of it.
    */
-  async #setAside(): Promise<void> {
-    const aside = `${this.#workFolder}.old-`;
-    await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
+  async #renameOldFolder(): Promise<void> {
+    const prefix = `${this.#workFolder}${OLD_WORK_SUFFIX}`;
+    await rename(this.#workFolder, `${prefix}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return;
       // A mount point cannot be renamed, so it is emptied.
       await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EBUSY') throw error;
       });
     });
-    const parent = dirname(aside);
+    const parent = dirname(prefix);
     const names = await readdir(parent).catch(() => []); // Missing before the first start.
-    const left = names.filter((name) => name.startsWith(basename(aside)));
+    const left = names.filter((name) => name.startsWith(basename(prefix)));
     this.#removal = Promise.all(left.map((name) => discardFolder(join(parent, name), this.#warn)));
   }
 
@@ -225,7 +227,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     });
     return {
       result,
-      stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
+      stop: (reason) => ours.postMessage({ reason } satisfies StopMessage),
     };
   }
 
@@ -261,9 +263,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         if (left === 0) resolve();
       });
     });
-    const tooLate = delay(STOP_TIMEOUT_MS, undefined, { ref: false });
     shutdown.postMessage('stop');
-    await Promise.race([allStopped, tooLate]);
+    await within(systemClock, STOP_TIMEOUT_MS, allStopped);
     shutdown.close();
     // Unresponsive threads are terminated with the others; their processes end with them.
     if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');

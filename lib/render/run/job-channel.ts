@@ -2,7 +2,8 @@ import { chownSync, closeSync, openSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { readLines } from './line-reader.ts';
-import { type JobReport, LONGEST_LINE_BYTES, parseJobReport, type RendererJob } from './protocol.ts';
+import type { JobReport, RendererJob } from './messages.ts';
+import { LONGEST_LINE_BYTES, parseJobReport } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
 // A renderer sends about ten lines a second; reading far more than that is throttled.

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { freeBytesOf } from '../../data-folder/spare-room.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles } from '../end/collect.ts';
-import { assertSameWalls, publishedFiles } from '../end/inspector.ts';
+import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { type EndReason, Forks, lengthOf, type Occupied, Untried } from './forks.ts';
-import type { RenderLimits } from './limits.ts';
+import { jobLimits, type RenderLimits } from './limits.ts';
+import type { InspectJob, ListJob, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import type { RendererJob } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -75,7 +75,7 @@ export class RenderWorker {
     try {
       const zygote = await this.#zygotes.get(orientation);
       const inspector = await this.#zygotes.inspector();
-      assertSameWalls(inspector, zygote);
+      assertSameLayers(inspector, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
       startedAtMs = performance.now();
       send({ type: 'started' });
@@ -94,7 +94,7 @@ export class RenderWorker {
           return await this.#orNoRoom({ kind: 'failed', durationMs: durationMs(), error: collected.problem });
 
         const { widthPx, heightPx, fps, limits } = job;
-        const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
+        const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits };
         current.zygote = inspector;
         const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
@@ -148,7 +148,7 @@ export class RenderWorker {
   /** Lists the scenes of a source by running it in the sandbox. */
   async list({ listScenesOf: code }: ListTask): Promise<ListResult> {
     const folder = join(this.#folder, `${++this.#attempts}`);
-    const job: RendererJob = { kind: 'list', code, ...OWN_SIZE, limits: this.#settings.limits };
+    const job: ListJob = { kind: 'list', code, ...OWN_SIZE, limits: jobLimits(this.#settings.limits) };
     try {
       const current: Occupied = {
         zygote: await this.#zygotes.get('landscape'),
@@ -194,9 +194,18 @@ export class RenderWorker {
   }
 }
 
-function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
+function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
   const { code, className, widthPx, heightPx, previewIntervalMs } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
-  return { kind: 'render', code, className, widthPx, heightPx, fps, previewIntervalMs, limits };
+  return {
+    kind: 'render',
+    code,
+    className,
+    widthPx,
+    heightPx,
+    fps,
+    previewIntervalMs,
+    limits: jobLimits(limits),
+  };
 }

@@ -2,7 +2,7 @@ import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderLimits } from './limits.ts';
-import type { ZygoteReady } from './protocol.ts';
+import type { ZygoteReady } from './messages.ts';
 
 export interface WorkerSettings {
   /** The worker number, which determines its folder and user id. */

@@ -5,7 +5,7 @@ import { inTurn, type ThreadCounters, TRIED_TOGETHER } from '../pool/thread-coun
 import type { RenderLimits } from '../run/limits.ts';
 import { hiddenNames, type Launcher, seenInWork, studioMounts } from '../start/launcher.ts';
 import {
-  hasAllWalls,
+  hasAllLayers,
   noSandbox,
   type SandboxRefused,
   type SandboxStatus,
@@ -72,7 +72,7 @@ export class SandboxTrial {
   async #refusalOf(sandbox: SandboxStatus, errorOf: ErrorOf): Promise<SandboxRefused | undefined> {
     if (sandbox.level === 'none') return noSandbox(sandbox);
     const problem = await this.#attackSandbox(sandbox, errorOf);
-    if (problem || hasAllWalls(sandbox) || this.#tried) return problem;
+    if (problem || hasAllLayers(sandbox) || this.#tried) return problem;
     const error = await errorOf(trialSceneCode(this.#launcher), 'Trial');
     this.#tried = error === null;
     return error === null ? undefined : trialProblem(error);
@@ -94,7 +94,7 @@ export class SandboxTrial {
       folders: inside,
       processes: this.#processesToTry(sandbox),
       others,
-      ...(hasAllWalls(sandbox) ? hiddenNames(launcher, this.#folder) : NOTHING_HIDDEN),
+      ...(hasAllLayers(sandbox) ? hiddenNames(launcher, this.#folder) : NOTHING_HIDDEN),
     };
     const error = await errorOf(selfAttackCode(this.#launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { ZygoteReady } from '../run/protocol.ts';
+import type { ZygoteReady } from '../run/messages.ts';
 import type { Launcher } from '../start/launcher.ts';
 import { onMachine } from '../start/renderer-root.ts';
 
@@ -23,13 +23,13 @@ export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
  * - `user`: the kernel, but counting all processes of the user that renders run as
  * - `watch`: a process that checks five times a second; a render can briefly exceed the limit
  */
-export type LimitKeeper = 'kernel' | 'user' | 'watch';
+export type LimitEnforcer = 'kernel' | 'user' | 'watch';
 
 /** What enforces each total limit of a render. */
 export interface SandboxLimits {
-  memory: Exclude<LimitKeeper, 'user'>;
-  processes: Exclude<LimitKeeper, 'watch'>;
-  disk: Exclude<LimitKeeper, 'user'>;
+  memory: Exclude<LimitEnforcer, 'user'>;
+  processes: Exclude<LimitEnforcer, 'watch'>;
+  disk: Exclude<LimitEnforcer, 'user'>;
 }
 
 /** The sandbox of scenes. */
@@ -60,15 +60,15 @@ export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxS
   );
   const hasWall = layers.includes('landlock') || layers.includes('bubblewrap');
   const limits = limitsOf(launcher, zygote);
-  if (hasAllWalls({ layers })) {
-    const held = Object.values(limits).every((keeper) => keeper === 'kernel');
+  if (hasAllLayers({ layers })) {
+    const held = Object.values(limits).every((enforcer) => enforcer === 'kernel');
     return { level: held ? 'full' : 'watched', layers, limits, problems };
   }
   return { level: hasWall && layers.includes('seccomp') ? 'reduced' : 'none', layers, limits, problems };
 }
 
 /** Whether all layers are active, however limits are enforced. */
-export function hasAllWalls({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
+export function hasAllLayers({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
   return layers.length === LAYERS.length;
 }
 

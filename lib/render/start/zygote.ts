@@ -2,14 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { killSession, killTree } from '../end/stray-processes.ts';
 import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
-import {
-  type ForkCommand,
-  type JobEnded,
-  LONGEST_LINE_BYTES,
-  parseZygoteReport,
-  type ZygoteCommand,
-  type ZygoteReady,
-} from '../run/protocol.ts';
+import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../run/messages.ts';
+import { LONGEST_LINE_BYTES, parseZygoteReport } from '../run/protocol.ts';
 import type { JobCgroup } from '../sandbox/cgroup.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -117,7 +111,7 @@ export class Zygote {
       if (!this.alive) return reject(new ZygoteDied('it had ended before'));
       this.#running = { job: command.job, resolve, reject };
       this.#cgroup?.weigh(command);
-      this.#send({ type: 'fork', ...command });
+      this.#send(command);
     });
   }
 

@@ -61,8 +61,8 @@ for (const [what, change] of [
     t.equal(plan.lost.length, 1);
     t.ok(readFileSync(join(path, 'accounts.json')).equals(harmed), 'nothing is changed without apply');
 
-    const { keptAside, audit } = await recover(path, { apply: true });
-    t.ok(readFileSync(join(keptAside as string, 'accounts.json')).equals(harmed));
+    const { originalsFolder, audit } = await recover(path, { apply: true });
+    t.ok(readFileSync(join(originalsFolder as string, 'accounts.json')).equals(harmed));
     t.same(audit?.problems, []);
     t.same(await idsIn(path), { accounts: [ids[0], ids[2]], keys: keyIds, pausedAtMs: 5 });
     t.match(await recover(path), { faults: [], lost: [] });

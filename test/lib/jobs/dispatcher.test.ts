@@ -419,7 +419,7 @@ t.test(
     const canceling = cancel(job.jobId);
     await canceling;
     t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', failedBy: 'cancel' });
-    t.same(stops, ['worthless']);
+    t.same(stops, ['canceled']);
     await until(() => ends.length === 3);
     t.equal(dispatcher.running, 2);
     await dispatcher.stop(0);
@@ -561,7 +561,7 @@ t.test('claims are renewed, and renders with lost claims are stopped', async (t)
   await until(() => renewed.length === 2);
   t.same(renewed, [1, 0]);
   await until(() => dispatcher.running === 0);
-  t.same(stops, ['worthless']);
+  t.same(stops, ['claim_lost']);
   await dispatcher.stop(0);
 });
 

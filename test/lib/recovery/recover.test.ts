@@ -119,18 +119,18 @@ const damages: [title: string, harm: (path: string) => void, maxJobsLost: number
 for (const [title, harm, maxJobsLost] of damages) {
   t.test(`${title}: recovery saves intact rows and reports lost ones`, async (t) => {
     const path = await usedFolder(t);
-    t.match(await recover(path), { faults: [], lost: [], keptAside: null }, 'there is no damage yet');
+    t.match(await recover(path), { faults: [], lost: [], originalsFolder: null }, 'there is no damage yet');
     harm(path);
     const before = contents(path);
 
     const plan = await recover(path);
     t.ok(plan.faults.length + plan.lost.length > 0);
-    t.match(plan, { keptAside: null, audit: null });
+    t.match(plan, { originalsFolder: null, audit: null });
     t.same(contents(path), before, 'nothing is changed without apply');
 
     const report = await recover(path, { apply: true });
     t.same(report.lost, plan.lost);
-    t.same(contents(report.keptAside as string), before);
+    t.same(contents(report.originalsFolder as string), before);
     t.ok(report.audit);
     const jobs = await jobsIn(path);
     t.ok(jobs.length >= JOBS - maxJobsLost, `${jobs.length} of ${JOBS} jobs are saved`);
@@ -209,12 +209,12 @@ t.test('lost ledger entries show in the audit', async (t) => {
 t.test('an interrupted recovery stops the start and can be repeated', async (t) => {
   const path = await usedFolder(t);
   wipePage(path, pagesOf(path, 'sources').at(-1) as number);
-  const { keptAside } = await recover(path, { apply: true });
+  const { originalsFolder } = await recover(path, { apply: true });
   // As between two renames: the former database has been moved, and the new one does not exist yet.
   renameSync(databaseIn(path), join(path, 'half-made'));
-  writeFileSync(join(path, 'recovering'), `${(keptAside as string).split('/').at(-1)}\n`);
+  writeFileSync(join(path, 'recovering'), `${(originalsFolder as string).split('/').at(-1)}\n`);
   await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /recovery.*interrupted.*again/ });
-  t.match(await recover(path, { apply: true, now: new Date(0) }), { keptAside: /damaged-1970/ });
+  t.match(await recover(path, { apply: true, now: new Date(0) }), { originalsFolder: /damaged-1970/ });
   t.equal((await jobsIn(path)).length, JOBS);
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { Inspector } from '../../../../lib/render/end/inspector.ts';
-import type { ZygoteReady } from '../../../../lib/render/run/protocol.ts';
+import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 
 /** Stops after a delay and then reports its death, as a zygote does. */

@@ -15,7 +15,6 @@ t.test('valid reports are parsed without extra properties', async (t) => {
     type: 'done',
     frames: 3,
     seconds: 0.2,
-    captions: true,
   });
 });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ZygoteReady } from '../../../../lib/render/run/protocol.ts';
+import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
 import {
   countsByNamespace,
   noSandbox,

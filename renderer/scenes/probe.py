@@ -3,7 +3,7 @@
 from manim import *
 
 
-class SignOfLife(Scene):
+class Probe(Scene):
     def construct(self):
         self.add(Text("alive"), Circle())
         self.wait(1 / config.frame_rate)
