@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
-import { randomBytes } from './random.ts';
+import type { Random } from './random.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -10,12 +10,12 @@ export const KEY_BYTES = 32;
 
 /**
  * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. `place`: authenticated data that binds the result to its
- * location; {@link open} fails with another one.
+ * location; {@link open} fails with another one. `random`: the source of the nonce.
  *
  * The key is passed as a KeyObject: with plain bytes, encryption takes four times as long.
  */
-export function seal(text: string, key: Uint8Array, place = ''): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
+export function seal(text: string, key: Uint8Array, random: Random, place = ''): Buffer {
+  const nonce = random.bytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, createSecretKey(key), nonce).setAAD(Buffer.from(place));
   const sealed = cipher.update(text, 'utf8');
   cipher.final();

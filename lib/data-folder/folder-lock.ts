@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isNoRoom } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
+import { systemRandom } from '../random.ts';
 
 const SQLITE_BUSY = 5;
 const OWNERS_ALONE = 0o600;
@@ -70,7 +70,7 @@ export class FolderLock {
   }
 
   async #listen(): Promise<void> {
-    const token = randomBytes(16).toString('hex');
+    const token = systemRandom.bytes(16).toString('hex');
     const server = createServer((socket) => socket.destroy());
     server.listen(nameOf(token));
     await once(server, 'listening');

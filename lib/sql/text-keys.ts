@@ -1,4 +1,4 @@
-import { randomBytes } from '../random.ts';
+import type { Random } from '../random.ts';
 import { KEY_BYTES } from '../sealing.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 
@@ -15,8 +15,8 @@ export interface TextKey {
 const BLANK = new Uint8Array(KEY_BYTES);
 
 /** Generates and stores a key. */
-export async function addTextKey(tx: SqlTransaction): Promise<TextKey> {
-  const key = randomBytes(KEY_BYTES);
+export async function addTextKey(tx: SqlTransaction, random: Random): Promise<TextKey> {
+  const key = random.bytes(KEY_BYTES);
   const row = await tx.get<{ text_key_id: number }>(
     'INSERT INTO text_keys (content) VALUES (?) RETURNING text_key_id',
     key,

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import type { Clock } from '../../clock.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { systemRandom } from '../../random.ts';
+import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type {
@@ -28,7 +29,6 @@ import type { WorkerData, WorkerMessage } from './thread.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
-const KEEP_ALIVE_MS = 60_000;
 // TypeScript when running from source.
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
   .href;
@@ -66,11 +66,13 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #limits: RenderLimits;
   readonly #workFolder: string;
   readonly #place: WorkFolder;
+  readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #shutdownName = `scenepress-${randomUUID()}`;
+  readonly #shutdownName = `scenepress-${uniqueName()}`;
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
-  #keepAlive: NodeJS.Timeout | undefined;
+  /** Keeps the process alive, which Piscina's idle threads do not. */
+  #keepAlive: MessageChannel | undefined;
   /** The removal of files of earlier runs. */
   #removal: Promise<unknown> | undefined;
   /** The number of warm zygotes, by thread. */
@@ -91,6 +93,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     launcher: Launcher;
     limits: RenderLimits;
     workFolder: string;
+    clock: Clock;
     logger: Logger;
   }) {
     super();
@@ -99,6 +102,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#limits = options.limits;
     this.#workFolder = options.workFolder;
     this.#place = new WorkFolder(options.workFolder);
+    this.#clock = options.clock;
     this.#logger = options.logger;
   }
 
@@ -119,8 +123,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       threads: this.#threads,
     };
     signal.throwIfAborted();
-    // Keeps the process alive, which Piscina's idle threads do not.
-    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#keepAlive = new MessageChannel();
+    this.#keepAlive.port1.ref();
     this.#piscina = new piscina.Piscina({
       filename: WORKER_FILE,
       workerData,
@@ -150,7 +154,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    */
   async #setAside(): Promise<void> {
     const aside = `${this.#workFolder}.old-`;
-    await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
+    await rename(this.#workFolder, `${aside}${uniqueName()}`).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return;
       // A mount point cannot be renamed, so it is emptied.
       await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
@@ -249,7 +253,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.refusal = null;
     await discardFolder(this.#workFolder, this.#warn);
     await this.#removal;
-    clearInterval(this.#keepAlive);
+    this.#keepAlive?.port1.close();
   }
 
   async #stopWorkers(piscina: Piscina): Promise<void> {
@@ -261,9 +265,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         if (left === 0) resolve();
       });
     });
-    const tooLate = delay(STOP_TIMEOUT_MS, undefined, { ref: false });
     shutdown.postMessage('stop');
-    await Promise.race([allStopped, tooLate]);
+    await within(this.#clock, STOP_TIMEOUT_MS, allStopped);
     shutdown.close();
     // Unresponsive threads are terminated with the others; their processes end with them.
     if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');
@@ -311,4 +314,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       `ordinary user; or let bubblewrap work, which makes that unnecessary: ${this.#launcher.isolationProblem}.`
     );
   }
+}
+
+function uniqueName(): string {
+  return systemRandom.bytes(16).toString('hex');
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Timer } from '../../clock.ts';
 import { assertSameWalls, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused, type SandboxStatus, sandboxStatus } from '../sandbox/sandbox.ts';
@@ -48,7 +49,7 @@ export class Zygotes {
   #stopping = false;
   /** The delay before the next start after a failed one. */
   #againInMs = AGAIN_FIRST_MS;
-  #again: NodeJS.Timeout | undefined;
+  #again: Timer | undefined;
 
   /** `folder`: the worker's folder. */
   constructor(options: { settings: WorkerSettings; events: WorkerEvents; folder: string; forks: Forks }) {
@@ -85,7 +86,7 @@ export class Zygotes {
   /** Ends all processes; no more are started. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#again);
+    this.#again?.cancel();
     const started = await Promise.allSettled([...this.#zygotes.values()].map(({ zygote }) => zygote));
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
@@ -209,9 +210,9 @@ export class Zygotes {
   /** Retries the start. Nothing else would, because workers without a zygote get no jobs. */
   #startAgain(orientation: Orientation): void {
     if (this.#stopping) return;
-    clearTimeout(this.#again);
+    this.#again?.cancel();
     const start = () => this.get(orientation).then(() => this.#replaceInspector());
-    this.#again = setTimeout(() => start().catch(() => {}), this.#againInMs);
+    this.#again = this.#settings.clock.after(this.#againInMs, () => void start().catch(() => {}));
     this.#againInMs = Math.min(2 * this.#againInMs, AGAIN_LONGEST_MS);
   }
 
@@ -242,13 +243,13 @@ export class Zygotes {
     const folder = join(this.#folder, className.toLowerCase());
     const job: RendererJob = { kind: 'render', code, className, ...OWN_SIZE, limits: this.#settings.limits };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };
-    const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
+    const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => zygote.killJob());
     try {
       const { verdict, begun, end } = await this.#forks.run(occupied, folder, job, () => {});
       if (!begun) throw new ZygoteDied(endedBefore(end));
       return verdict?.type === 'failed' ? verdict.error : verdict && null;
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       await discardFolder(folder, this.#events.onLog);
     }
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 
 /** One flush of a group commit: its number of transactions and its duration. */
@@ -7,6 +8,7 @@ export interface Flush {
 }
 
 export interface SqliteDatabaseOptions {
+  clock?: Clock;
   logger?: Logger;
   /** Called when disk I/O failed and the on-disk state is unknown. Default: exits the process. */
   onFatal?: (error: Error) => void;

@@ -49,7 +49,8 @@ t.test('jobs that come in at the limit of open files wait, uncounted, and comple
   for (let i = 0; i < count; i++) ask({ enqueue: 'x' });
   await until(({ problems, jobs }) => problems.includes('resources') && Object.keys(jobs).length === count);
   // It is tried again meanwhile, more than once.
-  const tries = ({ warnings }: Told) => warnings.filter((warning) => warning.includes('is unavailable')).length;
+  const tries = ({ warnings }: Told) =>
+    warnings.filter((warning) => warning.includes('is unavailable')).length;
   const later = await until((told) => tries(told) >= 4);
   for (const { error } of Object.values(later.jobs)) t.equal(error, null);
 
