@@ -25,7 +25,7 @@ import { SqlStorage } from '../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
-import { seededRandom } from '../fixtures/simulated-disk.ts';
+import { seededRandom } from '../fixtures/seeded-random.ts';
 import { SimulatedRenderer } from './simulated-renderer.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 

@@ -6,7 +6,7 @@ import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { silentLogger } from '../../logger.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
-import { Aside } from './aside.ts';
+import { Aside, type DoesAside } from './aside.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
@@ -56,7 +56,7 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #path: string;
   readonly #schema: Schema;
   readonly #log: WriteAheadLog;
-  readonly #aside: Aside;
+  readonly #aside: DoesAside;
   readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
   readonly #onNoRoom: () => Promise<void>;
@@ -78,7 +78,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#path = path;
     this.#schema = schema;
     this.#log = new WriteAheadLog(path, options.flushFile);
-    this.#aside = new Aside(path);
+    this.#aside = options.aside?.(path) ?? new Aside(path);
     this.#clock = options.clock ?? systemClock;
     this.#spell = new Spell(this.#clock);
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));

@@ -24,7 +24,7 @@ import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 // Histories of the service's core against a simple model: jobs are opened, claimed by one of two workers, given back,
 // ended and cancelled, leases end and their workers come back, outcomes sent, credits granted, days pass, the power goes
