@@ -7,6 +7,11 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const MEMORY = '/dev/shm';
+const PACE = Object.fromEntries(
+  Object.entries({ actEveryMs: 'ACT_EVERY_S', crashEveryMs: 'CRASH_EVERY_S' })
+    .map(([name, variable]) => [name, Number(process.env[variable]) * 1000] as const)
+    .filter(([, ms]) => ms > 0),
+);
 
 interface Kind {
   /** Simulations, each with the next seed. */
@@ -23,10 +28,9 @@ const KINDS: Record<string, Kind> = {
 
 async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
   const hours = Number(process.env['SIMULATED_HOURS'] ?? kind.hours);
-  const crashEveryS = process.env['CRASH_EVERY_S'];
   const simulation = new Simulation({
     ...kind.options,
-    ...(crashEveryS && { crashEveryMs: Number(crashEveryS) * 1000 }),
+    ...PACE,
     seed,
     folder: existsSync(MEMORY) ? MEMORY : tmpdir(),
   });
@@ -34,7 +38,7 @@ async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
     return await simulation.run(hours * HOUR_MS);
   } catch (error) {
     t.comment(simulation.log.slice(-20).join('\n'));
-    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1 SIMULATED_HOURS=${hours}`);
+    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
     throw error;
   } finally {
     await simulation.end();
