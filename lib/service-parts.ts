@@ -63,7 +63,7 @@ export interface OutsideParts {
   renderer: Renderer;
   /** Sends webhooks. */
   outbound: Sends & { start(): void; stop(): Promise<void> };
-  /** The source of ids. Secrets of a data folder come from its own. */
+  /** The source of ids; a given data folder has its own for secrets. */
   random: Random;
 }
 

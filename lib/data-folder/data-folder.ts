@@ -66,7 +66,7 @@ export class DataFolder {
   readonly #database: SqliteDatabase;
   readonly #lock: FolderLock;
   readonly #disk: Disk;
-  /** Its time. */
+  /** The source of time. */
   readonly clock: Clock;
   readonly #documents: Documents;
   readonly masterKeyFiles: MasterKeyFiles;

@@ -25,6 +25,7 @@ import type { SimulatedWorld } from './simulated-world.ts';
 /** A stop takes far fewer. */
 const MOST_STEPS = 10_000;
 const DATABASE = 'database.sqlite';
+export const ASSET_URL = 'https://assets.example';
 
 /** What a life has of the simulation. */
 export interface Surroundings {
@@ -85,7 +86,7 @@ export class Life {
       settings: late?.of(settings) ?? settings,
       assets: world.assetStore(this.clock),
       workFolder: join(folder, 'work'),
-      assetUrl: 'https://assets.example',
+      assetUrl: ASSET_URL,
       webhooks: { secretOf: () => 'secret' },
       queue: { maxQueued: 60, maxQueuedPerOwner: 30 },
       workers: 3,

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
-import type { Job } from '../../lib/index.ts';
+import { type Job, jobJson } from '../../lib/index.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 import { seededBytes, seededRandom } from '../fixtures/seeded-random.ts';
 import { settled } from './settled.ts';
-import { Life } from './simulated-life.ts';
+import { ASSET_URL, Life } from './simulated-life.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -59,6 +59,8 @@ export class Simulation {
   readonly #keys = new Map<string, string>();
   /** Owners by the idempotency keys of grants that they were told of. */
   readonly #grants = new Map<string, string>();
+  /** Redeliveries that a client was told of. */
+  readonly #sentAgain: string[] = [];
   readonly log: string[] = [];
 
   constructor({ actEveryMs = 10_000, crashEveryMs = 500_000, isLate = false, ...rest }: SimulationOptions) {
@@ -136,7 +138,7 @@ export class Simulation {
     } else if (chance < 0.7 && jobId) this.#told(service.cancel(jobId), (job) => this.#see(job));
     else if (chance < 0.83 && jobId) this.#told(service.get(jobId), (job) => this.#see(job));
     else if (chance < 0.86 && jobId) this.#told(service.renderAgain(jobId), (job) => this.#added(job));
-    else if (chance < 0.88) this.#told(this.#sendAgain(jobId));
+    else if (chance < 0.89) this.#told(this.#sendAgain(), (deliveryId) => this.#sentAgain.push(deliveryId));
     else if (chance < 0.92) {
       const number = Math.floor(this.#random() * 20);
       const idempotencyKey = `${owner}-grant-${number}`;
@@ -178,10 +180,10 @@ export class Simulation {
     }
   }
 
-  async #sendAgain(jobId: string | undefined): Promise<void> {
+  async #sendAgain(): Promise<string> {
     const { deliveries } = this.#current.service;
-    const [delivery] = await deliveries.list({ ...(jobId && { jobId }), limit: 1 });
-    if (delivery) await deliveries.sendAgain(delivery.deliveryId);
+    const [delivery] = await deliveries.list({ limit: 1 });
+    return (await deliveries.sendAgain(delivery?.deliveryId ?? 'none')).deliveryId;
   }
 
   #added(job: Job, key?: string): void {
@@ -263,7 +265,8 @@ export class Simulation {
     await this.#checkAfterStart();
     assert(renderer.mostRunning <= renderer.size);
     const jobs = await service.list({ limit: 100_000 });
-    for (const { jobId, status, webhookUrl, artifacts } of jobs) {
+    for (const job of jobs) {
+      const { jobId, status, webhookUrl, artifacts } = job;
       assert.match(status, /completed|failed/, `${jobId} has ended`);
       for (const { name } of artifacts) assert(await this.#doing(service.openArtifact(jobId, name)));
       const deliveries = await service.deliveries.list({ jobId, limit: 100_000 });
@@ -273,8 +276,11 @@ export class Simulation {
         assert(delivery.attempts.length <= (delivery.repeats === null ? 4 : 1));
         assert.match(delivery.status, /delivered|failed/);
         if (delivery.status === 'delivered') assert((this.#world.received.get(jobId) ?? 0) > 0);
+        const { body } = await service.deliveries.get(delivery.deliveryId);
+        assert.equal(body, jobJson(job, ASSET_URL), `the outcome of ${jobId} is sent`);
       }
     }
+    for (const deliveryId of this.#sentAgain) assert(await service.deliveries.get(deliveryId));
     const kept = new Set(
       jobs.flatMap(({ jobId, artifacts }) => artifacts.map(({ name }) => `${jobId}/${name}`)),
     );
