@@ -82,6 +82,7 @@ export type {
   QueueState,
 } from './queue/queue.ts';
 export type { QueueOptions } from './queue/queue-options.ts';
+export { type Random, systemRandom } from './random.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';

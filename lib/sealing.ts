@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
-import { randomBytes } from './random.ts';
+import type { Random } from './random.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -10,10 +10,10 @@ export const KEY_BYTES = 32;
 
 /**
  * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. The key is a KeyObject: with plain bytes, encryption takes
- * four times as long.
+ * four times as long. `random`: the source of the nonce.
  */
-export function seal(text: string, key: KeyObject): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
+export function seal(text: string, key: KeyObject, random: Random): Buffer {
+  const nonce = random.bytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce);
   const sealed = cipher.update(text, 'utf8');
   cipher.final();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -8,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DATA_FILES } from '../data-files.ts';
 import { isNoRoom } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
+import { systemRandom } from '../random.ts';
 
 const SQLITE_BUSY = 5;
 const OWNERS_ALONE = 0o600;
@@ -71,7 +71,7 @@ export class FolderLock {
   }
 
   async #listen(): Promise<void> {
-    const token = randomBytes(16).toString('hex');
+    const token = systemRandom.bytes(16).toString('hex');
     const server = createServer((socket) => socket.destroy());
     server.listen(nameOf(token));
     await once(server, 'listening');

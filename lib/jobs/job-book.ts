@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import type { Claim, QueueCaps } from '../queue/queue.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
@@ -49,6 +50,8 @@ export interface JobBookOptions {
   ledger: Ledger;
   pricing: Pricing;
   clock: Clock;
+  /** The source of job ids. */
+  random?: Random;
   /** Default: no limit. */
   caps?: QueueCaps;
   /** Default: all owners have the same precedence. */
@@ -122,7 +125,7 @@ export class JobBook {
     this.#ledger = ledger;
     this.#pricing = options.pricing;
     this.#clock = clock;
-    this.#ids = new SortableIds(clock);
+    this.#ids = new SortableIds(clock, options.random ?? systemRandom);
     this.#joined = ledger.joins(storage);
   }
 

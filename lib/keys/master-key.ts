@@ -1,5 +1,6 @@
-import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
 import { KEY_BYTES, open, seal } from '../sealing.ts';
 
 const ID_DIGITS = 8;
@@ -27,8 +28,8 @@ export class MasterKey {
   }
 
   /** Generates a key. */
-  static random(): MasterKey {
-    return new MasterKey(randomBytes(KEY_BYTES));
+  static random(random: Random = systemRandom): MasterKey {
+    return new MasterKey(random.bytes(KEY_BYTES));
   }
 
   /** The raw key, for its file only. */
@@ -37,8 +38,8 @@ export class MasterKey {
   }
 
   /** Encrypts a text to `<id>.<base64url of nonce, ciphertext and tag>`. */
-  seal(text: string): string {
-    return `${this.id}.${seal(text, this.#key).toString('base64url')}`;
+  seal(text: string, random: Random = systemRandom): string {
+    return `${this.id}.${seal(text, this.#key, random).toString('base64url')}`;
   }
 
   /** Whether the key decrypts the text, or one of the texts. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import cron, { type ScheduledTask } from 'node-cron';
-import { type Clock, monthOf, systemClock } from '../clock.ts';
+import { type Clock, monthOf, systemClock, type Timer } from '../clock.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
+import { type Random, systemRandom } from '../random.ts';
+import { schedule } from '../schedule.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type {
@@ -17,6 +18,8 @@ import type {
 } from './ledger-store.ts';
 
 export const DEFAULT_FREE_CREDITS_PER_MONTH = 1000;
+/** UTC. */
+const MONTHLY = '0 0 1 * *';
 /** Accounts per query when making the monthly grants. */
 const OWNERS_AT_ONCE = 200;
 
@@ -25,6 +28,8 @@ export interface StoredLedgerOptions {
   /** Granted to every account each month (UTC); expires at the end of the month. Default 1,000. */
   freeCreditsPerMonth?: number;
   clock?: Clock;
+  /** The source of ids. */
+  random?: Random;
 }
 
 export interface GrantOptions {
@@ -45,27 +50,29 @@ export class StoredLedger implements Ledger {
   readonly #freeCredits: number;
   readonly #clock: Clock;
   readonly #ids: SortableIds;
-  #monthly: ScheduledTask | undefined;
+  #monthly: Timer | undefined;
 
   constructor({
     store,
     freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
     clock = systemClock,
+    random = systemRandom,
   }: StoredLedgerOptions) {
     assertCredits(freeCreditsPerMonth);
     this.#store = store;
     this.#freeCredits = freeCreditsPerMonth;
     this.#clock = clock;
-    this.#ids = new SortableIds(clock);
+    this.#ids = new SortableIds(clock, random);
   }
 
   async start(): Promise<void> {
     const grant = () => this.#store.storage.alone('monthly grants', () => this.grantMonth());
-    this.#monthly ??= cron.schedule('0 0 1 * *', grant, { timezone: 'UTC' });
+    // What fails here is granted on the account's first use.
+    this.#monthly ??= schedule(this.#clock, MONTHLY, () => void grant().catch(() => {}));
   }
 
   async stop(): Promise<void> {
-    await this.#monthly?.destroy();
+    this.#monthly?.cancel();
     this.#monthly = undefined;
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../errors.ts';
+import type { Random } from '../random.ts';
 import { open, seal } from '../sealing.ts';
 import type { SqlValue } from '../storage/sql.ts';
 import type { TextKey } from './text-keys.ts';
@@ -140,19 +141,19 @@ export class RowFormat<Rec extends object> {
   }
 
   /** The additional values for {@link insert}. */
-  texts(record: Rec, textKey: TextKey): [number, Uint8Array] {
-    return [textKey.id, this.sealTexts(record, textKey)];
+  texts(record: Rec, textKey: TextKey, random: Random): [number, Uint8Array] {
+    return [textKey.id, this.sealTexts(record, textKey, random)];
   }
 
   /** All columns of a record with texts, by name. */
-  cells(record: Rec, textKey: TextKey): Record<string, SqlValue> {
-    const values = [...this.row(record), ...this.texts(record, textKey)];
+  cells(record: Rec, textKey: TextKey, random: Random): Record<string, SqlValue> {
+    const values = [...this.row(record), ...this.texts(record, textKey, random)];
     return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
   }
 
   /** The additional value for {@link updateWithTexts}. */
-  sealTexts(record: Rec, textKey: TextKey): Uint8Array {
-    return seal(this.#textsOf(record), textKey.key);
+  sealTexts(record: Rec, textKey: TextKey, random: Random): Uint8Array {
+    return seal(this.#textsOf(record), textKey.key, random);
   }
 
   /** Whether two records have the same texts. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from '../pages.ts';
+import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
@@ -16,20 +17,26 @@ const DEFAULT_LIMIT = 50;
 /** Deliveries in an SQL database. Triggers maintain the tables of due deliveries, hosts and owners. */
 export class SqlDeliveryStore implements DeliveryStore {
   readonly #database: SqlDatabase;
+  readonly #random: Random;
   readonly #unreadable = new Set<string>();
   #lastNumber = 0;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, random: Random) {
     this.#database = database;
+    this.#random = random;
   }
 
   async insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    const textKey = await addTextKey(inside);
+    const textKey = await addTextKey(inside, this.#random);
     const sent = { deliveryId, body };
-    await inside.run(DELIVERIES.insert, ...DELIVERIES.row(delivery), ...DELIVERIES.texts(delivery, textKey));
-    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey));
+    await inside.run(
+      DELIVERIES.insert,
+      ...DELIVERIES.row(delivery),
+      ...DELIVERIES.texts(delivery, textKey, this.#random),
+    );
+    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey, this.#random));
   }
 
   async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
@@ -41,14 +48,14 @@ export class SqlDeliveryStore implements DeliveryStore {
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
     const kept = { deliveryId, answer };
     const textKey = await this.#textKeyOf(inside, deliveryId);
-    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey));
+    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey, this.#random));
   }
 
   async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
     const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
-    const texts = DELIVERIES.sealTexts(delivery, blank);
+    const texts = DELIVERIES.sealTexts(delivery, blank, this.#random);
     await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.changes(delivery, texts));
     await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { randomBytes } from '../random.ts';
+import type { Random } from '../random.ts';
 import { KEY_BYTES } from '../sealing.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 
@@ -16,8 +16,8 @@ export interface TextKey {
 const BLANK = new Uint8Array(KEY_BYTES);
 
 /** Generates and stores a key. */
-export async function addTextKey(tx: SqlTransaction): Promise<TextKey> {
-  const key = randomBytes(KEY_BYTES);
+export async function addTextKey(tx: SqlTransaction, random: Random): Promise<TextKey> {
+  const key = random.bytes(KEY_BYTES);
   const id = await tx.insert('INSERT INTO text_keys (content) VALUES (?)', key);
   return { id, key: createSecretKey(key) };
 }

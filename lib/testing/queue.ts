@@ -224,7 +224,12 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
 
     async 'runs a task exclusively'(storage) {
       const gate = Promise.withResolvers<string>();
-      const first = storage.alone('upkeep', () => gate.promise);
+      const begun = Promise.withResolvers<void>();
+      const first = storage.alone('upkeep', () => {
+        begun.resolve();
+        return gate.promise;
+      });
+      await begun.promise;
       assert.equal(await storage.alone('upkeep', async () => 'second'), undefined);
       assert.equal(await storage.alone('grants', async () => 'other'), 'other');
       gate.resolve('first');

@@ -7,6 +7,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
+import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
 import { CountedSocket } from './counted-socket.ts';
@@ -76,13 +77,12 @@ export class Outbound implements Sends {
   readonly #secureContext: SecureContext;
   readonly #resolve: Resolve;
   readonly #timeoutMs: number;
+  readonly #clock: Clock;
 
-  constructor({
-    allowNetworks = [],
-    ca,
-    resolve = resolveName,
-    timeoutMs = EXCHANGE_TIMEOUT_MS,
-  }: OutboundOptions = {}) {
+  constructor(
+    { allowNetworks = [], ca, resolve = resolveName, timeoutMs = EXCHANGE_TIMEOUT_MS }: OutboundOptions,
+    clock: Clock,
+  ) {
     this.#rules = new AddressRules(allowNetworks);
     // Created once: loading some 150 certificates per connection would dominate the cost.
     this.#secureContext = createSecureContext({
@@ -92,12 +92,13 @@ export class Outbound implements Sends {
     });
     this.#resolve = resolve;
     this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
   }
 
   /** POSTs `body`. Never rejects; `signal` aborts the exchange. The response is bounded in time and in bytes. */
   async post({ url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
     const cut = new AbortController();
-    const timer = setTimeout(() => cut.abort('timeout'), this.#timeoutMs);
+    const timer = this.#clock.after(this.#timeoutMs, () => cut.abort('timeout'));
     const stop = () => cut.abort('stopped');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -105,7 +106,7 @@ export class Outbound implements Sends {
     try {
       const { hostname, port, target, host } = partsOf(url);
       const addresses = await this.#addressesOf(hostname, cut.signal);
-      const tcp = await dial(addresses, port, state, cut.signal);
+      const tcp = await dial(addresses, port, state, { clock: this.#clock, signal: cut.signal });
       let exceeded = () => cut.abort('too_large');
       const counted = new CountedSocket(tcp, {
         mostBytes: MOST_BYTES_BEFORE_ANSWER,
@@ -136,7 +137,7 @@ export class Outbound implements Sends {
           : new ExchangeFailure(reasonOf(error), wordsOf(error as Error));
       return result(state, failure.reason, failure.message);
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       signal.removeEventListener('abort', stop);
       for (const socket of state.sockets) socket.destroy();
     }
@@ -210,11 +211,13 @@ async function dial(
   addresses: string[],
   port: number,
   state: ExchangeState,
-  signal: AbortSignal,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Socket> {
   for (const [i, host] of addresses.entries()) {
     const isLast = i === addresses.length - 1;
-    const patience = isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(NEXT_ADDRESS_MS)]);
+    const tooLate = new AbortController();
+    const timer = isLast ? undefined : clock.after(NEXT_ADDRESS_MS, () => tooLate.abort());
+    const patience = AbortSignal.any([signal, tooLate.signal]);
     const socket = connectTcp({ host, port, noDelay: true });
     state.sockets.push(socket);
     try {
@@ -223,6 +226,8 @@ async function dial(
     } catch (error) {
       if (isLast || signal.aborted)
         throw new ExchangeFailure(reasonOf(error), `${host}: ${(error as Error).message}`);
+    } finally {
+      timer?.cancel();
     }
   }
   throw new ExchangeFailure('dns', 'no address'); // Unreachable: there is at least one address.

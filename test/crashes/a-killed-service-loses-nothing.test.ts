@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import type { Answer, Question } from '../fixtures/crashing-program.ts';
-import { seededRandom } from '../fixtures/simulated-disk.ts';
+import { seededRandom } from '../fixtures/seeded-random.ts';
 
 const LIVES = Number(process.env['LIVES'] ?? 100);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

@@ -14,7 +14,7 @@ import t, { type Test } from 'tap';
 import { flipsIn, flipsInLog, tryFlips } from '../fixtures/flipped-bits/flips.ts';
 import type { Finding, Flip } from '../fixtures/flipped-bits/flips-program.ts';
 import { filesWithLog, makeSampleDatabase } from '../fixtures/flipped-bits/sample-database.ts';
-import { seededRandom } from '../fixtures/simulated-disk.ts';
+import { seededRandom } from '../fixtures/seeded-random.ts';
 
 const FLIPS = Number(process.env['FLIPS'] ?? 150);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

@@ -21,7 +21,7 @@ import {
 import { type BrokenState, brokenStates } from '../fixtures/power-cuts/states.ts';
 import type { Said } from '../fixtures/power-cuts/told.ts';
 import type { Life } from '../fixtures/power-cuts/working-program.ts';
-import { seededRandom } from '../fixtures/simulated-disk.ts';
+import { seededRandom } from '../fixtures/seeded-random.ts';
 
 const CUTS = Number(process.env['POWER_CUTS'] ?? 400);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

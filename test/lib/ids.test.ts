@@ -1,13 +1,14 @@
 import t from 'tap';
 import { systemClock } from '../../lib/clock.ts';
 import { SortableIds, timeOfId } from '../../lib/ids.ts';
+import { systemRandom } from '../../lib/random.ts';
 
 const FORM = /^[0-9a-f]{48}$/;
 const NOW = Date.UTC(2026, 0, 1);
 
 function idsAt(times: number[]): string[] {
   let at = 0;
-  const ids = new SortableIds({ ...systemClock, now: () => times[at] as number });
+  const ids = new SortableIds({ ...systemClock, now: () => times[at] as number }, systemRandom);
   return times.map((_, i) => {
     at = i;
     return ids.next();

@@ -85,7 +85,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();
-    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
+    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, logger });
     this.#pool = pool;
     await pool.start(signal);
     const emitReady = () => void this.emit('ready');
@@ -94,6 +94,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const { probeAfterMs = PROBE_AFTER_MS, room } = this.#options;
     const place = new WorkFolderWatch({
       check: (how) => pool.checkWorkFolder(how),
+      clock,
       logger,
     });
     const watch = new RendererWatch({
@@ -128,7 +129,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
-    if (this.#cgroups) await closeCgroups(this.#cgroups);
+    if (this.#cgroups) await closeCgroups(this.#cgroups, this.#options.clock);
     this.#cgroups = undefined;
   }
 

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { ScenepressError } from '../../errors.ts';
+import { isNoRoom } from '../../disk.ts';
+import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 
 /** Primary result codes of SQLite, without the extended bits. */
@@ -120,6 +121,11 @@ export function explained(error: unknown, path: string): unknown {
 export function isFailedFlush(error: unknown): boolean {
   const { cause } = error as { cause?: { errcode?: number } };
   return cause?.errcode === FLUSH_FAILED;
+}
+
+/** Whether an error means that the disk is full. */
+export function isFullDisk(error: unknown): boolean {
+  return isScenepressError(error, 'storage_full') || isNoRoom(error);
 }
 
 /**

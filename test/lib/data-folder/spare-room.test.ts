@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { SpareRoom } from '../../../lib/data-folder/spare-room.ts';
 import { silentLogger } from '../../../lib/logger.ts';
-import { SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedDisk } from '../../fixtures/simulated-disk.ts';
 
 const SPARE_BYTES = 50_000;
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Documents } from '../../../lib/documents/documents.ts';
-import { PowerCut, SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
+import { PowerCut, SimulatedDisk } from '../../fixtures/simulated-disk.ts';
 
 function isPowerCut(error: unknown): boolean {
   return error instanceof PowerCut || (error instanceof Error && isPowerCut(error.cause));

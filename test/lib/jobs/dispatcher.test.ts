@@ -15,6 +15,7 @@ import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
@@ -81,6 +82,7 @@ async function setUp(
     events,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,
+    random: systemRandom,
     ...more,
   };
   const dispatcher: Dispatcher = new Dispatcher(options);

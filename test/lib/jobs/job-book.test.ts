@@ -110,9 +110,10 @@ for (const [name, open] of [
         book.finish(claim, failed, { durationMs: 1 }),
         book.finish(claim, completed(3), { durationMs: 1 }),
       ]);
-      t.match(ends[0], { job: { phase: 'failed' } });
+      const [phase, ...others] = new Set(ends.flatMap((end) => end?.job?.phase ?? []));
+      t.same(others, []);
       t.equal(await book.finish(claim, completed(9), { durationMs: 1 }), undefined);
-      t.equal(await ledger.available('a'), 100);
+      t.equal(await ledger.available('a'), phase === 'completed' ? 97 : 100);
     });
   });
 }

@@ -10,6 +10,7 @@ import {
   type JobOutcome,
   type JobRecord,
   type Ledger,
+  type LedgerStore,
   Pricing,
   StoredLedger,
 } from '../../../lib/index.ts';
@@ -24,7 +25,8 @@ import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { seededRandom } from '../../fixtures/simulated-disk.ts';
+import { LateStores } from '../../fixtures/late-stores.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 // Random histories of the service's core, checked against a simple model: jobs are opened, claimed by two workers, given
 // back, ended and canceled; leases lapse and their workers return; outcomes are sent; credits are granted; days pass; the
@@ -266,10 +268,12 @@ async function inspect({ folder, model, book, ledger }: World): Promise<void> {
 async function live(
   t: Test,
   { lives, seed }: History,
-  makeLedger: (world: Omit<World, 'ledger' | 'book' | 'deliveries'>) => Ledger,
+  makeLedger: (store: LedgerStore, clock: FakeClock) => Ledger,
 ) {
   const random = seededRandom(seed);
   const clock = new FakeClock('2026-11-21T10:00:00Z');
+  // Half of the histories happen on stores that are late.
+  const late = seed % 2 === 0 ? new LateStores(seed) : undefined;
   const model: Model = {
     jobs: new Map(),
     claims: [],
@@ -283,8 +287,8 @@ async function live(
   for (const [number, { actions, flushesLeft }] of [...lives, last].entries()) {
     const failure = new PowerFailure(path, join(root, `life-${number + 1}`), random);
     const folder = new DataFolder(path, { flushFile: () => failure.flush(), onFatal: () => {} });
-    const ledger = makeLedger({ clock, folder, model });
-    const { storage } = folder;
+    const storage = late?.of(folder.storage) ?? folder.storage;
+    const ledger = makeLedger(late?.of(folder.ledgerStore) ?? folder.ledgerStore, clock);
     const deliveries = new DeliveryBook({ storage, clock });
     const book = new JobBook({ storage, ledger, pricing: new Pricing(), clock, outcomes: deliveries });
     const world = { clock, folder, ledger, book, deliveries, model };
@@ -383,12 +387,7 @@ const seed = process.env['FC_SEED'] ? { seed: Number(process.env['FC_SEED']) } :
 t.test('with a ledger that joins transactions, random histories stay consistent', async (t) => {
   await fc.assert(
     fc.asyncProperty(history, (history) =>
-      live(
-        t,
-        history,
-        ({ folder, clock }) =>
-          new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth: 60, clock }),
-      ),
+      live(t, history, (store, clock) => new StoredLedger({ store, freeCreditsPerMonth: 60, clock })),
     ),
     { numRuns: RUNS, ...seed },
   );

@@ -2,12 +2,17 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { DataFolder, StoredLedger } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { LateStores } from '../../fixtures/late-stores.ts';
 
 interface Books {
   ledger: StoredLedger;
   clock: FakeClock;
   folder: DataFolder;
 }
+
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const late = new LateStores(SEED);
+t.comment(`SEED=${SEED}`);
 
 async function openBooks(t: Test, freeCreditsPerMonth = 1000): Promise<Books> {
   const folder = new DataFolder(t.testdir());
@@ -17,7 +22,7 @@ async function openBooks(t: Test, freeCreditsPerMonth = 1000): Promise<Books> {
   return {
     folder,
     clock,
-    ledger: new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth, clock }),
+    ledger: new StoredLedger({ store: late.of(folder.ledgerStore), freeCreditsPerMonth, clock }),
   };
 }
 
@@ -125,11 +130,12 @@ t.test('a clock that jumps back and forth does not grant a month twice', async (
 });
 
 t.test('the monthly grant covers every known account, and later use grants nothing more', async (t) => {
-  const { ledger, clock } = await openBooks(t, 100);
+  const { ledger, clock, folder } = await openBooks(t, 100);
   await ledger.balance('a');
   await ledger.balance('__proto__');
   clock.set('2027-01-01T00:00:01Z');
   await ledger.grantMonth();
+  t.same(await folder.ledgerStore.ownersNotIn('2027-01', 10), []);
   await ledger.grantMonth();
   for (const owner of ['a', '__proto__']) {
     t.equal((await ledger.balance(owner)).total, 100);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { damageOf, resealed } from '../../../lib/storage/sqlite/log-frames.ts';
-import { seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const COMMITS = 60;

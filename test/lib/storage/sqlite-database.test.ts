@@ -17,7 +17,7 @@ import {
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
-import { seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 async function open(
   t: Test,

@@ -3,6 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTcp, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { ANSWER_BYTES } from '../../../lib/webhooks/http-exchange.ts';
 import { EXCHANGE_TIMEOUT_MS, Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
@@ -16,12 +17,8 @@ const BODY = Buffer.from('{"jobId":"1","metadata":"数学"}');
 const never = new AbortController().signal;
 
 function outbound(options: OutboundOptions = {}): Outbound {
-  return new Outbound({
-    allowNetworks: [LOOPBACK],
-    ca: authority.ca,
-    resolve: async () => ['127.0.0.1'],
-    ...options,
-  });
+  const defaults = { allowNetworks: [LOOPBACK], ca: authority.ca, resolve: async () => ['127.0.0.1'] };
+  return new Outbound({ ...defaults, ...options }, systemClock);
 }
 
 function post(port: number, options?: OutboundOptions, url = `https://receiver.test:${port}/hook?a=b`) {
@@ -161,7 +158,10 @@ t.test('a certificate must be trusted, valid and issued for the name', async (t)
   const { port } = await webhookReceiver(t, certificate);
   t.match(await post(port, {}, `https://other.test:${port}/`), { status: 0, reason: 'tls', sent: false });
   t.match(await post(port, {}, `https://127.0.0.1:${port}/`), { status: 200 });
-  const stranger = new Outbound({ allowNetworks: [LOOPBACK], resolve: async () => ['127.0.0.1'] });
+  const stranger = new Outbound(
+    { allowNetworks: [LOOPBACK], resolve: async () => ['127.0.0.1'] },
+    systemClock,
+  );
   const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
   t.match(await stranger.post(request, never), { status: 0, reason: 'tls', detail: /certificate/ });
   t.teardown(() => {

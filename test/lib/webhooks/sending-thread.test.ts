@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { silentLogger } from '../../../lib/index.ts';
+import { silentLogger, systemClock } from '../../../lib/index.ts';
 import { OutboundThread } from '../../../lib/webhooks/outbound-thread.ts';
 import { temporaryFolder } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
@@ -99,6 +99,7 @@ t.test('names are resolved by the `resolve` option, in the thread of the caller'
   };
   const thread = new OutboundThread({
     options: { ...outbound, resolve, timeoutMs: 1_000 },
+    clock: systemClock,
     logger: silentLogger,
   });
   thread.start();

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
+import { systemClock } from '../../../../lib/clock.ts';
 import { killSession, killTree } from '../../../../lib/render/end/stray-processes.ts';
 import { ended, processesBelow, processesNamed } from '../../../fixtures/processes.ts';
 
@@ -17,22 +18,22 @@ t.test('killTree kills a process tree and nothing else', async (t) => {
   const [session, other] = [await startSession('7654321.5'), await startSession('7654321.6')];
   const below = processesBelow(session.pid);
   t.ok(below.length > 0);
-  killTree(session.pid);
+  killTree(session.pid, systemClock);
   await ended(below, 1000);
   await session.over;
   t.equal(session.sleepers().length, 1, 'the orphan is not part of the tree');
   t.ok(processesBelow(other.pid).length > 0, 'the other session still runs');
-  killTree(other.pid);
+  killTree(other.pid, systemClock);
   await other.over;
-  for (const { pid } of [session, other]) killSession(pid);
+  for (const { pid } of [session, other]) killSession(pid, systemClock);
 });
 
 t.test('killSession kills a session, orphans included, once its leader has ended', async (t) => {
   const session = await startSession('7654321.7');
-  killSession(session.pid);
+  killSession(session.pid, systemClock);
   t.ok(session.sleepers().length > 1, 'not while its leader runs');
   process.kill(session.pid, 'SIGKILL');
   await session.over;
-  killSession(session.pid);
+  killSession(session.pid, systemClock);
   await ended(session.sleepers(), 1000);
 });

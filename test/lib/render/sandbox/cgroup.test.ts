@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../../lib/clock.ts';
 import { arrange, ownGroup } from '../../../../lib/render/sandbox/cgroup.ts';
 import { makeOwnGroup, removeOwnGroup } from '../../../../lib/render/sandbox/own-cgroup.ts';
 
@@ -92,9 +93,9 @@ t.test('root creates a group at the top and removes those of killed services', a
   t.ok(existsSync(join(top, 'scenepress-1-999999999-1')), 'ids of another namespace mean nothing here');
   t.not(makeOwnGroup(top, ['memory', 'pids']), own, 'each service has one');
   rmSync(join(own, 'cgroup.subtree_control')); // The kernel removes it together with the group.
-  await removeOwnGroup(own);
+  await removeOwnGroup(own, systemClock);
   t.notOk(existsSync(own));
-  await removeOwnGroup(top);
+  await removeOwnGroup(top, systemClock);
   t.ok(existsSync(top), 'a group that was not created here is kept');
 });
 
