@@ -230,7 +230,7 @@ t.test('each attempt is signed with the secret of its moment', async (t) => {
 
 t.test('sending again is a delivery of its own with one attempt, the same body and a mark', async (t) => {
   let status = 200;
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) =>
+  const { endJob, sender, receiver, url, deliveries, clock, folder } = await open(t, (response) =>
     response.writeHead(status).end(),
   );
   sender.start();
@@ -241,6 +241,7 @@ t.test('sending again is a delivery of its own with one attempt, the same body a
   clock.advance(1_000);
   const again = await deliveries.sendAgain(first.deliveryId, { owner: 'ada' });
   t.match(again, { jobId, status: 'waiting', attempts: [], repeats: first.deliveryId });
+  t.ok(await folder.storage.deliveries.get(again.deliveryId), 'it is stored when it is told');
   sender.wake();
   t.match(await become({ deliveries }, 'failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
   const [one, two] = receiver.received;
