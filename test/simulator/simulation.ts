@@ -11,6 +11,7 @@ import { ASSET_URL, Life } from './simulated-life.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
+const INSTANT_MS = 50;
 const OWNERS = ['ada', 'eve', 'kim'];
 const CODE = 'class A(Scene): pass';
 const REFUSALS = /too_many_failures|insufficient_credits|queue_full|conflict|not_running|not_found|storage_f/;
@@ -79,8 +80,11 @@ export class Simulation {
     await this.#begin();
     while (this.#current.clock.now() < endMs || this.#nowMs < endMs) {
       await this.#act();
-      await this.#pass(this.#random() * 2 * actEveryMs);
-      if (this.#random() < actEveryMs / crashEveryMs || this.#current.isDead) await this.#crash();
+      const crashes = this.#random() < actEveryMs / crashEveryMs;
+      // Half of the crashes come while or just after something is done.
+      const mostMs = crashes && this.#random() < 0.5 ? INSTANT_MS : 2 * actEveryMs;
+      await this.#pass(this.#random() * mostMs);
+      if (crashes || this.#current.isDead) await this.#crash();
       if (this.#failure) throw this.#failure;
     }
     this.#world.isFaulty = false;

@@ -222,7 +222,7 @@ t.test(
   'sendAgain creates a separate delivery with one attempt, the same body and an extra header',
   async (t) => {
     let status = 200;
-    const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) =>
+    const { endJob, sender, receiver, url, deliveries, clock, folder } = await open(t, (response) =>
       response.writeHead(status).end(),
     );
     sender.start();
@@ -233,6 +233,7 @@ t.test(
     clock.advance(1_000);
     const again = await deliveries.sendAgain(first.deliveryId, { owner: 'ada' });
     t.match(again, { jobId, status: 'waiting', attempts: [], repeats: first.deliveryId });
+    t.ok(await folder.storage.deliveries.get(again.deliveryId), 'it is stored when `sendAgain` resolves');
     sender.wake();
     t.match(await become({ deliveries }, 'failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
     const [one, two] = receiver.received;
