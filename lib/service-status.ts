@@ -65,9 +65,9 @@ const RENDERER_BROKEN =
   'A small scene could not be rendered; jobs wait until it is, which is tried again and again. The log has the reason; ' +
   '`scenepress doctor` looks for it.';
 
-const PLACELESS =
-  'Renders in progress have no place: their folder, work in the data folder, is no folder or can’t be written to. Jobs ' +
-  'wait until it can. Let the service write to it, or remove what is there: it is then made again. The log has the cause.';
+const WORK_FOLDER_UNUSABLE =
+  'The work folder (work in the data folder) is not a folder or can’t be written to. Jobs wait until it can. Let the ' +
+  'service write to it, or remove it: it is then created again. The log has the cause.';
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
   'memory, the store of artifacts). Accepted jobs wait, and are tried again and again. The log says what is missing.';
@@ -80,7 +80,7 @@ export function problemsOf(service: {
   /** The probe scene does not render. */
   broken: boolean;
   /** The work folder cannot be used. */
-  placeless: boolean;
+  workFolderUnusable: boolean;
   diskFull: boolean;
   /** The last attempt failed for lack of a system resource. */
   isShortage: boolean;
@@ -88,7 +88,7 @@ export function problemsOf(service: {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
-    ...(service.placeless ? [{ part: 'disk' as const, message: PLACELESS }] : []),
+    ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
     ...(service.diskFull ? [DISK_FULL] : []),
     ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),

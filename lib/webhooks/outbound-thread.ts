@@ -19,7 +19,7 @@ const MOST_UNANSWERED_AT_START = 30;
 const RESTART_FIRST_MS = 500;
 const RESTART_LONGEST_MS = 30_000;
 /** The deadline for a request to end after it was aborted. */
-const CUT_GRACE_MS = 2_000;
+const ABORT_GRACE_MS = 2_000;
 /** More than it needs; when exceeded, the thread crashes instead of the service. */
 const MOST_HEAP_MB = 512;
 
@@ -96,17 +96,17 @@ export class OutboundThread implements Sends {
     const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
     this.#underWay.set(id, { request, end: resolve });
     let late: NodeJS.Timeout | undefined;
-    const cut = () => {
+    const abort = () => {
       if (!this.#isReady) return this.#end(id, stopped({ sent: false }));
-      this.#tell({ type: 'cut', id });
-      late = setTimeout(() => this.#end(id, stopped({ sent: true })), CUT_GRACE_MS);
+      this.#tell({ type: 'abort', id });
+      late = setTimeout(() => this.#end(id, stopped({ sent: true })), ABORT_GRACE_MS);
     };
-    signal.addEventListener('abort', cut, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
     if (this.#isReady) this.#tell({ type: 'post', id, request });
     else if (!this.#worker && !this.#restart) this.#startThread();
     const result = await promise;
     clearTimeout(late);
-    signal.removeEventListener('abort', cut);
+    signal.removeEventListener('abort', abort);
     return result;
   }
 
