@@ -44,7 +44,7 @@ t.test('a file in its place is noticed within seconds; jobs wait until it is gon
   const [problem] = service.status().problems;
   t.match(problem, {
     part: 'disk',
-    message: /work in the data folder.*Jobs wait.*remove what is there.*log/s,
+    message: /work in the data folder.*Jobs wait.*remove it.*log/s,
   });
   t.notMatch(problem?.message, folder, 'no path of the machine is told');
   const waiting = await enqueue(service, {});
