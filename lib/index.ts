@@ -60,7 +60,6 @@ export type {
   LedgerAccount,
   LedgerEntry,
   LedgerStore,
-  Reserve,
 } from './ledger/ledger-store.ts';
 export { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
 export {
@@ -83,6 +82,7 @@ export type {
   QueueState,
 } from './queue/queue.ts';
 export type { QueueOptions } from './queue/queue-options.ts';
+export { type Random, systemRandom } from './random.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';

@@ -230,7 +230,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (!isTerminal(job.phase)) {
       throw new ScenepressError(
         'conflict',
-        `Job ${jobId} is not over. Cancel it first, or wait for its end.`,
+        `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`,
       );
     }
     const forgotten = await forgetJob(this.#parts, job);

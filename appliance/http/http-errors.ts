@@ -85,7 +85,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
         headers: TRY_AGAIN,
         body: {
           error: 'Service Unavailable',
-          message: 'The service can’t take this now. Try again shortly.',
+          message: 'The service can’t accept this request now. Try again shortly.',
         },
       };
     case 'storage_locked':

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { isoTime } from '../clock.ts';
 import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
@@ -102,7 +103,12 @@ async function copyInto(
   }
   const files: Manifest['files'] = {};
   for (const path of await filesIn(part)) files[path] = await fingerprintOf(join(part, path));
-  const manifest: Manifest = { format: 1, createdAt: new Date().toISOString(), jobs: contents.jobs, files };
+  const manifest: Manifest = {
+    format: 1,
+    createdAt: isoTime(source.clock.now()),
+    jobs: contents.jobs,
+    files,
+  };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
   await syncTree(part);
   await rename(part, target);
@@ -170,7 +176,8 @@ async function tryPlace(part: string, target: string): Promise<void> {
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
   const check = await realDisk.read(join(backup, DATA_FILES.masterKeyCheck));
-  if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
+  if (check && !masterKey.opens(check.toString().trim().split('\n')))
+    throw wrongKey('it decrypts none of them');
   return masterKey;
 }
 
@@ -290,7 +297,7 @@ async function refuseExisting(path: string, what: string): Promise<void> {
   if (names.length === 0) return;
   throw new ScenepressError(
     'conflict',
-    `${what} ${path} exists and isn't empty. Nothing is overwritten: name another.`,
+    `${what} ${path} exists and isn't empty. Nothing was overwritten; name another folder.`,
   );
 }
 

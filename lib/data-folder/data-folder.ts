@@ -2,6 +2,7 @@ import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { FileAssetStore } from '../assets/file-asset-store.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
 import { type Disk, realDisk } from '../disk.ts';
 import { Documents } from '../documents/documents.ts';
@@ -11,6 +12,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
@@ -25,6 +27,8 @@ export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom
   spareRoom?: SpareRoomOptions;
   /** The file system for everything but the database. Default: that of the machine. */
   disk?: Disk;
+  /** The source of secrets, keys and nonces. Default: cryptographically secure. */
+  random?: Random;
 }
 
 /** The size of the data, in bytes. */
@@ -43,6 +47,8 @@ export class DataFolder {
   readonly #database: SqliteDatabase;
   readonly #lock: FolderLock;
   readonly #disk: Disk;
+  /** The source of time. */
+  readonly clock: Clock;
   readonly #documents: Documents;
   readonly masterKeyFiles: MasterKeyFiles;
   /** The tail of the queue of exclusive tasks. */
@@ -59,24 +65,35 @@ export class DataFolder {
   /** Called for every flushed group commit. */
   onFlush: (flush: Flush) => void = () => {};
 
-  constructor(folder: string, { spareRoom, disk = realDisk, ...options }: DataFolderOptions = {}) {
+  constructor(
+    folder: string,
+    {
+      spareRoom,
+      disk = realDisk,
+      clock = systemClock,
+      random = systemRandom,
+      ...options
+    }: DataFolderOptions = {},
+  ) {
     this.path = resolve(folder);
     this.#disk = disk;
+    this.clock = clock;
     this.#lock = new FolderLock(this.path);
-    this.room = new SpareRoom(this.path, { disk: this.#disk, ...spareRoom });
+    this.room = new SpareRoom(this.path, { disk, clock, random, ...spareRoom });
     const onNoRoom = () => this.room.ranOut();
     this.#database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
       ...options,
+      clock,
       onNoRoom,
       onFlush: (flush) => this.onFlush(flush),
     });
-    this.storage = new SqlStorage(this.#database);
+    this.storage = new SqlStorage(this.#database, random);
     this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
     this.#documents = new Documents({ disk: this.#disk, folder: this.path, onNoRoom });
     this.accountStore = this.#documents.accounts;
     this.keyStore = this.#documents.keys;
     this.settings = this.#documents.settings;
-    this.masterKeyFiles = new MasterKeyFiles(this.path, this.#disk);
+    this.masterKeyFiles = new MasterKeyFiles(this.path, disk, { clock, random });
     this.assets = new FileAssetStore(join(this.path, DATA_FILES.artifacts));
   }
 

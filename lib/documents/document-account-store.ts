@@ -86,7 +86,7 @@ function assertFree(draft: Draft<Account>, { accountId, email }: Account): void 
   if (email === '') return;
   const other = draft.find(EMAIL, email.toLowerCase());
   if (!other || other.accountId === accountId) return;
-  throw new ScenepressError('conflict', `There is an account with the address ${email} already.`);
+  throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
 }
 
 function put(draft: Draft<Account>, account: Account): void {

@@ -100,8 +100,8 @@ export class DocumentFile<Data> implements Adapter<Data> {
     if ((await this.#disk.stampOf(this.path)) === this.#stamp) return;
     throw new ScenepressError(
       'conflict',
-      `Nothing was changed: ${this.path} was changed by something else while Scenepress runs. Restart Scenepress, which ` +
-        'takes that up, then repeat the command.',
+      `Nothing was changed: ${this.path} was changed by another program while Scenepress runs. Restart Scenepress, so ` +
+        'that it reads the file again, then repeat the command.',
     );
   }
 
@@ -122,8 +122,8 @@ export class DocumentFile<Data> implements Adapter<Data> {
   #uncertain(cause?: unknown): ScenepressError {
     return new ScenepressError(
       'storage_failed',
-      `Whether ${this.path} was changed is unknown: the disk failed during a change. Restart Scenepress, which reads it ` +
-        'again; until then it is not changed again.',
+      `The disk failed during a change of ${this.path}: whether the file was changed is unknown. Restart Scenepress, ` +
+        'which reads the file again; until then, it is not changed again.',
       { cause },
     );
   }

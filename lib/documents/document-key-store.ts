@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setImmediate as turn } from 'node:timers/promises';
+import { turn } from '../clock.ts';
 import { DATA_FILES } from '../data-files.ts';
 import { ScenepressError } from '../errors.ts';
 import { isWebhookUrl } from '../jobs/render-request.ts';

@@ -60,7 +60,7 @@ export class Documents {
 function missing(path: string): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
-    `${path} is missing. Nothing was changed. Put it back, from a backup if need be; if you can't, ` +
+    `${path} is missing. Nothing was changed. Put the file back, or take it from a backup; if you can't, ` +
       '`scenepress recover` makes an empty one.',
   );
 }

@@ -55,7 +55,7 @@ function salvageList<Row extends object>(
 ): void {
   if (text === undefined) {
     if (!isWhole) return;
-    found.faults.push(`${file}: it is missing, with all that it held`);
+    found.faults.push(`${file}: it is missing; its contents are lost`);
     found.contents.set(file, format.printer()([]));
     return;
   }

@@ -4,6 +4,7 @@ import type { Gate } from '../gate.ts';
 import { randomId } from '../ids.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
+import type { Random } from '../random.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import { within } from '../within.ts';
@@ -27,6 +28,8 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   /** A {@link Gate}. */
   gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
   owners: Pick<Owners, 'precedenceOf'>;
+  /** The source of worker ids. */
+  random: Random;
 }
 
 /** Claims queued jobs for idle workers and runs their attempts. */
@@ -36,7 +39,7 @@ export class Dispatcher {
   readonly #leases: Leases;
   readonly #hold: BeginHold;
   /** The worker id, new after each start, so claims of an earlier run are recognized as orphaned. */
-  #worker = randomId('worker');
+  #worker: string;
   #renderer: Renders | undefined;
   /** By job. */
   readonly #running = new Map<string, Attempt>();
@@ -55,6 +58,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { storage, book, owners, clock, logger } = options;
+    this.#worker = randomId('worker', options.random);
     this.#hold = new BeginHold(clock, () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, owners);
@@ -94,7 +98,7 @@ export class Dispatcher {
   /** Starts to dispatch queued jobs to a warm renderer. Without a renderer, jobs are only counted. */
   async start(renderer: Renders | undefined): Promise<void> {
     this.#stopping = new AbortController();
-    this.#worker = randomId('worker');
+    this.#worker = randomId('worker', this.#options.random);
     await this.#backlog.refresh();
     this.#renderer = renderer;
     this.#leases.start();

@@ -8,10 +8,10 @@ export const RENDERER_FAILED: string =
   `The renderer failed ${MOST_ATTEMPTS} times while rendering this scene. ` +
   'That is a fault of the renderer, not of the scene; please tell the operator of this service.';
 export const NOT_STORED: string =
-  'The video was rendered, but this service could not store it. That is no fault of the scene; please tell the ' +
+  'The video was rendered, but this service could not store it. The scene is not the cause; please tell the ' +
   'operator of this service.';
 export const NO_ROOM: string =
-  'The disk of this service has no room for the video. That is no fault of the scene; please tell the operator ' +
+  'The disk of this service has no space for the video. The scene is not the cause; please tell the operator ' +
   'of this service.';
 
 /**

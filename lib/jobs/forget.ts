@@ -6,7 +6,7 @@ import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { isTerminal, type JobRecord, orphanKeysOf } from './job.ts';
 
 /** Replaces the error of a forgotten job, which may quote its code. */
-export const FORGOTTEN: string = 'The render failed. Why was removed together with its code.';
+export const FORGOTTEN: string = 'The render failed. The error message was removed together with the code.';
 
 interface World {
   storage: Storage;

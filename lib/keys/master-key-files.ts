@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
+import { type Random, systemRandom } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 
@@ -30,12 +32,20 @@ export interface MasterKeyOptions {
 export class MasterKeyFiles {
   readonly #folder: string;
   readonly #disk: Disk;
+  readonly #clock: Clock;
+  readonly #random: Random;
   #loaded: Promise<MasterKeys> | undefined;
   #isGiven = false;
 
-  constructor(folder: string, disk: Disk) {
+  constructor(
+    folder: string,
+    disk: Disk,
+    { clock = systemClock, random = systemRandom }: { clock?: Clock; random?: Random } = {},
+  ) {
     this.#folder = folder;
     this.#disk = disk;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /**
@@ -68,16 +78,22 @@ export class MasterKeyFiles {
   async begin(given: string | undefined): Promise<void> {
     const keys = await this.load();
     if (this.#isGiven && given === undefined) {
-      throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
+      throw new ScenepressError(
+        'invalid_request',
+        'The master key is not kept in the data folder: give the new key, too.',
+      );
     }
     if (!this.#isGiven && given !== undefined) {
-      const message = 'The master key is kept in the data folder, where a new one is made: name none.';
+      const message =
+        'The master key is kept in the data folder and the new one is generated there: do not give a key.';
       throw new ScenepressError('invalid_request', message);
     }
     const { current } = keys;
-    const next = given === undefined ? MasterKey.random() : keyOf(given, 'The new master key');
+    const next = given === undefined ? MasterKey.random(this.#random) : keyOf(given, 'The new master key');
     const lines =
-      given === undefined ? [next.toHex()] : [current.seal(next.toHex()), next.seal(current.toHex())];
+      given === undefined
+        ? [next.toHex()]
+        : [current.seal(next.toHex(), this.#random), next.seal(current.toHex(), this.#random)];
     if (next.id !== current.id) await this.#write(DATA_FILES.nextMasterKey, lines.join('\n'));
     keys.change(next);
   }
@@ -91,7 +107,7 @@ export class MasterKeyFiles {
     const next = (await this.#read(DATA_FILES.nextMasterKey)) ?? '';
     const isKept = !this.#isGiven && isPlain(next);
     const former = isKept ? await this.#keepFormer() : null;
-    await this.#write(DATA_FILES.masterKeyCheck, current.seal(CHECK_TEXT));
+    await this.#write(DATA_FILES.masterKeyCheck, current.seal(CHECK_TEXT, this.#random));
     if (isKept)
       await this.#disk.rename(this.#path(DATA_FILES.nextMasterKey), this.#path(DATA_FILES.masterKey));
     else await this.#disk.remove(this.#path(DATA_FILES.nextMasterKey));
@@ -106,31 +122,32 @@ export class MasterKeyFiles {
     let hex = given ?? (await this.#read(DATA_FILES.masterKey));
     if (hex === undefined) {
       if (checks) throw this.#missing();
-      hex = MasterKey.random().toHex();
+      hex = MasterKey.random(this.#random).toHex();
       await this.#write(DATA_FILES.masterKey, hex);
     }
     const key = keyOf(hex, where);
     const keys = await this.#keysBeside(key);
-    if (!checks) await this.#write(DATA_FILES.masterKeyCheck, key.seal(CHECK_TEXT));
+    if (!checks) await this.#write(DATA_FILES.masterKeyCheck, key.seal(CHECK_TEXT, this.#random));
     else if (!keys?.current.opens(checks) && !keys?.former?.opens(checks)) throw this.#wrong(where);
-    return keys ?? new MasterKeys(key);
+    return keys ?? new MasterKeys(key, { random: this.#random });
   }
 
   /** The keys of an interrupted rotation; undefined when `key` is neither of them. */
   async #keysBeside(key: MasterKey): Promise<MasterKeys | undefined> {
     const next = await this.#read(DATA_FILES.nextMasterKey);
-    if (next === undefined) return new MasterKeys(key);
+    const random = this.#random;
+    if (next === undefined) return new MasterKeys(key, { random });
     if (isPlain(next)) {
       const nextKey = keyOf(next, this.#path(DATA_FILES.nextMasterKey));
-      if (!this.#isGiven) return new MasterKeys(nextKey, { former: key });
+      if (!this.#isGiven) return new MasterKeys(nextKey, { former: key, random });
       const kept = await this.#read(DATA_FILES.masterKey);
       const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, DATA_FILES.masterKey) : nextKey;
-      return new MasterKeys(key, { former: other });
+      return new MasterKeys(key, { former: other, random });
     }
     const sealed = next.split('\n').find((line) => key.opens(line));
     return sealed === undefined
       ? undefined
-      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)) });
+      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)), random });
   }
 
   async #keepFormer(): Promise<string | null> {
@@ -142,7 +159,7 @@ export class MasterKeyFiles {
       if (name.endsWith('.new')) await this.#disk.remove(this.#path(name));
       else if ((await this.#read(name)) === hex) return name;
     }
-    const name = `${FORMER_MASTER_KEY_PREFIX}${new Date().toISOString().replaceAll(':', '-')}`;
+    const name = `${FORMER_MASTER_KEY_PREFIX}${isoTime(this.#clock.now()).replaceAll(':', '-')}`;
     await this.#write(name, hex);
     return name;
   }

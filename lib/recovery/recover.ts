@@ -1,5 +1,6 @@
 import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
 import { DAMAGED_PREFIX, DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
 import { DataFolder } from '../data-folder/data-folder.ts';
 import { FolderLock } from '../data-folder/folder-lock.ts';
@@ -36,7 +37,7 @@ export interface RecoveryReport {
 export interface RecoverOptions {
   /** When false, nothing is changed. */
   apply?: boolean;
-  /** The time in the name of the folder with the original files. */
+  /** The time in the name of the folder with the original files. Default: the system's. */
   now?: Date;
 }
 
@@ -47,7 +48,7 @@ export interface RecoverOptions {
  */
 export async function recover(
   path: string,
-  { apply = false, now = new Date() }: RecoverOptions = {},
+  { apply = false, now = new Date(systemClock.now()) }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
   const names = await realDisk.list(folder).catch((): string[] => []);
@@ -62,7 +63,7 @@ export async function recover(
     await mkdir(work, { mode: 0o700 });
     // Works on a copy, because opening a database changes it.
     for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
-    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'));
+    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'), now);
     const documents = await salvageDocuments(realDisk, folder);
     const report: RecoveryReport = {
       folder,
@@ -90,12 +91,13 @@ export async function recover(
 async function examine(
   damagedPath: string,
   newPath: string,
+  now: Date,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
   const { faults, laterLog } = await mend(damagedPath);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
   const source = new Connection(damagedPath);
   try {
-    const lost = salvage(source, target);
+    const lost = salvage(source, target, now);
     if (laterLog) {
       const laterPath = `${damagedPath}-later`;
       await copyFile(damagedPath, laterPath);

@@ -37,12 +37,14 @@ export async function exchange(
   request.on('error', (error: NodeJS.ErrnoException) => {
     reject(error.code?.startsWith('HPE_') ? new ExchangeFailure('protocol', error.message) : error);
   });
-  request.once('upgrade', () => reject(new ExchangeFailure('protocol', 'it wants another protocol')));
+  request.once('upgrade', () =>
+    reject(new ExchangeFailure('protocol', 'the receiver asks for a protocol upgrade')),
+  );
   let interim = 0;
   request.on('information', () => {
     interim += 1;
     if (interim <= MOST_INTERIM) return;
-    reject(new ExchangeFailure('protocol', `more than ${MOST_INTERIM} interim answers (1xx)`));
+    reject(new ExchangeFailure('protocol', `more than ${MOST_INTERIM} interim responses (1xx)`));
     // Destroyed immediately: the received data may hold thousands more.
     request.destroy();
   });
@@ -59,7 +61,7 @@ export async function exchange(
     response.once('error', reject);
     response.once('close', () => {
       if (response.complete) resolve();
-      else reject(new ExchangeFailure('reset', 'the answer was broken off'));
+      else reject(new ExchangeFailure('reset', 'the connection closed before the end of the response'));
     });
   });
   state.sent = true;

@@ -7,6 +7,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
+import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
 import { CountedSocket } from './counted-socket.ts';
@@ -48,7 +49,7 @@ export interface OutboundRequest {
 
 /** Sends requests: {@link Outbound}, or a thread that uses it. */
 export interface Sends {
-  /** Never rejects; `signal` controllers the exchange. */
+  /** Never rejects; `signal` aborts the exchange. */
   post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult>;
 }
 
@@ -76,13 +77,12 @@ export class Outbound implements Sends {
   readonly #secureContext: SecureContext;
   readonly #resolve: Resolve;
   readonly #timeoutMs: number;
+  readonly #clock: Clock;
 
-  constructor({
-    allowNetworks = [],
-    ca,
-    resolve = resolveName,
-    timeoutMs = EXCHANGE_TIMEOUT_MS,
-  }: OutboundOptions = {}) {
+  constructor(
+    { allowNetworks = [], ca, resolve = resolveName, timeoutMs = EXCHANGE_TIMEOUT_MS }: OutboundOptions,
+    clock: Clock,
+  ) {
     this.#rules = new AddressRules(allowNetworks);
     // Created once: loading some 150 certificates per connection would dominate the cost.
     this.#secureContext = createSecureContext({
@@ -92,12 +92,13 @@ export class Outbound implements Sends {
     });
     this.#resolve = resolve;
     this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
   }
 
-  /** POSTs `body`. Never rejects; `signal` controllers the exchange. The response is bounded in time and in bytes. */
+  /** POSTs `body`. Never rejects; `signal` aborts the exchange. The response is bounded in time and in bytes. */
   async post({ url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort('timeout'), this.#timeoutMs);
+    const timer = this.#clock.after(this.#timeoutMs, () => controller.abort('timeout'));
     const stop = () => controller.abort('stopped');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -105,7 +106,7 @@ export class Outbound implements Sends {
     try {
       const { hostname, port, target, host } = partsOf(url);
       const addresses = await this.#addressesOf(hostname, controller.signal);
-      const tcp = await dial(addresses, port, state, controller.signal);
+      const tcp = await dial(addresses, port, state, { clock: this.#clock, signal: controller.signal });
       let exceeded = () => controller.abort('too_large');
       const counted = new CountedSocket(tcp, {
         mostBytes: MOST_BYTES_BEFORE_ANSWER,
@@ -123,11 +124,11 @@ export class Outbound implements Sends {
       return result(state, null, null);
     } catch (error) {
       if (controller.signal.reason === 'timeout') {
-        return result(state, 'timeout', `not done within ${this.#timeoutMs / 1000} s`);
+        return result(state, 'timeout', `not finished within ${this.#timeoutMs / 1000} s`);
       }
       if (controller.signal.reason === 'too_large') {
         const most = `${MOST_BYTES_BEFORE_ANSWER / 1024} KiB`;
-        return result(state, 'too_large', `more than ${most} before the answer's headers were complete`);
+        return result(state, 'too_large', `more than ${most} before the response headers were complete`);
       }
       if (controller.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
       const failure =
@@ -136,7 +137,7 @@ export class Outbound implements Sends {
           : new ExchangeFailure(reasonOf(error), wordsOf(error as Error));
       return result(state, failure.reason, failure.message);
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       signal.removeEventListener('abort', stop);
       for (const socket of state.sockets) socket.destroy();
     }
@@ -210,11 +211,13 @@ async function dial(
   addresses: string[],
   port: number,
   state: ExchangeState,
-  signal: AbortSignal,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Socket> {
   for (const [i, host] of addresses.entries()) {
     const isLast = i === addresses.length - 1;
-    const patience = isLast ? signal : AbortSignal.any([signal, AbortSignal.timeout(NEXT_ADDRESS_MS)]);
+    const tooLate = new AbortController();
+    const timer = isLast ? undefined : clock.after(NEXT_ADDRESS_MS, () => tooLate.abort());
+    const patience = AbortSignal.any([signal, tooLate.signal]);
     const socket = connectTcp({ host, port, noDelay: true });
     state.sockets.push(socket);
     try {
@@ -223,6 +226,8 @@ async function dial(
     } catch (error) {
       if (isLast || signal.aborted)
         throw new ExchangeFailure(reasonOf(error), `${host}: ${(error as Error).message}`);
+    } finally {
+      timer?.cancel();
     }
   }
   throw new ExchangeFailure('dns', 'no address'); // Unreachable: there is at least one address.
@@ -242,7 +247,7 @@ async function happened(socket: Socket, event: string, signal: AbortSignal): Pro
   }
 }
 
-/** Rejects when `signal` controllers before the promise settles. */
+/** Rejects when `signal` aborts before the promise settles. */
 async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));

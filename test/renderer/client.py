@@ -1,4 +1,4 @@
-"""The service's side of the renderer protocol, as far as tests need it. All messages are validated."""
+"""The parts of the service's side of the renderer protocol that tests need. All messages are validated."""
 
 import json
 import os
@@ -42,7 +42,7 @@ LIMITS: Message = {
 
 
 def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
-    """A small render job; `limits` changes some of the limits, other names the job's own fields."""
+    """A small render job; `limits` overrides limits, other arguments override fields of the job."""
     limits = LIMITS | changes.pop("limits", {})
     job = {"kind": "render", "code": code, "className": name, "widthPx": 128, "heightPx": 72, "fps": 10}
     return job | {"previewIntervalMs": 0, "limits": limits} | changes
@@ -55,21 +55,21 @@ def list_job(code: str) -> Message:
 
 
 def inspect_job(width_px: int = 128, height_px: int = 72, fps: int = 10, **limits: int) -> Message:
-    """A look at what `render_job` makes; other names change limits."""
+    """An inspection of what `render_job` produces; arguments override limits."""
     size = {"widthPx": width_px, "heightPx": height_px, "fps": fps}
     return {"kind": "inspect", "limits": LIMITS | limits} | size
 
 
 @dataclass
 class Outcome:
-    """What a job has reported, and what the zygote has said about its end."""
+    """The reports of a job, and the zygote's report of its end."""
 
     reports: list[Message]
     ended: Message
 
     @property
     def result(self) -> Message:
-        """The first report that counts."""
+        """The report that decides the job."""
         kinds = ("done", "failed", "inspected", "scenes")
         return next(report for report in self.reports if report["type"] in kinds)
 
@@ -94,7 +94,7 @@ class Channel:
         while b"\n" not in self.buffer:
             try:
                 chunk = self.socket.recv(65_536)
-            except ConnectionResetError:  # it was killed before it had read its work
+            except ConnectionResetError:  # killed before it read its work
                 return None
             if not chunk:
                 return None
@@ -113,7 +113,7 @@ class Channel:
 
 
 class Zygote:
-    """A process that forks jobs, a zygote or an inspector, and the commands it takes."""
+    """A zygote or an inspector, and the commands that it accepts."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class Zygote:
         deadline = time.monotonic() + TIMEOUT_S
         while b"\n" not in self._buffer:
             readable, _, _ = select.select([self._stdout], [], [], max(0.0, deadline - time.monotonic()))
-            assert readable, "the zygote says nothing"
+            assert readable, "the zygote does not respond"
             chunk = os.read(self._stdout, 65_536)
             assert chunk, f"the zygote has ended: {self.process.wait()}"
             self._buffer += chunk

@@ -33,7 +33,7 @@ const ERRORS = {
   402: 'The balance is below the minimum reserve; no job is created.',
   404: 'The job does not exist or belongs to another user.',
   413: 'The body is larger than 204,800 bytes.',
-  429: 'Too much of the account failed, or was canceled, within an hour. Try again after `Retry-After` seconds.',
+  429: 'Too many renders of the account failed or were canceled within an hour. Try again after `Retry-After` seconds.',
   503: 'The service is starting, stopping or out of space. Try again after `Retry-After` seconds.',
 };
 

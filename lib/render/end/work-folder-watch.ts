@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { systemClock } from '../../clock.ts';
+import type { Clock, Timer } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { within } from '../../within.ts';
 
@@ -16,8 +16,9 @@ const SILENCE_MS = 10_000;
  */
 export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   readonly #check: (how: { write: boolean }) => Promise<boolean>;
+  readonly #clock: Clock;
   readonly #logger: Logger;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #looks = 0;
   #looking: Promise<void> | undefined;
   #lookedAtMs = 0;
@@ -27,15 +28,17 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   constructor(options: {
     /** Checks the folder; resolves with true when it was replaced. */
     check: (how: { write: boolean }) => Promise<boolean>;
+    clock: Clock;
     logger: Logger;
   }) {
     super();
     this.#check = options.check;
+    this.#clock = options.clock;
     this.#logger = options.logger;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer = this.#clock.every(LOOK_MS, () => this.#look());
   }
 
   /** Checks immediately with a write; resolves with whether the folder is usable. */
@@ -48,25 +51,25 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
 
   /** Stops the checks; does not wait for one that hangs. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     if (!this.#hangs) await this.#looking;
   }
 
   /** Resolves when the current check has ended or timed out. */
   async #looked(): Promise<void> {
-    if (this.#looking !== undefined) await within(systemClock, SILENCE_MS, this.#looking);
+    if (this.#looking !== undefined) await within(this.#clock, SILENCE_MS, this.#looking);
   }
 
   get #hangs(): boolean {
-    return this.#looking !== undefined && performance.now() - this.#lookedAtMs > SILENCE_MS;
+    return this.#looking !== undefined && this.#clock.uptimeMs() - this.#lookedAtMs > SILENCE_MS;
   }
 
   /** While there is a problem, every check writes. */
   #look({ write = this.problem !== null || ++this.#looks % LOOKS_PER_WRITE === 0 } = {}): void {
-    if (this.#hangs) this.#fail('its file system does not answer');
+    if (this.#hangs) this.#fail('its file system does not respond');
     if (this.#looking !== undefined) return;
-    this.#lookedAtMs = performance.now();
+    this.#lookedAtMs = this.#clock.uptimeMs();
     this.#looking = this.#check({ write })
       .then(
         (isNew) => this.#pass(isNew),

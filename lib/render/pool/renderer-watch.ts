@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Backoff } from '../../backoff.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock, Timer } from '../../clock.ts';
 import type { SpareRoom } from '../../data-folder/spare-room.ts';
 import type { Logger } from '../../logger.ts';
 import { discardFolder } from '../end/remove-folder.ts';
@@ -33,7 +33,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   readonly #room: SpareRoom | undefined;
   readonly #place: WorkFolderWatch;
   readonly #code: string;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #lastRenderedMs = 0;
   #lastTriedMs = 0;
   readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
@@ -68,11 +68,11 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   start(): void {
     this.#lastRenderedMs = this.#clock.now();
     this.#pool.on('result', this.#note);
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer = this.#clock.every(LOOK_MS, () => this.#look());
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     this.#pool.off('result', this.#note);
     this.#stop();
@@ -147,16 +147,16 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
       previewIntervalMs: 0,
       background: false,
     };
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     const render = this.#pool.render(task, {
       onStarted: () => {
-        timer = setTimeout(() => render.stop('canceled'), TIMEOUT_MS);
+        timer = this.#clock.after(TIMEOUT_MS, () => render.stop('canceled'));
       },
       onProgress: () => {},
       onPreview: () => {},
     });
     this.#stop = () => render.stop('shutdown');
-    const result = await render.result.finally(() => clearTimeout(timer));
+    const result = await render.result.finally(() => timer?.cancel());
     if (result.kind === 'rendered') {
       await discardFolder(result.folder, (problem) => this.#logger.warn({}, problem));
     }

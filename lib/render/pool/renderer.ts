@@ -85,7 +85,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();
-    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
+    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, logger });
     this.#pool = pool;
     await pool.start(signal);
     const emitReady = () => void this.emit('ready');
@@ -94,6 +94,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const { probeAfterMs = PROBE_AFTER_MS, room } = this.#options;
     const place = new WorkFolderWatch({
       check: (how) => pool.checkWorkFolder(how),
+      clock,
       logger,
     });
     const watch = new RendererWatch({
@@ -128,7 +129,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
-    if (this.#cgroups) await closeCgroups(this.#cgroups);
+    if (this.#cgroups) await closeCgroups(this.#cgroups, this.#options.clock);
     this.#cgroups = undefined;
   }
 
@@ -178,7 +179,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       logger.info({ sandbox }, 'Scenes are rendered in the full sandbox, but some limits are only watched.');
     else if (sandbox?.level === 'reduced')
       logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
-    else logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
+    else logger.warn({ sandbox }, 'Scenes are rendered without a sandbox: their code must be trusted.');
   }
 }
 
@@ -196,6 +197,6 @@ function openStudio({ path, closed }: StudioFolder): void {
   if (existsSync(path)) return;
   throw new ScenepressError(
     'renderer_unavailable',
-    `There is no folder ${path}, which was named as the studio's own. Make it, or name another.`,
+    `The studio folder ${path} does not exist. Create it, or name another folder.`,
   );
 }

@@ -64,6 +64,7 @@ export class Forks {
       folder,
       uid: uidOf(this.#settings.launcher, this.#settings.index),
       job,
+      clock: this.#settings.clock,
       onReport: (report) => {
         begun = true;
         if (verdict) return;

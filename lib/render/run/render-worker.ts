@@ -61,10 +61,11 @@ export class RenderWorker {
     const jobFolder = join(this.#folder, attempt);
     const outFolder = join(this.#folder, `${attempt}.out`);
     let stopped: StopReason | undefined;
+    const { clock } = this.#settings;
     let startedAtMs: number | undefined;
-    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(performance.now() - startedAtMs));
+    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(clock.uptimeMs() - startedAtMs));
     const { previewIntervalMs } = task;
-    const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => performance.now() });
+    const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
 
@@ -77,12 +78,12 @@ export class RenderWorker {
       const inspector = await this.#zygotes.inspector();
       assertSameLayers(inspector, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
-      startedAtMs = performance.now();
+      startedAtMs = clock.uptimeMs();
       send({ type: 'started' });
 
       this.#current = { zygote, background: task.background, endReason: undefined };
       const current = this.#current;
-      const timer = setTimeout(() => this.#end('timeout'), this.#settings.limits.timeoutMs);
+      const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
       try {
         const rendered = await this.#forks.run(current, jobFolder, job, (report) => progress.hear(report));
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
@@ -110,7 +111,7 @@ export class RenderWorker {
           folder: outFolder,
         };
       } finally {
-        clearTimeout(timer);
+        timer.cancel();
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
@@ -156,10 +157,8 @@ export class RenderWorker {
         endReason: undefined,
       };
       this.#current = current;
-      const timer = setTimeout(() => this.#end('timeout'), OWN_RENDER_TIMEOUT_MS);
-      const outcome = await this.#forks
-        .run(current, folder, job, () => {})
-        .finally(() => clearTimeout(timer));
+      const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => this.#end('timeout'));
+      const outcome = await this.#forks.run(current, folder, job, () => {}).finally(() => timer.cancel());
       if (outcome.verdict?.type === 'scenes') return { kind: 'listed', scenes: outcome.verdict.names };
       if (current.endReason === 'timeout') {
         return { kind: 'failed', error: 'The code takes too long before it defines its scenes.' };

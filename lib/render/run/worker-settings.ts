@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import type { Launcher } from '../start/launcher.ts';
@@ -15,6 +16,7 @@ export interface WorkerSettings {
   limits: RenderLimits;
   /** The parent of the workers' folders. */
   workFolder: string;
+  clock: Clock;
 }
 
 export interface WorkerEvents {

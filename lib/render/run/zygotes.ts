@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Backoff } from '../../backoff.ts';
+import type { Timer } from '../../clock.ts';
 import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused, type SandboxStatus, sandboxStatus } from '../sandbox/sandbox.ts';
@@ -50,7 +51,7 @@ export class Zygotes {
   #stopping = false;
   /** Of starts after failed ones. */
   readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
-  #again: NodeJS.Timeout | undefined;
+  #again: Timer | undefined;
 
   /** `folder`: the worker's folder. */
   constructor(options: { settings: WorkerSettings; events: WorkerEvents; folder: string; forks: Forks }) {
@@ -87,7 +88,7 @@ export class Zygotes {
   /** Ends all processes; no more are started. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#again);
+    this.#again?.cancel();
     const started = await Promise.allSettled([...this.#zygotes.values()].map(({ zygote }) => zygote));
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
@@ -211,9 +212,9 @@ export class Zygotes {
   /** Retries the start. Nothing else would, because workers without a zygote get no jobs. */
   #startAgain(orientation: Orientation): void {
     if (this.#stopping) return;
-    clearTimeout(this.#again);
+    this.#again?.cancel();
     const start = () => this.get(orientation).then(() => this.#replaceInspector());
-    this.#again = setTimeout(() => start().catch(() => {}), this.#backoff.next());
+    this.#again = this.#settings.clock.after(this.#backoff.next(), () => void start().catch(() => {}));
   }
 
   /**
@@ -244,13 +245,13 @@ export class Zygotes {
     const limits = jobLimits(this.#settings.limits);
     const job: RenderJob = { kind: 'render', code, className, ...OWN_SIZE, previewIntervalMs: 0, limits };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };
-    const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
+    const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => zygote.killJob());
     try {
       const { verdict, begun, end } = await this.#forks.run(occupied, folder, job, () => {});
       if (!begun) throw new ZygoteDied(endedBefore(end));
       return verdict?.type === 'failed' ? verdict.error : verdict && null;
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       await discardFolder(folder, this.#events.onLog);
     }
   }

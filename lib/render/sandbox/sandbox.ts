@@ -48,7 +48,7 @@ export class SandboxRefused extends Error {
 
 const LAYERS: SandboxLayer[] = ['bubblewrap', 'namespaces', 'landlock', 'seccomp'];
 const INSECURELY =
-  'To render all the same, trusting everyone who sends scenes, start with --insecure-no-sandbox.';
+  'To render without a sandbox, if you trust everyone who sends scenes, start with --insecure-no-sandbox.';
 
 /** The sandbox status of a launcher and zygote. */
 export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxStatus {
@@ -93,7 +93,7 @@ export function countsByNamespace(kernelRelease: string): boolean {
 export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
   const reasons = LAYERS.filter((layer) => problems[layer]).map((layer) => `${layer}: ${problems[layer]}`);
   return new SandboxRefused(
-    `Scene code can't be kept in a sandbox here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
+    `Scene code can't be sandboxed here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
   );
 }
 
@@ -127,7 +127,7 @@ export function selfAttackProblem(
   return new SandboxRefused(
     leaks
       ? `A scene that attacked the sandbox got through: it ${leaks}. ${remedy()} ${INSECURELY}`
-      : `The sandbox could not be attacked to try it: ${error ?? 'the attack ended without a result'}.`,
+      : `The sandbox could not be tested by a trial attack: ${error ?? 'the attack ended without a result'}.`,
   );
 }
 
@@ -157,10 +157,10 @@ function remedy(): string {
     );
   }
   if (setting('kernel/unprivileged_userns_clone') === '0') {
-    return 'User namespaces are switched off here: set `sysctl kernel.unprivileged_userns_clone=1`.';
+    return 'User namespaces are disabled here: set `sysctl kernel.unprivileged_userns_clone=1`.';
   }
   if (setting('user/max_user_namespaces') === '0') {
-    return 'User namespaces are switched off here: set `sysctl user.max_user_namespaces=10000`.';
+    return 'User namespaces are disabled here: set `sysctl user.max_user_namespaces=10000`.';
   }
   return (
     'Linux 5.13 or newer with Landlock, seccomp and user namespaces, bubblewrap and libseccomp are needed; a container ' +
