@@ -309,11 +309,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   status(): ServiceStatus {
     const { dispatcher, gate, renderer, upkeep } = this.#parts;
-    const { workers, warmWorkers, deaths, refused, broken, placeless, versions, sandbox } = renderer.status;
+    const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
+      renderer.status;
     const { oldestQueuedMs, queued, running, isShortage } = dispatcher;
     const { isDiskFull: diskFull, pausedAtMs } = gate;
     const state = this.#state;
-    const problems = problemsOf({ state, refused, broken, placeless, diskFull, isShortage });
+    const problems = problemsOf({ state, refused, broken, workFolderUnusable, diskFull, isShortage });
     return {
       ready: problems.length === 0,
       problems,
@@ -370,8 +371,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (!isTerminal(record.phase)) return;
     owners.note(record);
     dispatcher.ended(record.owner);
-    ends.tell(record.jobId);
-    if (record.webhookUrl !== null) webhooks.tell();
+    ends.notify(record.jobId);
+    if (record.webhookUrl !== null) webhooks.notifyDue();
   }
 
   #assertAccepting(): void {

@@ -66,7 +66,7 @@ const RENDERER_BROKEN =
   'A small scene could not be rendered; jobs wait until one can be, which is tried repeatedly. The log has the reason; ' +
   '`scenepress doctor` looks for the cause.';
 
-const PLACELESS =
+const WORK_FOLDER_UNUSABLE =
   'The folder for renders in progress, work in the data folder, is not a folder or can’t be written to. Jobs ' +
   'wait until it can. Let the service write to it, or remove what is there: it is then made again. The log has the cause.';
 const SHORTAGE =
@@ -81,7 +81,7 @@ export function problemsOf(service: {
   /** The probe scene does not render. */
   broken: boolean;
   /** The work folder cannot be used. */
-  placeless: boolean;
+  workFolderUnusable: boolean;
   diskFull: boolean;
   /** The last attempt failed for lack of a system resource. */
   isShortage: boolean;
@@ -89,7 +89,7 @@ export function problemsOf(service: {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
-    ...(service.placeless ? [{ part: 'disk' as const, message: PLACELESS }] : []),
+    ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
     ...(service.diskFull ? [DISK_FULL] : []),
     ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),

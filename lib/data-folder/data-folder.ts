@@ -160,7 +160,7 @@ export class DataFolder {
 
   /** The id of a job whose source is missing, if any. */
   async jobWithoutSource(): Promise<string | undefined> {
-    const [row] = await this.#database.aside<{ job_id: string }>(
+    const [row] = await this.#database.queryInBackground<{ job_id: string }>(
       `SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL
          AND NOT EXISTS (SELECT 1 FROM sources WHERE sources.job_id = jobs.job_id) LIMIT 1`,
     );

@@ -140,7 +140,7 @@ export class Attempt {
           unwatch = watchFunds(this.#job, this.#options, () => this.stop('funds'));
         },
         onProgress: ({ type: _, ...progress }) => {
-          hold.attemptGoesOn();
+          hold.noteProgress();
           this.#progress = progress;
           events.emit('progress', jobId, progress);
         },

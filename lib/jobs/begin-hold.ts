@@ -46,7 +46,7 @@ export class BeginHold {
   }
 
   /** A render has made progress: the shortage has ended. */
-  attemptGoesOn(): void {
+  noteProgress(): void {
     this.#isShortage = false;
   }
 

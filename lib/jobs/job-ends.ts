@@ -9,7 +9,7 @@ export class JobEnds {
   /** Aborted, and replaced, on stop. */
   #stopped = new AbortController();
 
-  tell(jobId: string): void {
+  notify(jobId: string): void {
     this.#ends.emit(jobId);
   }
 

@@ -176,10 +176,10 @@ export function queueProblems(all: (text: string) => object[]): string[] {
 export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   const problems: string[] = [];
   for (const { text, problem } of CHECKS) {
-    const rows = await database.aside(`${text} LIMIT ${MOST_PROBLEMS}`);
+    const rows = await database.queryInBackground(`${text} LIMIT ${MOST_PROBLEMS}`);
     problems.push(...rows.map(problem));
   }
-  const [counts] = await database.aside<Omit<AuditReport, 'problems'>>(
+  const [counts] = await database.queryInBackground<Omit<AuditReport, 'problems'>>(
     `SELECT (SELECT count(*) FROM ledger_accounts) AS accounts, (SELECT count(*) FROM ledger_entries) AS entries,
        (SELECT count(*) FROM ledger_entries WHERE kind = 'reserve') AS jobs`,
   );

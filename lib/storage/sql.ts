@@ -36,7 +36,7 @@ export interface SqlDatabase extends SqlReader {
   /** As {@link Storage.alone}. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take minutes; does not block other work. */
-  aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
+  queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Checks the integrity of the whole database in the background; returns a sentence per problem. */
   check(): Promise<string[]>;
   /** Resolves when the database files no longer contain data that was replaced or deleted before the call. */

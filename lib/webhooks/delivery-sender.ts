@@ -47,7 +47,7 @@ const TOO_LATE: ExchangeResult = {
 };
 
 interface Sending {
-  abort: AbortController;
+  controller: AbortController;
   ended: Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export class DeliverySender {
     const ended = Promise.all([...this.#sending.values()].map((sending) => sending.ended));
     if (graceMs > 0) await within(this.#clock, graceMs, ended);
     this.#stopSignal.abort();
-    for (const { abort } of this.#sending.values()) abort.abort();
+    for (const { controller } of this.#sending.values()) controller.abort();
     await ended;
   }
 
@@ -160,8 +160,8 @@ export class DeliverySender {
 
   #send(claimed: Claimed, place: Place): void {
     const { deliveryId } = claimed.delivery;
-    const abort = new AbortController();
-    const ended = this.#attempt(claimed, abort.signal, place)
+    const controller = new AbortController();
+    const ended = this.#attempt(claimed, controller.signal, place)
       .catch((error: unknown) =>
         this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
       )
@@ -169,7 +169,7 @@ export class DeliverySender {
         this.#sending.delete(deliveryId);
         this.wake();
       });
-    this.#sending.set(deliveryId, { abort, ended });
+    this.#sending.set(deliveryId, { controller, ended });
   }
 
   async #attempt({ delivery, sinceMs }: Claimed, signal: AbortSignal, place: Place): Promise<void> {

@@ -20,7 +20,7 @@ const MOST_UNANSWERED_AT_START = 30;
 const RESTART_FIRST_MS = 500;
 const RESTART_LONGEST_MS = 30_000;
 /** The deadline for a request to end after it was aborted. */
-const CUT_GRACE_MS = 2_000;
+const ABORT_GRACE_MS = 2_000;
 /** More than it needs; when exceeded, the thread crashes instead of the service. */
 const MOST_HEAP_MB = 512;
 
@@ -109,17 +109,17 @@ export class OutboundThread implements Sends {
     const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
     this.#underWay.set(id, { request, end: resolve });
     let late: Timer | undefined;
-    const cut = () => {
+    const abort = () => {
       if (!this.#isReady) return this.#end(id, stopped({ sent: false }));
-      this.#tell({ type: 'cut', id });
-      late = this.#clock.after(CUT_GRACE_MS, () => this.#end(id, stopped({ sent: true })));
+      this.#tell({ type: 'abort', id });
+      late = this.#clock.after(ABORT_GRACE_MS, () => this.#end(id, stopped({ sent: true })));
     };
-    signal.addEventListener('abort', cut, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
     if (this.#isReady) this.#tell({ type: 'post', id, request });
     else if (!this.#worker && !this.#restart) this.#startThread();
     const result = await promise;
     late?.cancel();
-    signal.removeEventListener('abort', cut);
+    signal.removeEventListener('abort', abort);
     return result;
   }
 

@@ -97,25 +97,25 @@ export class Outbound implements Sends {
 
   /** POSTs `body`. Never rejects; `signal` aborts the exchange. The response is bounded in time and in bytes. */
   async post({ url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
-    const cut = new AbortController();
-    const timer = this.#clock.after(this.#timeoutMs, () => cut.abort('timeout'));
-    const stop = () => cut.abort('stopped');
+    const controller = new AbortController();
+    const timer = this.#clock.after(this.#timeoutMs, () => controller.abort('timeout'));
+    const stop = () => controller.abort('stopped');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     const state: ExchangeState = { status: 0, answer: [], sent: false, sockets: [] };
     try {
       const { hostname, port, target, host } = partsOf(url);
-      const addresses = await this.#addressesOf(hostname, cut.signal);
-      const tcp = await dial(addresses, port, state, { clock: this.#clock, signal: cut.signal });
-      let exceeded = () => cut.abort('too_large');
+      const addresses = await this.#addressesOf(hostname, controller.signal);
+      const tcp = await dial(addresses, port, state, { clock: this.#clock, signal: controller.signal });
+      let exceeded = () => controller.abort('too_large');
       const counted = new CountedSocket(tcp, {
         mostBytes: MOST_BYTES_BEFORE_ANSWER,
         onExceeded: () => exceeded(),
       });
       state.sockets.push(counted);
-      const tls = await this.#secure(counted, hostname, state, cut.signal);
+      const tls = await this.#secure(counted, hostname, state, controller.signal);
       await exchange(tls, { target, headers: { host, ...headers }, body }, state, {
-        signal: cut.signal,
+        signal: controller.signal,
         onHead: (isEnough) => {
           counted.mostBytes = counted.receivedBytes + MOST_BYTES_OF_ANSWER;
           exceeded = isEnough;
@@ -123,14 +123,14 @@ export class Outbound implements Sends {
       });
       return result(state, null, null);
     } catch (error) {
-      if (cut.signal.reason === 'timeout') {
+      if (controller.signal.reason === 'timeout') {
         return result(state, 'timeout', `not finished within ${this.#timeoutMs / 1000} s`);
       }
-      if (cut.signal.reason === 'too_large') {
+      if (controller.signal.reason === 'too_large') {
         const most = `${MOST_BYTES_BEFORE_ANSWER / 1024} KiB`;
         return result(state, 'too_large', `more than ${most} before the response headers were complete`);
       }
-      if (cut.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
+      if (controller.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
       const failure =
         error instanceof ExchangeFailure
           ? error

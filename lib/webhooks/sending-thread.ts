@@ -16,7 +16,7 @@ export interface SendingThreadData {
 
 export type ToThread =
   | { type: 'post'; id: number; request: OutboundRequest }
-  | { type: 'cut'; id: number }
+  | { type: 'abort'; id: number }
   | { type: 'found'; lookup: number; addresses: string[] }
   | { type: 'not found'; lookup: number; code: string | undefined; message: string }
   | { type: 'ping' };
@@ -32,7 +32,7 @@ const data = workerData as SendingThreadData;
 const port = parentPort as MessagePort;
 const post = (message: FromThread) => port.postMessage(message);
 
-const cuts = new Map<number, AbortController>();
+const controllers = new Map<number, AbortController>();
 const lookups = new Map<number, PromiseWithResolvers<string[]>>();
 let lastLookup = 0;
 
@@ -62,8 +62,8 @@ port.on('message', (message: ToThread) => {
     case 'post':
       void send(message.id, message.request);
       break;
-    case 'cut':
-      cuts.get(message.id)?.abort();
+    case 'abort':
+      controllers.get(message.id)?.abort();
       break;
     case 'found':
       lookups.get(message.lookup)?.resolve(message.addresses);
@@ -79,10 +79,10 @@ port.on('message', (message: ToThread) => {
 });
 
 async function send(id: number, request: OutboundRequest): Promise<void> {
-  const cut = new AbortController();
-  cuts.set(id, cut);
-  const result = await outbound.post(request, cut.signal);
-  cuts.delete(id);
+  const controller = new AbortController();
+  controllers.set(id, controller);
+  const result = await outbound.post(request, controller.signal);
+  controllers.delete(id);
   post({ type: 'ended', id, result });
 }
 

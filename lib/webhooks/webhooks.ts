@@ -97,7 +97,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   }
 
   /** Notifies all processes that a delivery is due. */
-  tell(): void {
+  notifyDue(): void {
     this.#options.signals.publish({ kind: 'due' });
   }
 

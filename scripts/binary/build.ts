@@ -41,7 +41,7 @@ const MAIN = 'main';
 const THREADS = [
   'lib/render/pool/thread.ts',
   'lib/webhooks/sending-thread.ts',
-  'lib/storage/sqlite/aside-thread.ts',
+  'lib/storage/sqlite/background-thread.ts',
   'node_modules/piscina/dist/worker.js',
 ].map((path) => ({ in: path, out: parse(path).name }));
 /** Files of the root that unpacking needs. */

@@ -14,7 +14,7 @@ import { makeParts } from '../../lib/service-parts.ts';
 import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
-import { AsideConnection } from '../../lib/storage/sqlite/aside-connection.ts';
+import { BackgroundConnection } from '../../lib/storage/sqlite/background-connection.ts';
 import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import type { LateStores } from '../fixtures/late-stores.ts';
@@ -66,7 +66,7 @@ export class Life {
       onFatal: () => {
         this.isDead = true;
       },
-      aside: asideHere,
+      background: inForeground,
       checkpointAfterBytes: Number.MAX_SAFE_INTEGER,
     });
     const inTime = new SqlStorage(this.#database, bytes);
@@ -170,11 +170,11 @@ export class Life {
 }
 
 /** Without a thread, whose answers would come at any time. */
-function asideHere(path: string) {
-  let connection: AsideConnection | undefined;
+function inForeground(path: string) {
+  let connection: BackgroundConnection | undefined;
   return {
-    async do<Row extends object>(task: Parameters<AsideConnection['do']>[0]): Promise<Row[]> {
-      connection ??= new AsideConnection(path);
+    async do<Row extends object>(task: Parameters<BackgroundConnection['do']>[0]): Promise<Row[]> {
+      connection ??= new BackgroundConnection(path);
       return connection.do(task) as Row[];
     },
     async stop(): Promise<void> {

@@ -71,7 +71,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
 
   get status(): Renderer['status'] {
     const { size: workers } = this;
-    const good = { deaths: 0, refused: false, broken: false, placeless: false };
+    const good = { deaths: 0, refused: false, broken: false, workFolderUnusable: false };
     return { workers, warmWorkers: workers, ...good, versions: null, sandbox: null };
   }
 

@@ -55,7 +55,7 @@ export interface RendererVersions {
 
 interface RenderPoolEvents {
   /** A render completed, or a renderer process died. */
-  evidence: [evidence: 'rendered' | 'died'];
+  result: [result: 'rendered' | 'died'];
   /** A worker became warm. */
   warm: [];
 }
@@ -225,8 +225,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#rendering += 1;
     void result.then(({ kind }) => {
       this.#rendering -= 1;
-      if (kind === 'rendered' || kind === 'died') this.emit('evidence', kind);
-      else if (kind === 'interrupted') this.emit('evidence', 'died');
+      if (kind === 'rendered' || kind === 'died') this.emit('result', kind);
+      else if (kind === 'interrupted') this.emit('result', 'died');
     });
     return {
       result,
@@ -285,7 +285,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         break;
       case 'unready':
         this.rendererDeaths += 1;
-        this.emit('evidence', 'died');
+        this.emit('result', 'died');
         this.#logger.warn({ reason: message.message }, 'A renderer process ended or could not be started.');
         failed(
           new ScenepressError(
@@ -296,7 +296,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         break;
       case 'refused':
         this.refusal = message.message;
-        this.emit('evidence', 'died');
+        this.emit('result', 'died');
         this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
         failed(new ScenepressError('renderer_unavailable', message.message));
         break;

@@ -37,7 +37,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   #lastRenderedMs = 0;
   #lastTriedMs = 0;
   readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
-  #doubtful = false;
+  #isProbeRequested = false;
   #trying: Promise<void> | undefined;
   #stop: () => void = () => {};
   /** The problem, for the log; null while the renderer works. */
@@ -67,32 +67,32 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   /** Starts monitoring a renderer that just became warm. */
   start(): void {
     this.#lastRenderedMs = this.#clock.now();
-    this.#pool.on('evidence', this.#note);
+    this.#pool.on('result', this.#note);
     this.#timer = this.#clock.every(LOOK_MS, () => this.#look());
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#pool.off('evidence', this.#note);
+    this.#pool.off('result', this.#note);
     this.#stop();
     await this.#trying;
   }
 
   /** Requests a probe at the next check. */
-  doubt(): void {
-    this.#doubtful = true;
+  requestProbe(): void {
+    this.#isProbeRequested = true;
     this.#lastTriedMs = 0;
     this.#backoff.reset();
   }
 
-  readonly #note = (evidence: 'rendered' | 'died'): void => {
-    if (evidence === 'died') {
-      this.#doubtful = true;
+  readonly #note = (result: 'rendered' | 'died'): void => {
+    if (result === 'died') {
+      this.#isProbeRequested = true;
       return;
     }
     this.#lastRenderedMs = this.#clock.now();
-    this.#doubtful = false;
+    this.#isProbeRequested = false;
     this.#backoff.reset();
     if (this.problem === null) return;
     this.problem = null;
@@ -115,13 +115,14 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     // After the clock was set back, probes must not be delayed by the difference.
     this.#lastRenderedMs = Math.min(this.#lastRenderedMs, now);
     this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
-    if (this.problem !== null && !this.#doubtful) return now - this.#lastTriedMs >= this.#backoff.nextMs;
-    // Without doubt, a probe needs an idle worker; in doubt it takes the next free one.
-    return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#pool.hasIdleWorker);
+    if (this.problem !== null && !this.#isProbeRequested)
+      return now - this.#lastTriedMs >= this.#backoff.nextMs;
+    // A requested probe takes the next free worker; others need an idle one.
+    return this.#isProbeRequested || (now - this.#lastRenderedMs >= this.#idleMs && this.#pool.hasIdleWorker);
   }
 
   async #try(): Promise<void> {
-    this.#doubtful = false;
+    this.#isProbeRequested = false;
     let reason = '';
     for (let tries = 0; tries < TRIES; tries++) {
       const result = await this.#probe();
@@ -132,7 +133,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     if (this.problem === null) this.#logger.error({ reason }, 'The renderer has stopped working.');
     else this.#backoff.next();
     this.problem = reason;
-    this.#doubtful = false;
+    this.#isProbeRequested = false;
   }
 
   async #probe(): Promise<RenderResult> {

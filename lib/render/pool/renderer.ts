@@ -30,7 +30,7 @@ export interface RendererStatus {
   /** The probe scene does not render. */
   broken: boolean;
   /** The work folder cannot be used. */
-  placeless: boolean;
+  workFolderUnusable: boolean;
   versions: RendererVersions | null;
   sandbox: SandboxStatus | null;
 }
@@ -108,7 +108,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     });
     watch.on('recovered', emitReady);
     place.on('change', () => {
-      watch.doubt();
+      watch.requestProbe();
       emitReady();
     });
     this.#watch = watch;
@@ -156,7 +156,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       deaths: pool?.rendererDeaths ?? 0,
       refused: Boolean(pool?.refusal),
       broken: Boolean(this.#watch?.problem),
-      placeless: Boolean(this.#placeWatch?.problem),
+      workFolderUnusable: Boolean(this.#placeWatch?.problem),
       versions: pool?.versions ?? null,
       sandbox: pool?.sandbox ?? null,
     };

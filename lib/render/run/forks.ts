@@ -11,7 +11,7 @@ import { endedBefore, tooSlow } from './words.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Room for two copies of the captions and a thumbnail. */
-const BESIDE_VIDEO_BYTES = 64 * 1024 * 1024;
+const OTHER_FILES_BYTES = 64 * 1024 * 1024;
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
 
 /** Why a job is stopped early. */
@@ -25,8 +25,8 @@ export interface Occupied {
 }
 
 /** A fork ended, or its zygote died, before it received its job. */
-export class Untried extends Error {
-  override readonly name = 'Untried';
+export class JobNotReceived extends Error {
+  override readonly name = 'JobNotReceived';
 }
 
 /** The result of a fork. */
@@ -89,12 +89,12 @@ export class Forks {
       // A stop may have been requested before there was a fork to kill.
       if (current.endReason) current.zygote.killJob();
       const end = await running.catch((error: Error) => {
-        throw channel.connected ? error : new Untried(error.message);
+        throw channel.connected ? error : new JobNotReceived(error.message);
       });
       // Without a free file descriptor the service could not accept the connection, so the fork never received its
       // job.
       if (!channel.connected && end.reason === null && !current.endReason) {
-        throw new Untried(endedBefore(end), { cause: channel.shortage() });
+        throw new JobNotReceived(endedBefore(end), { cause: channel.shortage() });
       }
       await channel.drained();
       return { end, begun, verdict };
@@ -121,8 +121,8 @@ export class Forks {
         error: isFull ? inWords(outcome.end, this.#settings.limits) : outcome.verdict.error,
       };
     // A fork killed after its verdict may have left incomplete files.
-    const isCut = endReason !== undefined && signal === 'SIGKILL';
-    if (outcome.verdict && !isCut) return undefined;
+    const isIncomplete = endReason !== undefined && signal === 'SIGKILL';
+    if (outcome.verdict && !isIncomplete) return undefined;
     // Ending a job that exceeded another limit can take until the time-out.
     if (endReason === 'timeout' && outcome.end.reason === null)
       return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits) };
@@ -149,5 +149,5 @@ export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: n
 
 /** The disk limit of an inspection: the scene's video, the published one, and some megabytes. */
 function roomForInspection({ outputBytes }: RenderLimits): number {
-  return 2 * outputBytes + BESIDE_VIDEO_BYTES;
+  return 2 * outputBytes + OTHER_FILES_BYTES;
 }

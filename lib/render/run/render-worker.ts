@@ -5,7 +5,7 @@ import { collectFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
-import { type EndReason, Forks, lengthOf, type Occupied, Untried } from './forks.ts';
+import { type EndReason, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
 import type { InspectJob, ListJob, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
@@ -115,7 +115,7 @@ export class RenderWorker {
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
-      if (startedAtMs === undefined || error instanceof Untried || isShortage(error)) {
+      if (startedAtMs === undefined || error instanceof JobNotReceived || isShortage(error)) {
         const { message } = error as Error;
         return { kind: 'unavailable', durationMs: 0, message, isShortage: isShortage(error) };
       }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
-import type { DoesAside } from './aside.ts';
+import type { BackgroundTasks } from './background-worker.ts';
 
 /** One flush of a group commit: its number of transactions and its duration. */
 export interface Flush {
@@ -19,7 +19,7 @@ export interface SqliteDatabaseOptions {
   /** Flushes a file. Default: `fdatasync`. */
   flushFile?: (descriptor: number) => Promise<void>;
   /** Runs slow operations on the database of that path. Default: in a thread. */
-  aside?: (path: string) => DoesAside;
+  background?: (path: string) => BackgroundTasks;
   /** The log size at which a checkpoint is due, in bytes. Default 16 MiB. */
   checkpointAfterBytes?: number;
 }

@@ -6,15 +6,15 @@ import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { silentLogger } from '../../logger.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
-import { Aside, type DoesAside } from './aside.ts';
+import { type BackgroundTasks, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
 import type { Flush, SqliteDatabaseOptions } from './options.ts';
 import type { Schema } from './schema.ts';
-import { Spell } from './spell.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
+import { TimeSlice } from './time-slice.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 export type { Flush, SqliteDatabaseOptions } from './options.ts';
@@ -54,7 +54,7 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #path: string;
   readonly #schema: Schema;
   readonly #log: WriteAheadLog;
-  readonly #aside: DoesAside;
+  readonly #background: BackgroundTasks;
   readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
   readonly #onNoRoom: () => Promise<void>;
@@ -70,15 +70,15 @@ export class SqliteDatabase implements SqlDatabase {
   #flushing: Promise<void> | undefined;
   /** Names of running exclusive tasks. */
   readonly #tasksAlone = new Set<string>();
-  readonly #spell: Spell;
+  readonly #slice: TimeSlice;
 
   constructor(path: string, schema: Schema, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
     this.#schema = schema;
     this.#log = new WriteAheadLog(path, options.flushFile);
-    this.#aside = options.aside?.(path) ?? new Aside(path);
+    this.#background = options.background?.(path) ?? new BackgroundWorker(path);
     this.#clock = options.clock ?? systemClock;
-    this.#spell = new Spell(this.#clock);
+    this.#slice = new TimeSlice(this.#clock);
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
     this.#onNoRoom = options.onNoRoom ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
@@ -135,7 +135,7 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#flushing;
       await this.#checkpoints.underWay;
     } while (this.#group || this.#flushing || this.#checkpoints.underWay);
-    await this.#aside.stop();
+    await this.#background.stop();
     await this.#log.close();
     this.#opened.reader.close();
     this.#opened.writer.close(); // Closing the last connection checkpoints and removes the log.
@@ -143,12 +143,12 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    if (this.#spell.isLong) await this.#spell.end();
+    if (this.#slice.isLong) await this.#slice.end();
     return this.#opened.reader.all<Row>(text, values);
   }
 
   async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
-    if (this.#spell.isLong) await this.#spell.end();
+    if (this.#slice.isLong) await this.#slice.end();
     return this.#opened.reader.get<Row>(text, values);
   }
 
@@ -162,19 +162,21 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
-  async aside<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+  async queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     this.#assertOpen();
-    return this.#aside.do<Row>({ kind: 'query', text, values });
+    return this.#background.do<Row>({ kind: 'query', text, values });
   }
 
   /** Writes a snapshot of the database to a new file while the service continues. */
   async copyTo(path: string): Promise<void> {
     this.#assertOpen();
-    await this.#aside.do({ kind: 'copy', path });
+    await this.#background.do({ kind: 'copy', path });
   }
 
   async check(): Promise<string[]> {
-    const rows = await this.aside<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`);
+    const rows = await this.queryInBackground<{ integrity_check: string }>(
+      `PRAGMA integrity_check(${MOST_FAULTS})`,
+    );
     return rows.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok');
   }
 
@@ -222,7 +224,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
     this.#assertOpen();
-    if (this.#spell.isLong) await this.#spell.end();
+    if (this.#slice.isLong) await this.#slice.end();
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
     const tx = new SqliteTransaction(this, writer);
@@ -372,7 +374,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #copyLog({ truncate }: { truncate: boolean }): Promise<void> {
     try {
-      await this.#aside.do({ kind: 'checkpoint', truncate });
+      await this.#background.do({ kind: 'checkpoint', truncate });
     } catch (error) {
       // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and truncate
       // the log. After a restart, the whole log is copied again.

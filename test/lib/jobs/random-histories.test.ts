@@ -221,9 +221,10 @@ async function carryOut(world: World, action: Action): Promise<void> {
 /** Runs in this thread: starting one for each audit would take most of the time. */
 async function audit(folder: DataFolder): Promise<string[]> {
   const connection = new Connection(join(folder.path, 'database.sqlite'), { readOnly: true });
-  const aside: SqlDatabase['aside'] = async (text, ...values) => connection.all(text, values);
+  const queryInBackground: SqlDatabase['queryInBackground'] = async (text, ...values) =>
+    connection.all(text, values);
   try {
-    return (await auditBooks({ aside } as SqlDatabase)).problems;
+    return (await auditBooks({ queryInBackground } as SqlDatabase)).problems;
   } finally {
     connection.close();
   }

@@ -10,14 +10,14 @@ t.test('a stop waits for a query in another thread', async (t) => {
   const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA);
   await database.start();
   let isAnswered = false;
-  const query = database.aside('SELECT 1 AS one').then((rows) => {
+  const query = database.queryInBackground('SELECT 1 AS one').then((rows) => {
     isAnswered = true;
     return rows;
   });
   await database.stop();
   t.ok(isAnswered);
   t.match(await query, [{ one: 1 }]);
-  await t.rejects(database.aside('SELECT 1'), { code: 'not_running' });
+  await t.rejects(database.queryInBackground('SELECT 1'), { code: 'not_running' });
 });
 
 t.test('a transaction begun before a stop is committed', async (t) => {

@@ -3,7 +3,7 @@ import { type Clock, turn } from '../../clock.ts';
 const LONGEST_MS = 4;
 
 /** Measures how long synchronous work has blocked the event loop: microtasks alone do not yield to other events. */
-export class Spell {
+export class TimeSlice {
   readonly #clock: Clock;
   #begunMs: number | undefined;
 

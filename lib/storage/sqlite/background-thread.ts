@@ -1,9 +1,9 @@
-// The thread of an Aside.
+// The thread of an BackgroundWorker.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError } from '../../errors.ts';
-import { AsideConnection, type AsideTask } from './aside-connection.ts';
+import { BackgroundConnection, type BackgroundTask } from './background-connection.ts';
 
-export interface AsideAnswer {
+export interface BackgroundAnswer {
   id: number;
   rows: object[];
   /**
@@ -14,9 +14,9 @@ export interface AsideAnswer {
 }
 
 const port = parentPort as MessagePort;
-const connection = new AsideConnection((workerData as { path: string }).path);
+const connection = new BackgroundConnection((workerData as { path: string }).path);
 
-port.on('message', ({ id, task }: { id: number; task: AsideTask | 'close' }) => {
+port.on('message', ({ id, task }: { id: number; task: BackgroundTask | 'close' }) => {
   if (task === 'close') {
     connection.close();
     port.close();
@@ -25,7 +25,7 @@ port.on('message', ({ id, task }: { id: number; task: AsideTask | 'close' }) => 
   port.postMessage(answerTo(id, task));
 });
 
-function answerTo(id: number, task: AsideTask): AsideAnswer {
+function answerTo(id: number, task: BackgroundTask): BackgroundAnswer {
   try {
     return { id, rows: connection.do(task) };
   } catch (error) {

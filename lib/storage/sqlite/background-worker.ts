@@ -1,20 +1,20 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ScenepressError } from '../../errors.ts';
-import type { AsideTask } from './aside-connection.ts';
-import type { AsideAnswer } from './aside-thread.ts';
+import type { BackgroundTask } from './background-connection.ts';
+import type { BackgroundAnswer } from './background-thread.ts';
 
 // TypeScript when running from source.
 const THREAD_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? './aside-thread.ts' : './aside-thread.js',
+  import.meta.url.endsWith('.ts') ? './background-thread.ts' : './background-thread.js',
   import.meta.url,
 );
 
-/** Runs slow SQLite operations: an {@link Aside}. */
-export type DoesAside = Pick<Aside, 'do' | 'stop'>;
+/** Runs slow SQLite operations: an {@link BackgroundWorker}. */
+export type BackgroundTasks = Pick<BackgroundWorker, 'do' | 'stop'>;
 
 /** Runs slow SQLite operations one at a time in a thread, which starts with the first task. */
-export class Aside {
+export class BackgroundWorker {
   readonly #path: string;
   #worker: Worker | undefined;
   #isStopping = false;
@@ -26,7 +26,7 @@ export class Aside {
   }
 
   /** Resolves with the rows of the task. */
-  async do<Row extends object>(task: AsideTask): Promise<Row[]> {
+  async do<Row extends object>(task: BackgroundTask): Promise<Row[]> {
     const worker = this.#started();
     const answer = Promise.withResolvers<object[]>();
     const id = ++this.#lastId;
@@ -53,7 +53,7 @@ export class Aside {
     // A path, because the packed executable resolves its embedded files only by path.
     const worker = new Worker(fileURLToPath(THREAD_FILE), { workerData: { path: this.#path } });
     this.#worker = worker;
-    worker.on('message', ({ id, rows, error }: AsideAnswer) => {
+    worker.on('message', ({ id, rows, error }: BackgroundAnswer) => {
       const answer = this.#waiting.get(id);
       this.#waiting.delete(id);
       // An idle thread does not keep the process alive, but a stop waits for its exit.
@@ -76,6 +76,6 @@ export class Aside {
   }
 }
 
-function errorOf({ code, message }: NonNullable<AsideAnswer['error']>): Error {
+function errorOf({ code, message }: NonNullable<BackgroundAnswer['error']>): Error {
   return code === undefined ? new Error(message) : new ScenepressError(code, message);
 }

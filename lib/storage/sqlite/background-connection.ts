@@ -3,7 +3,7 @@ import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 import { Connection } from './connection.ts';
 
-export type AsideTask =
+export type BackgroundTask =
   /** Copies commits from the log into the database; `truncate`: copies all and truncates the log. */
   | { kind: 'checkpoint'; truncate: boolean }
   | { kind: 'query'; text: string; values: SqlValue[] }
@@ -14,7 +14,7 @@ export type AsideTask =
 const BUSY_MS = 100;
 
 /** A connection for slow SQLite operations: checkpoints, copies and full scans. */
-export class AsideConnection {
+export class BackgroundConnection {
   readonly #connection: Connection;
 
   constructor(path: string) {
@@ -25,7 +25,7 @@ export class AsideConnection {
   }
 
   /** Returns the rows of the task. */
-  do(task: AsideTask): object[] {
+  do(task: BackgroundTask): object[] {
     switch (task.kind) {
       case 'checkpoint':
         this.#checkpoint(task.truncate);
