@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
 import type { Config } from '../config/config.ts';
-import { createFirstAccount } from '../first-account.ts';
+import { createFirstAccount, onlyAccount } from '../first-account.ts';
 import { InternalToken } from '../http/authentication.ts';
 import { limitYoungGeneration } from '../memory.ts';
 import { openLog } from '../support/log.ts';
@@ -13,7 +13,7 @@ import { renderWelcome } from '../welcome.ts';
 import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
-import { keyMessage, startMessage, stopMessage } from './start-message.ts';
+import { keyMessage, otherKeyMessage, startMessage, stopMessage } from './start-message.ts';
 import { awaitStopSignal } from './stop-signal.ts';
 
 /** `scenepress serve` */
@@ -63,7 +63,10 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     const key = await createFirstAccount(installation);
     const dataDir = installation.folder.path;
     const { queuePausedAt } = service.status();
-    print(startMessage({ config, url, dataDir, queuePausedAt }) + (key ? keyMessage({ url, key }) : ''));
+    const aboutKeys = key
+      ? keyMessage({ url, key })
+      : otherKeyMessage({ account: await onlyAccount(installation), dataDir });
+    print(startMessage({ config, url, dataDir, queuePausedAt }) + aboutKeys);
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
     const signal = await stopSignal;

@@ -71,6 +71,8 @@ export interface ConfigOption {
   secret?: boolean;
 }
 
+export const DEFAULT_DATA_DIR = './data';
+
 const MIB = 1024 * 1024;
 
 /** Defines the flags, environment variables, configuration file options and `--help`. */
@@ -90,7 +92,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
   dataDir: {
     description: 'Folder that stores jobs, accounts, keys, credits and artifacts',
     allowed: 'a path',
-    schema: Joi.string().default('./data'),
+    schema: Joi.string().default(DEFAULT_DATA_DIR),
     value: 'folder',
   },
   publicUrl: {
