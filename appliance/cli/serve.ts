@@ -23,9 +23,9 @@ export function serveCommand(): Command {
     .option('--welcome', 'render a welcome scene first and print its URL')
     .addHelpText(
       'after',
-      '\nLogs are JSON lines on standard error; the line with "msg":"ready" contains the address. ' +
-        'SIGTERM or SIGINT stops the service\ngracefully; a second signal, at least one second later, stops it immediately. ' +
-        'SIGHUP reopens the log file and reloads\nthe certificate.\n' +
+      '\nLogs go to standard error: text on a terminal, otherwise JSON lines, of which the one with "msg":"ready" ' +
+        'contains\nthe address. SIGTERM or SIGINT stops the service gracefully; a second signal, at least one second ' +
+        'later, stops it\nimmediately. SIGHUP reopens the log file and reloads the certificate.\n' +
         'SCENEPRESS_MASTER_KEY is the key that encrypts webhook secrets, SCENEPRESS_METRICS_TOKEN the bearer token\n' +
         'for /metrics.',
     )
@@ -40,7 +40,7 @@ export function serveCommand(): Command {
 
 async function serve(config: Config, welcome: boolean): Promise<void> {
   limitYoungGeneration();
-  const { logger, reopen } = openLog({ level: config.logLevel, file: config.logFile });
+  const { logger, reopen } = openLog(config);
   const internalToken = welcome ? new InternalToken() : undefined;
   const appliance = new Appliance(config, logger, { ...(internalToken && { internalToken }) });
   const { received: stopSignal, aborted } = awaitStopSignal();

@@ -54,6 +54,7 @@ export interface Config {
   drainSeconds: number;
   signOfLifeMinutes: number;
   logLevel: string;
+  logFormat?: 'text' | 'json';
   logFile?: string;
 }
 
@@ -363,6 +364,13 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'trace, debug, info, warn, error, fatal or silent',
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
     value: 'level',
+  },
+  logFormat: {
+    description: 'Format of logged lines: text for people or json for programs',
+    allowed: 'text or json',
+    schema: Joi.string().valid('text', 'json'),
+    value: 'format',
+    defaultText: 'text on a terminal, otherwise json',
   },
   logFile: {
     description: 'File to append log lines to; reopened when it was moved and on SIGHUP',
