@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -26,7 +27,7 @@ export function node24(root) {
     title: 'Installing Node 24',
     source: 'the npm registry',
     isDone: () => !existsSync(join(root, 'package-lock.json')) || isNode24(join(nodeModules, '.bin', 'node')),
-    take: (run) => installNode(run, nodeModules),
+    take: async (run) => placeNode(await fetchNode(run, root), nodeModules),
   };
 }
 
@@ -41,25 +42,36 @@ function isNode24(path) {
 }
 
 /**
+ * Downloads the Node of `package-lock.json`, and returns its path.
+ *
  * A robust replacement of the install script of the npm package `node`, which starts a second npm inside
  * node_modules, is skipped by newer versions of npm, and leaves a broken link behind when interrupted.
  *
  * @param {import('./run.mjs').Run} run
- * @param {string} modules the folder node_modules
+ * @param {string} root
  */
-export async function installNode(run, modules) {
-  const { version } = JSON.parse(readFileSync(join(modules, 'node', 'package.json'), 'utf8'));
+export async function fetchNode(run, root) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const { version } = packages['node_modules/node'];
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
   const name = `${prefix}-${process.platform}-${process.arch}`;
 
   const beside = fresh(join(run.folder, 'node'));
   writeFileSync(join(beside, 'package.json'), '{ "private": true }\n');
+  copyFileSync(join(root, '.npmrc'), join(beside, '.npmrc'));
   await npm(run, beside, 'install', '--ignore-scripts', '--no-audit', '--no-fund', `${name}@${version}`);
 
   const made = join(beside, 'node_modules', name, 'bin', 'node');
   chmodSync(made, 0o755);
   if (!isNode24(made)) throw new Error(`${name}@${version} doesn't run on this machine`);
+  const kept = join(run.folder, 'node-24');
+  renameSync(made, kept);
+  rmSync(beside, { recursive: true });
+  return kept;
+}
 
+/** Moves a downloaded Node to its place in `modules`, a folder node_modules. */
+export function placeNode(made, modules) {
   const place = join(modules, 'node', 'bin', 'node');
   mkdirSync(dirname(place), { recursive: true });
   renameSync(made, place);
@@ -67,5 +79,4 @@ export async function installNode(run, modules) {
   mkdirSync(dirname(link), { recursive: true });
   rmSync(link, { force: true });
   symlinkSync(join('..', 'node', 'bin', 'node'), link);
-  rmSync(beside, { recursive: true });
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fresh, hashOf, read, swap } from './files.mjs';
-import { installNode } from './node-24.mjs';
+import { fetchNode, placeNode } from './node-24.mjs';
 import { npm } from './npm.mjs';
 
 const STAMP = '.scenepress-lock';
@@ -25,11 +25,13 @@ export function npmPackages(root) {
       for (const file of ['package.json', 'package-lock.json', '.npmrc']) {
         copyFileSync(join(root, file), join(beside, file));
       }
-      // Only `node` needs an install script, which is replaced below.
+      // One request, before hundreds: without a network it fails within seconds.
+      const node = await fetchNode(run, root);
+      // Only `node` needs an install script, which is replaced.
       // --include=dev: NODE_ENV=production would omit the development packages, including Node 24.
       await npm(run, beside, 'ci', '--include=dev', '--ignore-scripts');
       const made = join(beside, 'node_modules');
-      await installNode(run, made);
+      placeNode(node, made);
       writeFileSync(join(made, STAMP), hashOf(join(beside, 'package-lock.json')));
       swap(made, nodeModules, join(run.folder, 'npm-old'));
       rmSync(beside, { recursive: true });

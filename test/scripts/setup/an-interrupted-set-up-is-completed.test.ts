@@ -4,14 +4,15 @@ import { SmallCheckout } from './small-checkout.ts';
 
 t.test('killed with its programs', async (t) => {
   const checkout = await SmallCheckout.make(t);
+  const env = { SCENEPRESS_SETUP_PYTHON: checkout.idlePython() };
   const asked = checkout.registry.hold();
-  const first = checkout.start();
+  const first = checkout.start([], { env });
   await asked;
   process.kill(-first.pid, 'SIGKILL');
   await first.ended;
   checkout.registry.release();
   t.notOk(existsSync(checkout.path('node_modules')), 'nothing half done is in its place');
-  const { code, stdout, stderr } = await checkout.start().ended;
+  const { code, stdout, stderr } = await checkout.start([], { env }).ended;
   t.equal(code, 0, stderr);
   t.match(stdout, /^Installing npm packages … /);
   t.ok(existsSync(checkout.path('node_modules/.bin/node')));
@@ -19,11 +20,12 @@ t.test('killed with its programs', async (t) => {
 
 t.test('killed while npm goes on', async (t) => {
   const checkout = await SmallCheckout.make(t);
+  const env = { SCENEPRESS_SETUP_PYTHON: checkout.idlePython() };
   const asked = checkout.registry.hold();
-  const first = checkout.start();
+  const first = checkout.start([], { env });
   await asked;
   process.kill(first.pid, 'SIGKILL');
-  const second = checkout.start();
+  const second = checkout.start([], { env });
   await second.prints('Waiting for another setup to finish …');
   checkout.registry.release();
   const { code, stderr } = await second.ended;
@@ -33,10 +35,11 @@ t.test('killed while npm goes on', async (t) => {
 
 t.test('started twice: the second waits and finds everything done', async (t) => {
   const checkout = await SmallCheckout.make(t);
+  const env = { SCENEPRESS_SETUP_PYTHON: checkout.idlePython() };
   const asked = checkout.registry.hold();
-  const first = checkout.start();
+  const first = checkout.start([], { env });
   await asked;
-  const second = checkout.start();
+  const second = checkout.start([], { env });
   await second.prints('Waiting for another setup to finish …');
   checkout.registry.release();
   t.match(await first.ended, { code: 0, stderr: '' });

@@ -10,6 +10,10 @@ import { npmRegistry, pythonWheel, type Registry } from './package-sources.ts';
 const PROJECT = join(import.meta.dirname, '../../..');
 /** As the packages of Node on npm: a program that tells its version. */
 const NODE = "#!/bin/sh\necho 'v24.0.0'\n";
+/** In place of Python, for tests of other steps: environments of it hold only itself, and pip installs nothing. */
+const IDLE_PYTHON = `#!/bin/sh
+if [ "$2" = venv ]; then mkdir -p "$3/bin" && ln -s "$0" "$3/bin/python"; fi
+`;
 const OTHER_VARIABLES = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS|PIP_|npm_config_)/i.test(name),
@@ -81,6 +85,13 @@ export class SmallCheckout {
       join(this.root, 'renderer', `${lock}.lock`),
       pythonWheel(join(this.#folder, 'wheels'), name),
     );
+  }
+
+  /** A Python that takes no time. */
+  idlePython(): string {
+    const path = join(this.#folder, 'idle-python');
+    writeFileSync(path, IDLE_PYTHON, { mode: 0o755 });
+    return path;
   }
 
   /** Starts the set-up, without system packages. */
