@@ -53,7 +53,7 @@ export function createService(
     }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
-    signOfLifeAfterMs: config.signOfLifeMinutes * 60_000,
+    probeAfterMs: config.probeAfterMinutes * 60_000,
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),
       ...(retentionGb !== undefined && { maxTotalBytes: retentionGb * 1024 * MIB }),

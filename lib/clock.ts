@@ -28,6 +28,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves in the next turn of the event loop: microtasks alone do not yield to other events. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 /** Resolves with true after `ms` milliseconds, or immediately with false when `signal` is aborted. */
 export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false);

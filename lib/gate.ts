@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import type { SpareRoom } from './data-folder/spare-room.ts';
 import { ScenepressError } from './errors.ts';
 import type { Renderer } from './render/pool/renderer.ts';
+import { DISK_FULL_TO_CLIENTS } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 
 /**
@@ -60,10 +61,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   /** Error: `storage_full` while the disk is full. */
   assertDiskHasRoom(): void {
     if (!this.isDiskFull) return;
-    throw new ScenepressError(
-      'storage_full',
-      'The disk of the service is full: it takes no jobs until there is room. Try again later.',
-    );
+    throw new ScenepressError('storage_full', DISK_FULL_TO_CLIENTS);
   }
 
   /** Pauses the queue; the pause survives restarts. */

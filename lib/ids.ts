@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { randomBytes } from './random.ts';
+import type { Random } from './random.ts';
 
 /**
  * Generates URL-safe ids that sort by creation time (also within one millisecond): 16 hexadecimal digits of time and
@@ -7,12 +7,14 @@ import { randomBytes } from './random.ts';
  */
 export class SortableIds {
   readonly #clock: Clock;
+  readonly #random: Random;
   #lastMs = 0;
   /** The sequence number of the last id in that millisecond. */
   #lastNumber = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, random: Random) {
     this.#clock = clock;
+    this.#random = random;
   }
 
   next(): string {
@@ -26,7 +28,7 @@ export class SortableIds {
       this.#lastMs += 1;
       this.#lastNumber = 0;
     }
-    return idOf(this.#lastMs, this.#lastNumber);
+    return idOf(this.#lastMs, this.#lastNumber, this.#random);
   }
 }
 
@@ -49,14 +51,14 @@ const RANDOM_BYTES = 16;
 const ID_BYTES = MS_BYTES + NUMBER_BYTES + RANDOM_BYTES;
 
 /** Encoded in one call: V8 would keep a concatenation as a rope and flatten it when it is compared. */
-function idOf(ms: number, number: number): string {
-  const id = randomBytes(ID_BYTES);
+function idOf(ms: number, number: number, random: Random): string {
+  const id = random.bytes(ID_BYTES);
   id.writeUIntBE(ms, 0, MS_BYTES);
   id.writeUInt16BE(number, MS_BYTES);
   return id.toString('hex');
 }
 
 /** An id with a readable prefix, such as `acct_5f0c…`: 96 random bits. */
-export function randomId(prefix: string): string {
-  return `${prefix}_${randomBytes(12).toString('hex')}`;
+export function randomId(prefix: string, random: Random): string {
+  return `${prefix}_${random.bytes(12).toString('hex')}`;
 }

@@ -5,6 +5,7 @@ export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
+export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
 export {
   type BackupReport,
   backUp,
@@ -13,7 +14,6 @@ export {
   restore,
 } from './data-folder/backup.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
-export { DOCUMENT_FILES } from './documents/documents.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export type { FailedBy } from './jobs/failures.ts';
@@ -33,9 +33,10 @@ export {
 } from './jobs/job.ts';
 export { jobJson } from './jobs/job-json.ts';
 export {
+  isWebhookUrl,
   parseRenderRequest,
+  RENDER_REQUEST_SCHEMA,
   type RenderRequest,
-  renderRequestSchema,
   type ValidRenderRequest,
 } from './jobs/render-request.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
@@ -59,7 +60,6 @@ export type {
   LedgerAccount,
   LedgerEntry,
   LedgerStore,
-  Reserve,
 } from './ledger/ledger-store.ts';
 export { DEFAULT_PRICING, Pricing, type PricingOptions } from './ledger/pricing.ts';
 export {
@@ -82,12 +82,13 @@ export type {
   QueueState,
 } from './queue/queue.ts';
 export type { QueueOptions } from './queue/queue-options.ts';
+export { type Random, systemRandom } from './random.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
 export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
 export type {
-  LimitKeeper,
+  LimitEnforcer,
   SandboxLayer,
   SandboxLevel,
   SandboxLimits,
@@ -102,7 +103,12 @@ export type {
   RenderServiceOptions,
   Role,
 } from './render-service-options.ts';
-export type { ServiceProblem, ServiceStatus } from './service-status.ts';
+export {
+  DISK_FULL_TO_CLIENTS,
+  SERVICE_STOPPING,
+  type ServiceProblem,
+  type ServiceStatus,
+} from './service-status.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';

@@ -15,11 +15,20 @@ export async function* allPages<Row>(
   list: (page: Page) => Promise<Row[]>,
   idOf: (row: Row) => string,
 ): AsyncGenerator<Row> {
+  for await (const page of pagesOf(list, idOf, LARGE_PAGE)) yield* page;
+}
+
+/** The pages of a list, each of up to `limit` rows. */
+export async function* pagesOf<Row>(
+  list: (page: Page) => Promise<Row[]>,
+  idOf: (row: Row) => string,
+  limit: number,
+): AsyncGenerator<Row[]> {
   for (let after: string | undefined; ; ) {
-    const page = await list({ limit: LARGE_PAGE, ...(after !== undefined && { after }) });
-    yield* page;
+    const page = await list({ limit, ...(after !== undefined && { after }) });
+    yield page;
     const last = page.at(-1);
-    if (last === undefined || page.length < LARGE_PAGE) return;
+    if (last === undefined || page.length < limit) return;
     after = idOf(last);
   }
 }

@@ -89,7 +89,7 @@ export interface RenderServiceOptions {
    * Milliseconds without a finished video before a small probe scene is rendered; {@link ServiceStatus.ready} depends
    * on its result. Default 10 minutes; 0: probe only after a renderer process died.
    */
-  signOfLifeAfterMs?: number;
+  probeAfterMs?: number;
   /** Minimum interval of `preview` events of a running render; default 0: no previews. */
   previewIntervalMs?: number;
   clock?: Clock;

@@ -76,9 +76,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
       await dataFolder?.room.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
       webhooks.open();
-      const letThrough = async () => dataFolder?.letThrough();
+      const allowTraversal = async () => dataFolder?.allowTraversal();
       const isWorker = this.#does('worker');
-      if (isWorker) await renderer.start({ letThrough, signal });
+      if (isWorker) await renderer.start({ allowTraversal, signal });
       const { queuePausedAt } = this.status();
       if (queuePausedAt !== null)
         logger.warn({ queuePausedAt }, 'The queue is paused: no render starts until it is resumed.');
@@ -230,7 +230,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     if (!isTerminal(job.phase)) {
       throw new ScenepressError(
         'conflict',
-        `Job ${jobId} is not over. Cancel it first, or wait for its end.`,
+        `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`,
       );
     }
     const forgotten = await forgetJob(this.#parts, job);

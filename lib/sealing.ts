@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
-import { randomBytes } from './random.ts';
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import type { Random } from './random.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -9,24 +9,22 @@ const TAG_BYTES = 16;
 export const KEY_BYTES = 32;
 
 /**
- * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. `place`: authenticated data that binds the result to its
- * location; {@link open} fails with another one.
- *
- * The key is passed as a KeyObject: with plain bytes, encryption takes four times as long.
+ * Encrypts a text (AES-256-GCM): nonce, ciphertext and tag. The key is a KeyObject: with plain bytes, encryption takes
+ * four times as long. `random`: the source of the nonce.
  */
-export function seal(text: string, key: Uint8Array, place = ''): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, createSecretKey(key), nonce).setAAD(Buffer.from(place));
+export function seal(text: string, key: KeyObject, random: Random): Buffer {
+  const nonce = random.bytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce);
   const sealed = cipher.update(text, 'utf8');
   cipher.final();
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** Decrypts. Throws when the data was altered, or was sealed with another key or for another place. */
-export function open(sealed: Uint8Array, key: Uint8Array, place = ''): string {
+/** Decrypts. Throws when the data was altered, or was sealed with another key. */
+export function open(sealed: Uint8Array, key: KeyObject): string {
   const nonce = sealed.subarray(0, NONCE_BYTES);
-  const decipher = createDecipheriv(CIPHER, createSecretKey(key), nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-TAG_BYTES));
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
   const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
   decipher.final();
   return text.toString('utf8');

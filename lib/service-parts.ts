@@ -22,6 +22,7 @@ import { StoredLedger } from './ledger/stored-ledger.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { DEFAULT_QUEUE } from './queue/queue-options.ts';
+import { type Random, systemRandom } from './random.ts';
 import { Renderer, studioOf } from './render/pool/renderer.ts';
 import { DEFAULT_LIMITS } from './render/run/limits.ts';
 import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
@@ -57,16 +58,21 @@ export interface ServiceParts {
   ends: JobEnds;
 }
 
-/** Components that act outside of the process. */
+/** Components that act outside of the process, and chance. */
 export interface OutsideParts {
   renderer: Renderer;
   /** Sends webhooks. */
   outbound: Sends & { start(): void; stop(): Promise<void> };
+  /** The source of ids; a given data folder has its own for secrets. */
+  random: Random;
 }
 
 /** Creates the components and wires them together. Starts none. `outside`: replaces components, for simulations. */
 export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
-  const dataFolder = options.dataFolder ?? (options.folder ? new DataFolder(options.folder) : undefined);
+  const { clock = systemClock, logger = silentLogger, signals = new LocalSignals() } = options;
+  const { random = systemRandom } = outside;
+  const dataFolder =
+    options.dataFolder ?? (options.folder ? new DataFolder(options.folder, { clock, random }) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
   const assets = options.assets ?? dataFolder?.assets;
   const settings = options.settings ?? dataFolder?.settings;
@@ -83,11 +89,12 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const workers = options.workers ?? availableParallelism();
   assert(Number.isInteger(workers) && workers >= 1, 'workers is a whole number of at least 1');
 
-  const { clock = systemClock, logger = silentLogger, signals = new LocalSignals() } = options;
   const room = dataFolder?.room;
   const ledger =
     options.ledger ??
-    new UnmeteredLedger({ books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore }) });
+    new UnmeteredLedger({
+      books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore, clock, random }),
+    });
   const pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
   const queue = { ...DEFAULT_QUEUE, ...options.queue };
   const events: JobEvents = new EventEmitter();
@@ -101,6 +108,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     assetUrl: options.assetUrl,
     outbound: outside.outbound,
     clock,
+    random,
     logger,
   });
   const discards = new Discards({ assets, logger });
@@ -109,6 +117,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     ledger,
     pricing,
     clock,
+    random,
     caps: queue,
     owners,
     logger,
@@ -123,7 +132,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       workers,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       workFolder: resolve(workFolder),
-      signOfLifeAfterMs: options.signOfLifeAfterMs,
+      probeAfterMs: options.probeAfterMs,
       clock,
       logger,
       room,
@@ -147,6 +156,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     previewIntervalMs,
     events,
     clock,
+    random,
     logger,
   });
   const retention = { ...KEEP_ALL, ...options.retention };
@@ -162,7 +172,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     events,
     owners,
     webhooks,
-    deliveries: new Deliveries({ storage, clock }),
+    deliveries: new Deliveries({ storage, clock, random }),
     discards,
     book,
     renderer,

@@ -38,27 +38,40 @@ export interface ServiceStatus {
   sandbox: SandboxStatus | null;
 }
 
+/** The problem of a service that is stopping. */
+export const SERVICE_STOPPING: ServiceProblem = {
+  part: 'service',
+  message: 'The service is stopping and accepts no more jobs.',
+};
+/** The problem of a service whose disk is full. */
+export const DISK_FULL: ServiceProblem = {
+  part: 'disk',
+  message:
+    'The disk is full: no jobs are accepted or started. Free some space; the service then continues by itself.',
+};
+/** The message for clients of a service whose disk is full. */
+export const DISK_FULL_TO_CLIENTS =
+  'The disk of the service is full: no jobs are accepted until there is space. Try again later.';
+
 const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
   stopped: 'The service is not started.',
   open: 'The service is open without workers: jobs stay queued until it is started.',
   starting: 'The service is starting: a renderer is being warmed up, which takes some seconds.',
-  stopping: 'The service is stopping and accepts no more jobs.',
+  stopping: SERVICE_STOPPING.message,
 };
 const SANDBOX_REFUSED =
-  'The sandbox no longer holds, so nothing is rendered. The log says what got through; `scenepress doctor` looks again.';
+  'The sandbox no longer holds, so nothing is rendered. The log says what a scene could do; `scenepress doctor` ' +
+  'checks again.';
 const RENDERER_BROKEN =
-  'A small scene could not be rendered; jobs wait until it is, which is tried again and again. The log has the reason; ' +
-  '`scenepress doctor` looks for it.';
+  'A small scene could not be rendered; jobs wait until one can be, which is tried repeatedly. The log has the reason; ' +
+  '`scenepress doctor` looks for the cause.';
 
 const PLACELESS =
-  'Renders in progress have no place: their folder, work in the data folder, is no folder or can’t be written to. Jobs ' +
+  'The folder for renders in progress, work in the data folder, is not a folder or can’t be written to. Jobs ' +
   'wait until it can. Let the service write to it, or remove what is there: it is then made again. The log has the cause.';
-const DISK_FULL =
-  'The disk is full: no jobs are accepted or started. Free some space; the service then continues by itself.';
-
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
-  'memory, the store of artifacts). Accepted jobs wait, and are tried again and again. The log says what is missing.';
+  'memory, the store of artifacts). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
 
 /** Lists the reasons why a service cannot render. */
 export function problemsOf(service: {
@@ -78,7 +91,7 @@ export function problemsOf(service: {
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
     ...(service.placeless ? [{ part: 'disk' as const, message: PLACELESS }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
-    ...(service.diskFull ? [{ part: 'disk' as const, message: DISK_FULL }] : []),
+    ...(service.diskFull ? [DISK_FULL] : []),
     ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),
   ];
 }

@@ -1,4 +1,3 @@
-import cron, { type ScheduledTask } from 'node-cron';
 import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock, Timer } from './clock.ts';
@@ -7,6 +6,7 @@ import { LEASE_MS } from './jobs/job-claims.ts';
 import type { JobEvents } from './jobs/job-events.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
+import { schedule } from './schedule.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -37,7 +37,7 @@ export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #logger: Logger;
   readonly #steady: SteadyClock;
-  #tasks: ScheduledTask[] | undefined;
+  #tasks: Timer[] | undefined;
   #sweeps: Timer | undefined;
   #bookProblems: number | null = null;
 
@@ -53,15 +53,13 @@ export class Upkeep {
   }
 
   start(): void {
+    const { clock } = this.#options;
     this.#tasks = [
-      cron.schedule(NIGHTLY, () => this.nightly(), { timezone: 'UTC' }),
-      cron.schedule(HOURLY, () => this.#alone('tidying', () => this.#tidy()), { timezone: 'UTC' }),
+      schedule(clock, NIGHTLY, () => void this.nightly()),
+      schedule(clock, HOURLY, () => void this.#alone('tidying', () => this.#tidy())),
     ];
     if (this.#options.storage.isShared)
-      this.#sweeps = this.#options.clock.every(
-        SWEEP_MS,
-        () => void this.#alone('sweep', () => this.#sweep()),
-      );
+      this.#sweeps = clock.every(SWEEP_MS, () => void this.#alone('sweep', () => this.#sweep()));
     void this.#alone('audit', () => this.#audit());
     this.#steady.look();
   }
@@ -71,7 +69,7 @@ export class Upkeep {
     const tasks = this.#tasks ?? [];
     this.#tasks = undefined;
     this.#sweeps?.cancel();
-    for (const task of tasks) await task.destroy();
+    for (const task of tasks) task.cancel();
   }
 
   /** Runs once a day. */

@@ -4,13 +4,12 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Server } from '@hapi/hapi';
-import { type ErrorCode, isScenepressError, ScenepressError } from '../../lib/index.ts';
+import { DATA_FILES, type ErrorCode, isScenepressError, ScenepressError } from '../../lib/index.ts';
 import { createListener, guardListener } from '../edge/listener.ts';
 import type { Logger } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import type { Administration } from './administration.ts';
 
-const NAME = 'admin.sock';
 const OTHER_VERSION = 'The server that owns this data folder has another version. Restart it with this one.';
 
 /** All commands count as one client. */
@@ -45,7 +44,7 @@ export class AdminSocket {
 
   async start(): Promise<void> {
     // A killed server leaves its socket behind. This process owns the folder, so no other one listens on it.
-    await rm(join(this.#folder, NAME), { force: true });
+    await rm(join(this.#folder, DATA_FILES.adminSocket), { force: true });
     this.#directory = await openDirectory(this.#folder);
     const path = shortPath(this.#directory);
     // Loaded here, because most commands only connect.
@@ -62,7 +61,7 @@ export class AdminSocket {
         this.#handle(String(params['noun']), String(params['operation']), payload),
     });
     await this.#hapi.start();
-    await chmod(join(this.#folder, NAME), 0o600);
+    await chmod(join(this.#folder, DATA_FILES.adminSocket), 0o600);
   }
 
   async stop(): Promise<void> {
@@ -164,5 +163,5 @@ function openDirectory(folder: string): Promise<FileHandle> {
 
 /** Unix socket addresses are limited to 107 bytes, so the folder is addressed by its descriptor. */
 function shortPath(directory: FileHandle): string {
-  return `/proc/self/fd/${directory.fd}/${NAME}`;
+  return `/proc/self/fd/${directory.fd}/${DATA_FILES.adminSocket}`;
 }

@@ -1,8 +1,11 @@
 import Joi from 'joi';
-import { type JobStatus, renderRequestSchema, ScenepressError } from '../../lib/index.ts';
+import { isWebhookUrl, type JobStatus, ScenepressError } from '../../lib/index.ts';
 
 /** `https://…`, or null. */
-export const webhookUrl: Joi.Schema = renderRequestSchema.extract('webhookUrl');
+export const webhookUrl: Joi.StringSchema = Joi.string()
+  .custom((value: string, { error }) => (isWebhookUrl(value) ? value : error('any.invalid')))
+  .allow(null)
+  .messages({ '*': 'webhookUrl must be an https:// URL' });
 
 interface KeyRequest {
   name: string;

@@ -1,6 +1,12 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { type BackupReport, type RestoredMasterKey, restore, type SealedSecrets } from '../../lib/index.ts';
+import {
+  type BackupReport,
+  DATA_FILES,
+  type RestoredMasterKey,
+  restore,
+  type SealedSecrets,
+} from '../../lib/index.ts';
 import { configuredMasterKey } from '../installation.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
@@ -74,13 +80,13 @@ function aboutMasterKey(restored: BackupReport & { masterKey: RestoredMasterKey 
     case 'none':
       return 'It contains no encrypted webhook secrets: the first start creates a new master key.';
     case 'in the folder':
-      return `Its master key is ${join(folder, 'master.key')}.`;
+      return `Its master key is ${join(folder, DATA_FILES.masterKey)}.`;
     case 'given':
       return 'The configured master key decrypts all its webhook secrets. Start the service with the same key.';
     case 'missing':
       return (
         `Its master key is missing. ${sealedShown(sealedSecrets)} encrypted with it, and the service doesn't start ` +
-        `without it. Put it into ${join(folder, 'master.key')} (chmod 600), or start the service with SCENEPRESS_MASTER_KEY or ` +
+        `without it. Put it into ${join(folder, DATA_FILES.masterKey)} (chmod 600), or start the service with SCENEPRESS_MASTER_KEY or ` +
         'SCENEPRESS_MASTER_KEY_FILE. `restore --master-key-file` checks the key during the restore.'
       );
   }

@@ -30,7 +30,7 @@ function isDamaged({ faults, lost }: RecoveryReport): boolean {
 }
 
 function show(report: RecoveryReport): void {
-  const { folder, faults, lost, keptAside, audit } = report;
+  const { folder, faults, lost, originalsFolder, audit } = report;
   if (!isDamaged(report)) {
     print(`Nothing in ${folder} is damaged.`);
     return;
@@ -42,11 +42,11 @@ function show(report: RecoveryReport): void {
     print(`  ${table} ${printable(key)}: ${printable(reason)}`);
   }
   if (lost.length > MOST_SHOWN) print(`  … and ${lost.length - MOST_SHOWN} more (--json shows all)`);
-  if (!keptAside) {
+  if (!originalsFolder) {
     print('Nothing was changed. If no backup contains more, `scenepress recover --yes` repairs the rest.');
     return;
   }
-  print(`Recovered. The original files are in ${keptAside}.`);
+  print(`Recovered. The original files are in ${originalsFolder}.`);
   const problems = audit?.problems ?? [];
   if (problems.length === 0) print('The books are in order.');
   else

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isScenepressError } from '../../lib/index.ts';
+import { DATA_FILES, isScenepressError } from '../../lib/index.ts';
 import { connectAdministration, type RemoteAdministration } from '../admin/admin-socket.ts';
 import type { Config } from '../config/config.ts';
 import { openInstallation } from '../installation.ts';
@@ -54,7 +54,7 @@ function refuseMissingFolder(folder: string): void {
 /** Files created by root would not be readable by the service, which runs as another user. */
 async function refuseAnothersFolder(folder: string): Promise<void> {
   if (process.geteuid?.() !== 0) return;
-  const lock = await stat(join(folder, 'lock')).catch(() => undefined);
+  const lock = await stat(join(folder, DATA_FILES.lock)).catch(() => undefined);
   if (!lock || lock.uid === 0) return;
   throw new UserError(
     `The data folder ${folder} belongs to user id ${lock.uid}, and no server is running on it. ` +

@@ -52,7 +52,7 @@ export interface Config {
   webhooksCa?: string;
   metricsToken?: string;
   drainSeconds: number;
-  signOfLifeMinutes: number;
+  probeAfterMinutes: number;
   logLevel: string;
   logFormat?: 'text' | 'json';
   logFile?: string;
@@ -352,7 +352,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(30, 0),
     value: 'seconds',
   },
-  signOfLifeMinutes: {
+  probeAfterMinutes: {
     description:
       'Minutes without a finished video before a small probe scene is rendered to check the renderer; 0 for never',
     allowed: 'a number of at least 0',

@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DOCUMENT_FILES, isScenepressError, type ServiceStatus } from '../../lib/index.ts';
+import { DATA_FILES, DOCUMENT_FILES, isScenepressError, type ServiceStatus } from '../../lib/index.ts';
 import type { Examination } from '../admin/administration-views.ts';
 import { withAdministration } from '../cli/with-administration.ts';
 import { ownCommand } from '../command-line.ts';
@@ -26,7 +26,7 @@ export interface DataReport {
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
   const report: DataReport = { findings: [], served: false, newestMs: null };
-  if (!(await isThere(join(folder, 'database.sqlite')))) {
+  if (!(await isThere(join(folder, DATA_FILES.database)))) {
     report.findings.push(await examineFuture(folder));
     return report;
   }
@@ -65,7 +65,7 @@ async function examineFuture(folder: string): Promise<Finding> {
 async function examineRights(folder: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const ours = process.getuid?.();
-  const files = ['master.key', ...DOCUMENT_FILES].map((name) => join(folder, name));
+  const files = [DATA_FILES.masterKey, ...DOCUMENT_FILES].map((name) => join(folder, name));
   for (const path of [folder, ...files]) {
     const file = await stat(path).catch(() => undefined);
     if (!file) continue; // A master key may come from the configuration.

@@ -26,11 +26,11 @@ const BAD_REQUEST: Refusal = { status: 400, message: 'This is not a valid HTTP r
 const REFUSALS: Record<string, Refusal | undefined> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'The extensions of a chunk are too large.' },
-  HPE_HEADER_OVERFLOW: { status: 431, message: 'The head of the request is too large.' },
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'The request headers are too large.' },
 };
 
-const NO_HOST: Refusal = { status: 400, message: 'A request of HTTP/1.1 needs a Host header.' };
-const EXPECTATION: Refusal = { status: 417, message: 'The only expectation that is met is 100-continue.' };
+const NO_HOST: Refusal = { status: 400, message: 'An HTTP/1.1 request needs a Host header.' };
+const EXPECTATION: Refusal = { status: 417, message: 'The only supported expectation is 100-continue.' };
 
 /**
  * Responds to invalid or slow HTTP requests and closes the connection. Replaces hapi's own listener, which may

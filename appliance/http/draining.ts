@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import { ScenepressError } from '../../lib/index.ts';
+import { ScenepressError, SERVICE_STOPPING } from '../../lib/index.ts';
 
 /**
  * First phase of a graceful stop: answers pending render requests and rejects new ones. All other requests are still
@@ -40,7 +40,7 @@ export class Draining {
   async begin(graceMs: number): Promise<void> {
     this.#begun = true;
     this.#server.ext('onRequest', (request, h) => {
-      if (request.method === 'post') throw new ScenepressError('not_running', 'The service is stopping.');
+      if (request.method === 'post') throw new ScenepressError('not_running', SERVICE_STOPPING.message);
       return h.continue;
     });
     if (this.#pending === 0) return;

@@ -1,5 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi';
-import type { RenderService, SandboxLimits, ServiceProblem } from '../../lib/index.ts';
+import {
+  type RenderService,
+  type SandboxLimits,
+  SERVICE_STOPPING,
+  type ServiceProblem,
+} from '../../lib/index.ts';
 
 /** The response of `/health/ready`. It is public, so it contains no paths, accounts or causes. */
 export interface Readiness {
@@ -16,11 +21,6 @@ export interface Readiness {
   /** Conditions that will become problems. */
   warnings: string[];
 }
-
-const DRAINING: ServiceProblem = {
-  part: 'service',
-  message: 'The service is stopping and takes no more jobs.',
-};
 
 /**
  * - `/health/live`: 200 while the process responds. Restart it if it doesn't.
@@ -54,7 +54,7 @@ function readinessOf(
   warnings: string[],
 ): Readiness {
   const { problems, sandbox, queuePausedAt, diskFull } = service.status();
-  const all = isDraining && problems.length === 0 ? [DRAINING] : problems;
+  const all = isDraining && problems.length === 0 ? [SERVICE_STOPPING] : problems;
   return {
     status: all.length === 0 ? 'ready' : 'not ready',
     sandbox: sandbox?.level ?? null,

@@ -1,6 +1,12 @@
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Lifecycle } from '@hapi/hapi';
-import { isScenepressError, type Logger, type ScenepressError } from '../../lib/index.ts';
+import {
+  DISK_FULL_TO_CLIENTS,
+  isScenepressError,
+  type Logger,
+  type ScenepressError,
+} from '../../lib/index.ts';
+import { unauthorized } from './render-api/bearer.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** The HTTP response for an error. */
@@ -42,11 +48,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
       };
     case 'owner_refused':
       // The account was disabled or deleted after its key was checked.
-      return {
-        status: 401,
-        headers: { 'www-authenticate': 'Bearer' },
-        body: { error: 'Unauthorized', message: 'The API key is invalid or missing.' },
-      };
+      return ofFramework(unauthorized());
     case 'not_found':
       return { status: 404, headers: {}, body: { error: 'Not Found', message } };
     case 'conflict':
@@ -71,7 +73,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
         headers: { 'retry-after': '30' },
         body: {
           error: 'Service Unavailable',
-          message: 'The disk of the service is full: it takes no jobs until there is room. Try again later.',
+          message: DISK_FULL_TO_CLIENTS,
         },
       };
     case 'not_running':
@@ -83,7 +85,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
         headers: TRY_AGAIN,
         body: {
           error: 'Service Unavailable',
-          message: 'The service can’t take this now. Try again shortly.',
+          message: 'The service can’t accept this request now. Try again shortly.',
         },
       };
     case 'storage_locked':

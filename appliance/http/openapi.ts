@@ -3,7 +3,7 @@ import { ENDPOINTS, type Endpoint } from './render-api/endpoints.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of the render API, generated from the schemas that validate its requests. */
+/** The OpenAPI 3.1 document of the render API, generated from the descriptions of its endpoints. */
 export function openApiDocument(publicUrl?: string): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
@@ -38,14 +38,14 @@ function operationOf({ operationId, summary, params, body, responses }: Endpoint
     operationId,
     summary,
     ...(params && { parameters }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body, schemas) } }),
+    ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, { description, schema, headers }]) => [
         status,
         {
           description,
           ...(headers && { headers: integerHeaders(headers) }),
-          content: jsonContent(schema, schemas),
+          content: responseContent(schema, schemas),
         },
       ]),
     ),
@@ -61,8 +61,12 @@ function integerHeaders(headers: Record<string, string>): Json {
   );
 }
 
-function jsonContent(schema: Joi.Schema, schemas: Json): Json {
+function responseContent(schema: Joi.Schema, schemas: Json): Json {
   const { name } = (schema.describe() as { metas: [{ name: string }] }).metas[0];
-  schemas[name] = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+  return jsonContent(name, schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), schemas);
+}
+
+function jsonContent(name: string, schema: object, schemas: Json): Json {
+  schemas[name] = schema;
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
 }

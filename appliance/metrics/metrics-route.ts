@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { Boom, notFound } from '@hapi/boom';
+import { notFound } from '@hapi/boom';
 import type { ServerRoute } from '@hapi/hapi';
+import { bearerToken, unauthorized } from '../http/render-api/bearer.ts';
 import { CONTENT_TYPE, type Metrics } from './metrics.ts';
 
 /** `/metrics`, protected by the token; 404 if none is configured, because metrics are confidential. */
@@ -10,11 +11,9 @@ export function metricsRoute(metrics: Metrics, token: string | undefined): Serve
     path: '/metrics',
     handler: async (request, h) => {
       if (token === undefined) throw notFound();
-      const given = /^Bearer +(\S+) *$/i.exec(request.raw.req.headers.authorization ?? '')?.[1];
+      const given = bearerToken(request.raw.req);
       if (given === undefined || !timingSafeEqual(hashOf(given), hashOf(token))) {
-        const error = new Boom('The token is invalid or missing.', { statusCode: 401 });
-        error.output.headers['WWW-Authenticate'] = 'Bearer';
-        throw error;
+        throw unauthorized('The token is invalid or missing.');
       }
       return h.response(await metrics.text()).header('Content-Type', CONTENT_TYPE);
     },

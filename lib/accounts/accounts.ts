@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import { allPages, type Page } from '../pages.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { Account, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 
@@ -10,10 +11,12 @@ import { isEmail } from './email.ts';
 export class Accounts {
   readonly #store: AccountStore;
   readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor(options: { store: AccountStore; clock?: Clock }) {
+  constructor(options: { store: AccountStore; clock?: Clock; random?: Random }) {
     this.#store = options.store;
     this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
   }
 
   /** Creates an account. Error: `conflict` when the address is in use. */
@@ -21,7 +24,11 @@ export class Accounts {
     if (!isEmail(email)) {
       throw new ScenepressError('invalid_request', `"${email.slice(0, 80)}" is not an e-mail address.`);
     }
-    const account: Account = { accountId: randomId('acct'), email, createdAtMs: this.#clock.now() };
+    const account: Account = {
+      accountId: randomId('acct', this.#random),
+      email,
+      createdAtMs: this.#clock.now(),
+    };
     await this.#store.insertAccount(account);
     return account;
   }

@@ -2,21 +2,20 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
 import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { isoTime } from '../clock.ts';
+import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
-import { MASTER_KEY_CHECK_FILE, MASTER_KEY_FILE } from '../keys/master-key-files.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
-import { allPages } from '../pages.ts';
-import { STUDIO_PARTS } from '../render/start/studio.ts';
+import { allPages, pagesOf } from '../pages.ts';
+import { pagesOfJobs } from '../storage/storage.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';
 const PIECE_BYTES = 1024 * 1024;
 /** Jobs per query; larger pages would block the service for longer. */
 const PAGE = 100;
-/** Files of the lock; not part of the data. */
-const LOCK_FILES = ['lock', 'lock-journal', 'lock.holder'];
 
 /** The manifest of a backup. Written last: without it, a backup is incomplete. */
 interface Manifest {
@@ -95,14 +94,21 @@ async function copyInto(
   await source.copyDatabase(part);
   const contents = await checkAndCopyAssets(part, { source });
   for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
-  const keyFiles = withMasterKey ? [MASTER_KEY_FILE, MASTER_KEY_CHECK_FILE] : [MASTER_KEY_CHECK_FILE];
+  const keyFiles = withMasterKey
+    ? [DATA_FILES.masterKey, DATA_FILES.masterKeyCheck]
+    : [DATA_FILES.masterKeyCheck];
   for (const name of keyFiles) {
     const bytes = await realDisk.read(join(source.path, name));
     if (bytes) await replaceFile(realDisk, part, name, [bytes]);
   }
   const files: Manifest['files'] = {};
   for (const path of await filesIn(part)) files[path] = await fingerprintOf(join(part, path));
-  const manifest: Manifest = { format: 1, createdAt: new Date().toISOString(), jobs: contents.jobs, files };
+  const manifest: Manifest = {
+    format: 1,
+    createdAt: isoTime(source.clock.now()),
+    jobs: contents.jobs,
+    files,
+  };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
   await syncTree(part);
   await rename(part, target);
@@ -169,8 +175,9 @@ async function tryPlace(part: string, target: string): Promise<void> {
 /** Checks before copying that the given key is that of the backup. */
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
-  const check = await realDisk.read(join(backup, MASTER_KEY_CHECK_FILE));
-  if (check && !masterKey.opens(check.toString().trim().split('\n'))) throw wrongKey('it opens none of them');
+  const check = await realDisk.read(join(backup, DATA_FILES.masterKeyCheck));
+  if (check && !masterKey.opens(check.toString().trim().split('\n')))
+    throw wrongKey('it decrypts none of them');
   return masterKey;
 }
 
@@ -188,14 +195,14 @@ async function placeMasterKey(
     throw error;
   }
   if (stored !== undefined) {
-    await replaceFile(realDisk, folder, MASTER_KEY_FILE, [Buffer.from(`${stored.trim()}\n`)]);
+    await replaceFile(realDisk, folder, DATA_FILES.masterKey, [Buffer.from(`${stored.trim()}\n`)]);
     return 'in the folder';
   }
   if (given) return 'given';
-  if (existsSync(join(folder, MASTER_KEY_FILE))) return 'in the folder';
+  if (existsSync(join(folder, DATA_FILES.masterKey))) return 'in the folder';
   if (secrets.count > 0) return 'missing';
   // Nothing is sealed: the check file would make the next start require the old key.
-  await rm(join(folder, MASTER_KEY_CHECK_FILE), { force: true });
+  await rm(join(folder, DATA_FILES.masterKeyCheck), { force: true });
   return 'none';
 }
 
@@ -227,12 +234,9 @@ async function checkAndCopyAssets(
     }
     const unsourced = await copy.jobWithoutSource();
     if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
-    for (let before: string | undefined; ; ) {
-      const page = await copy.storage.listJobs({ limit: PAGE, ...(before !== undefined && { before }) });
+    for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
       for (const job of page) secrets.addJob(job);
       jobs += page.length;
-      before = page.at(-1)?.jobId;
-      if (before === undefined) break;
     }
     const keys = allPages(
       (page) => copy.keyStore.listKeys(page),
@@ -253,17 +257,19 @@ function unlessGone(error: NodeJS.ErrnoException): void {
 /** The number of unfinished deliveries; with `drop`, marks them as failed. */
 async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
   let count = 0;
-  for (let after: string | undefined; ; ) {
-    const page = await storage.deliveries.listOpen({ limit: PAGE, ...(after !== undefined && { after }) });
-    const last = page.at(-1);
-    if (!last) return count;
-    after = last.deliveryId;
+  const pages = pagesOf(
+    (page) => storage.deliveries.listOpen(page),
+    ({ deliveryId }) => deliveryId,
+    PAGE,
+  );
+  for await (const page of pages) {
     if (!drop) count += page.length;
     else
       await storage.transaction(async (tx) => {
         for (const delivery of page) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
       });
   }
+  return count;
 }
 
 async function readManifest(backup: string): Promise<Manifest> {
@@ -291,7 +297,7 @@ async function refuseExisting(path: string, what: string): Promise<void> {
   if (names.length === 0) return;
   throw new ScenepressError(
     'conflict',
-    `${what} ${path} exists and isn't empty. Nothing is overwritten: name another.`,
+    `${what} ${path} exists and isn't empty. Nothing was overwritten; name another folder.`,
   );
 }
 

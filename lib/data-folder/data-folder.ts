@@ -2,14 +2,17 @@ import { chmod, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { FileAssetStore } from '../assets/file-asset-store.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
 import { type Disk, realDisk } from '../disk.ts';
-import { DOCUMENT_FILES, Documents } from '../documents/documents.ts';
+import { Documents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
@@ -20,16 +23,12 @@ import { checkFolder } from './folder-check.ts';
 import { FolderLock } from './folder-lock.ts';
 import { SpareRoom, type SpareRoomOptions } from './spare-room.ts';
 
-/** Jobs with their sources, deliveries, ledger. */
-export const DATABASE = 'database.sqlite';
-/** Exists while a recovery replaces the database. */
-export const RECOVERING = 'recovering';
-const ARTIFACTS = 'artifacts';
-
 export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom' | 'onFlush'> {
   spareRoom?: SpareRoomOptions;
   /** The file system for everything but the database. Default: that of the machine. */
   disk?: Disk;
+  /** The source of secrets, keys and nonces. Default: cryptographically secure. */
+  random?: Random;
 }
 
 /** The size of the data, in bytes. */
@@ -41,27 +40,15 @@ export interface DataStatistics {
   documentBytes: number;
 }
 
-/**
- * Stores all data in one local folder; the default.
- *
- * ```
- * database.sqlite jobs with their sources, deliveries and ledger; -wal and -shm belong to it
- * accounts.json keys.json settings.json   documents, which can be edited manually
- * artifacts/      videos, thumbnails and captions
- * fonts/ python/ assets/   the studio folders, readable by all scenes
- * work/           running renders; `work.old-…`: left by killed services, being removed
- * spare-room      reserved space for finishing work when the disk is full
- * master.key      encrypts webhook secrets; `master.key.next`: during a replacement; `master.key.until-…`: former keys
- * damaged-…/      files replaced by a recovery
- * lock            held by the process that owns the folder; lock.holder identifies it
- * ```
- */
+/** Stores all data in one local folder, whose files are {@link DATA_FILES}; the default. */
 export class DataFolder {
   /** Absolute, so it does not depend on the current directory. */
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #lock: FolderLock;
   readonly #disk: Disk;
+  /** The source of time. */
+  readonly clock: Clock;
   readonly #documents: Documents;
   readonly masterKeyFiles: MasterKeyFiles;
   /** The tail of the queue of exclusive tasks. */
@@ -78,30 +65,41 @@ export class DataFolder {
   /** Called for every flushed group commit. */
   onFlush: (flush: Flush) => void = () => {};
 
-  constructor(folder: string, { spareRoom, disk = realDisk, ...options }: DataFolderOptions = {}) {
+  constructor(
+    folder: string,
+    {
+      spareRoom,
+      disk = realDisk,
+      clock = systemClock,
+      random = systemRandom,
+      ...options
+    }: DataFolderOptions = {},
+  ) {
     this.path = resolve(folder);
     this.#disk = disk;
+    this.clock = clock;
     this.#lock = new FolderLock(this.path);
-    this.room = new SpareRoom(this.path, { disk: this.#disk, ...spareRoom });
+    this.room = new SpareRoom(this.path, { disk, clock, random, ...spareRoom });
     const onNoRoom = () => this.room.ranOut();
-    this.#database = new SqliteDatabase(join(this.path, DATABASE), SQLITE_SCHEMA, {
+    this.#database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
       ...options,
+      clock,
       onNoRoom,
       onFlush: (flush) => this.onFlush(flush),
     });
-    this.storage = new SqlStorage(this.#database);
+    this.storage = new SqlStorage(this.#database, random);
     this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
     this.#documents = new Documents({ disk: this.#disk, folder: this.path, onNoRoom });
     this.accountStore = this.#documents.accounts;
     this.keyStore = this.#documents.keys;
     this.settings = this.#documents.settings;
-    this.masterKeyFiles = new MasterKeyFiles(this.path, this.#disk);
-    this.assets = new FileAssetStore(join(this.path, ARTIFACTS));
+    this.masterKeyFiles = new MasterKeyFiles(this.path, disk, { clock, random });
+    this.assets = new FileAssetStore(join(this.path, DATA_FILES.artifacts));
   }
 
   /** The folder for files of running renders. */
   get workFolder(): string {
-    return join(this.path, 'work');
+    return join(this.path, DATA_FILES.work);
   }
 
   /**
@@ -133,8 +131,8 @@ export class DataFolder {
       return found.reduce((sum, { size }) => sum + size, 0);
     };
     return {
-      databaseBytes: await sizeOf(DATABASE),
-      logBytes: await sizeOf(`${DATABASE}-wal`),
+      databaseBytes: await sizeOf(DATA_FILES.database),
+      logBytes: await sizeOf(DATA_FILES.databaseLog),
       documentBytes: await sizeOf(...DOCUMENT_FILES),
     };
   }
@@ -156,7 +154,7 @@ export class DataFolder {
    * the documents after it, so they contain all accounts and keys that jobs refer to.
    */
   async copyDatabase(folder: string): Promise<void> {
-    await this.#database.copyTo(join(folder, DATABASE));
+    await this.#database.copyTo(join(folder, DATA_FILES.database));
     await this.#documents.copyTo(folder);
   }
 
@@ -183,12 +181,12 @@ export class DataFolder {
   }
 
   /** Lets other users traverse the folder but not list it, which renders without bubblewrap need. */
-  async letThrough(): Promise<void> {
+  async allowTraversal(): Promise<void> {
     await chmod(this.path, 0o711);
   }
 
   async #refuseHalfRecovered(): Promise<void> {
-    if ((await this.#disk.read(join(this.path, RECOVERING))) === undefined) return;
+    if ((await this.#disk.read(join(this.path, DATA_FILES.recovering))) === undefined) return;
     throw new ScenepressError(
       'storage_damaged',
       `A recovery of ${this.path} was interrupted. Run \`scenepress recover\` again.`,

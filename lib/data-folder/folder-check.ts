@@ -1,15 +1,19 @@
+import { DATA_FILES, DOCUMENT_FILES, LOCK_FILES, OLD_WORK_SUFFIX, STUDIO_PARTS } from '../data-files.ts';
 import type { Disk } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 
-/**
- * Files allowed in a folder before it becomes a data folder: those of its owner, and those of an incomplete first
- * start.
- */
-const BEFORE_THE_DATA =
-  /^(\..*|lost\+found|lock|lock-journal|lock\.holder|admin\.sock|master\.key(\.check)?(\.new)?|spare-room(\.new)?|fonts|python|assets|artifacts|work(\.old-.*)?)$/;
-const DATABASE = 'database.sqlite';
+const { database, databaseLog, artifacts: ARTIFACTS, work, adminSocket } = DATA_FILES;
+/** Files that an incomplete first start may leave before the database. */
+const BEFORE_THE_DATA = new Set([
+  ...LOCK_FILES,
+  ...STUDIO_PARTS,
+  ...withTemporary(DATA_FILES.masterKey, DATA_FILES.masterKeyCheck, DATA_FILES.spareRoom),
+  adminSocket,
+  ARTIFACTS,
+  work,
+]);
 /** Files that a first start creates after the database. */
-const DATA = /^(database\.sqlite-wal|(accounts|keys|settings)\.json(\.new)?)$/;
+const DATA = new Set([databaseLog, ...withTemporary(...DOCUMENT_FILES)]);
 const MOST_NAMED = 5;
 
 /**
@@ -18,17 +22,17 @@ const MOST_NAMED = 5;
  */
 export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   const names = await namesIn(disk, folder);
-  if (names.includes(DATABASE)) return;
-  const data = names.filter((name) => DATA.test(name));
-  const artifacts = names.includes('artifacts') ? await namesIn(disk, `${folder}/artifacts`) : [];
+  if (names.includes(database)) return;
+  const data = names.filter((name) => DATA.has(name));
+  const artifacts = names.includes(ARTIFACTS) ? await namesIn(disk, `${folder}/${ARTIFACTS}`) : [];
   if (data.length > 0 || artifacts.length > 0) {
     throw new ScenepressError(
       'storage_damaged',
-      `The data in ${folder} is damaged: ${DATABASE} is missing, but ${data[0] ?? 'artifacts of jobs'} is there. ` +
+      `The data in ${folder} is damaged: ${database} is missing, but ${data[0] ?? 'artifacts of jobs'} is there. ` +
         'Nothing was changed. Put the file back, or restore a backup into another folder.',
     );
   }
-  const foreign = names.filter((name) => !BEFORE_THE_DATA.test(name));
+  const foreign = names.filter((name) => !mayPrecede(name));
   if (foreign.length === 0) return;
   const others = foreign.length > MOST_NAMED ? ` and ${foreign.length - MOST_NAMED} more` : '';
   throw new ScenepressError(
@@ -36,6 +40,20 @@ export async function checkFolder(disk: Disk, folder: string): Promise<void> {
     `${folder} is not a data folder and isn't empty (${foreign.slice(0, MOST_NAMED).join(', ')}${others}). ` +
       'Nothing was changed. Name an empty folder, or one that is still to be made.',
   );
+}
+
+/** Whether a file may be in a folder before it becomes a data folder; it may also be its owner's. */
+function mayPrecede(name: string): boolean {
+  return (
+    BEFORE_THE_DATA.has(name) ||
+    name.startsWith('.') ||
+    name === 'lost+found' ||
+    name.startsWith(`${work}${OLD_WORK_SUFFIX}`)
+  );
+}
+
+function withTemporary(...names: string[]): string[] {
+  return names.flatMap((name) => [name, `${name}.new`]);
 }
 
 async function namesIn(disk: Disk, folder: string): Promise<string[]> {

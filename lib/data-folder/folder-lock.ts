@@ -1,12 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DATA_FILES } from '../data-files.ts';
 import { isNoRoom } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
+import { systemRandom } from '../random.ts';
 
 const SQLITE_BUSY = 5;
 const OWNERS_ALONE = 0o600;
@@ -70,7 +71,7 @@ export class FolderLock {
   }
 
   async #listen(): Promise<void> {
-    const token = randomBytes(16).toString('hex');
+    const token = systemRandom.bytes(16).toString('hex');
     const server = createServer((socket) => socket.destroy());
     server.listen(nameOf(token));
     await once(server, 'listening');
@@ -105,17 +106,17 @@ export class FolderLock {
     return new ScenepressError(
       'storage_failed',
       `The data folder ${this.#folder} can't be used: its lock ${this.#lockFile} can't be taken (${cause.message}). ` +
-        'If no other program made that file, remove it: it holds no data. Its file system must know locks.',
+        'If no other program made that file, remove it: it holds no data. The file system must support locks.',
       { cause },
     );
   }
 
   get #lockFile(): string {
-    return join(this.#folder, 'lock');
+    return join(this.#folder, DATA_FILES.lock);
   }
 
   get #holderFile(): string {
-    return join(this.#folder, 'lock.holder');
+    return join(this.#folder, DATA_FILES.lockHolder);
   }
 }
 

@@ -1,8 +1,11 @@
-import { randomFillSync } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { statfs } from 'node:fs/promises';
+import { type Clock, systemClock, type Timer } from '../clock.ts';
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk, isNoRoom, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { type Random, systemRandom } from '../random.ts';
+import { DISK_FULL } from '../service-status.ts';
 
 /**
  * More than the end of a running job writes: its record and its webhook's body, each with 200 KiB of metadata. The
@@ -16,7 +19,6 @@ export function spareBytesFor(workers: number): number {
   return workers * BYTES_PER_JOB + BYTES_FOR_THE_REST;
 }
 
-const NAME = 'spare-room';
 const CHUNK_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 5_000;
 
@@ -25,6 +27,8 @@ export interface SpareRoomOptions {
   /** Returns the bytes available to this user on the file system of a folder. */
   freeBytes?: (folder: string) => Promise<number>;
   lookAgainMs?: number;
+  clock?: Clock;
+  random?: Random;
 }
 
 /**
@@ -42,10 +46,12 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   readonly #disk: Disk;
   readonly #freeBytes: (folder: string) => Promise<number>;
   readonly #lookAgainMs: number;
+  readonly #clock: Clock;
+  readonly #random: Random;
   #sizeBytes = 0;
   #missingBytes = 0;
   #short = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #working: Promise<void> = Promise.resolve();
   #logger: Logger = silentLogger;
 
@@ -55,6 +61,8 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     this.#disk = options.disk ?? realDisk;
     this.#freeBytes = options.freeBytes ?? freeBytesOf;
     this.#lookAgainMs = options.lookAgainMs ?? LOOK_AGAIN_MS;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
   }
 
   /** True while no new work may start: the remaining space is for work in progress. */
@@ -75,7 +83,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     await this.#working;
     this.#short = false;
@@ -103,11 +111,8 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   #becomeShort(): void {
     if (this.#short || this.#sizeBytes === 0) return;
     this.#short = true;
-    this.#logger.error(
-      { folder: this.#folder },
-      'The disk is full: no jobs are accepted or started until there is space. Free some disk space.',
-    );
-    this.#timer = setInterval(() => void this.#then(() => this.#look()), this.#lookAgainMs).unref();
+    this.#logger.error({ folder: this.#folder }, DISK_FULL.message);
+    this.#timer = this.#clock.every(this.#lookAgainMs, () => void this.#then(() => this.#look()));
   }
 
   async #giveUp(): Promise<void> {
@@ -123,7 +128,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     await this.#take();
     this.#short = false;
     this.#missingBytes = 0;
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     this.#logger.info({ folder: this.#folder, freeBytes }, 'There is free disk space again.');
     this.emit('available');
@@ -135,7 +140,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
       const file = await this.#disk.open(path, 'create');
       try {
         for (let at = 0; at < this.#sizeBytes; at += CHUNK_BYTES) {
-          const chunk = randomFillSync(Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.#sizeBytes - at)));
+          const chunk = this.#random.bytes(Math.min(CHUNK_BYTES, this.#sizeBytes - at));
           await file.write(chunk, at);
         }
         await file.sync();
@@ -151,7 +156,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   }
 
   get #path(): string {
-    return `${this.#folder}/${NAME}`;
+    return `${this.#folder}/${DATA_FILES.spareRoom}`;
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
 import { isEmail } from '../accounts/email.ts';
+import { DATA_FILES } from '../data-files.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Page } from '../pages.ts';
 import { Document } from './document.ts';
@@ -26,7 +27,6 @@ const UNIQUE: UniqueValues<Account> = {
   [EMAIL]: ({ email }) => (email === '' ? undefined : email.toLowerCase()),
 };
 
-export const ACCOUNTS_FILE = 'accounts.json';
 export const ACCOUNTS_FORMAT: ListFormat<Account> = listFormat('accounts', {
   fields: FIELDS,
   id: 'accountId',
@@ -44,7 +44,7 @@ export class DocumentAccountStore implements AccountStore {
   });
 
   constructor({ disk, folder, onNoRoom }: DocumentPlace) {
-    const file = new DocumentFile({ disk, folder, name: ACCOUNTS_FILE, format: ACCOUNTS_FORMAT });
+    const file = new DocumentFile({ disk, folder, name: DATA_FILES.accounts, format: ACCOUNTS_FORMAT });
     this.document = new Document({ file, content: this.#table, onNoRoom });
   }
 
@@ -86,7 +86,7 @@ function assertFree(draft: Draft<Account>, { accountId, email }: Account): void 
   if (email === '') return;
   const other = draft.find(EMAIL, email.toLowerCase());
   if (!other || other.accountId === accountId) return;
-  throw new ScenepressError('conflict', `There is an account with the address ${email} already.`);
+  throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
 }
 
 function put(draft: Draft<Account>, account: Account): void {

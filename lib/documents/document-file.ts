@@ -50,7 +50,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
 
   /** Null when the file does not exist. Error: `storage_damaged`. */
   async read(): Promise<Data | null> {
-    await this.#disk.remove(this.#besidePath);
+    await this.#disk.remove(this.#temporaryPath);
     this.#stamp = await this.#disk.stampOf(this.path);
     this.#isUncertain = false;
     const bytes = await this.#disk.read(this.path);
@@ -71,12 +71,12 @@ export class DocumentFile<Data> implements Adapter<Data> {
   async write(data: Data): Promise<void> {
     if (this.#isUncertain) throw this.#uncertain();
     await writeBeside(this.#disk, this.#folder, this.#name, this.#print(data));
-    const stamp = await this.#disk.stampOf(this.#besidePath);
+    const stamp = await this.#disk.stampOf(this.#temporaryPath);
     try {
       await this.#assertUnchanged();
-      await this.#disk.rename(this.#besidePath, this.path);
+      await this.#disk.rename(this.#temporaryPath, this.path);
     } catch (error) {
-      await this.#disk.remove(this.#besidePath).catch(() => {});
+      await this.#disk.remove(this.#temporaryPath).catch(() => {});
       throw error;
     }
     this.#stamp = stamp;
@@ -92,7 +92,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
     await replaceFile(this.#disk, folder, this.#name, this.#print(data));
   }
 
-  get #besidePath(): string {
+  get #temporaryPath(): string {
     return `${this.path}.new`;
   }
 
@@ -100,8 +100,8 @@ export class DocumentFile<Data> implements Adapter<Data> {
     if ((await this.#disk.stampOf(this.path)) === this.#stamp) return;
     throw new ScenepressError(
       'conflict',
-      `Nothing was changed: ${this.path} was changed by something else while Scenepress runs. Restart Scenepress, which ` +
-        'takes that up, then repeat the command.',
+      `Nothing was changed: ${this.path} was changed by another program while Scenepress runs. Restart Scenepress, so ` +
+        'that it reads the file again, then repeat the command.',
     );
   }
 
@@ -122,8 +122,8 @@ export class DocumentFile<Data> implements Adapter<Data> {
   #uncertain(cause?: unknown): ScenepressError {
     return new ScenepressError(
       'storage_failed',
-      `Whether ${this.path} was changed is unknown: the disk failed during a change. Restart Scenepress, which reads it ` +
-        'again; until then it is not changed again.',
+      `The disk failed during a change of ${this.path}: whether the file was changed is unknown. Restart Scenepress, ` +
+        'which reads the file again; until then, it is not changed again.',
       { cause },
     );
   }

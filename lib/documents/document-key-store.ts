@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { setImmediate as turn } from 'node:timers/promises';
+import { turn } from '../clock.ts';
+import { DATA_FILES } from '../data-files.ts';
 import { ScenepressError } from '../errors.ts';
 import { isWebhookUrl } from '../jobs/render-request.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
@@ -28,7 +29,6 @@ const FIELDS: Fields<KeyRecord> = {
 const HASH = 'hash';
 const UNIQUE: UniqueValues<KeyRecord> = { [HASH]: ({ hash }) => hash };
 
-export const KEYS_FILE = 'keys.json';
 export const KEYS_FORMAT: ListFormat<KeyRecord> = listFormat('keys', {
   fields: FIELDS,
   id: 'keyId',
@@ -49,7 +49,7 @@ export class DocumentKeyStore implements KeyStore {
   });
 
   constructor({ disk, folder, onNoRoom }: DocumentPlace) {
-    const file = new DocumentFile({ disk, folder, name: KEYS_FILE, format: KEYS_FORMAT });
+    const file = new DocumentFile({ disk, folder, name: DATA_FILES.keys, format: KEYS_FORMAT });
     this.document = new Document({ file, content: this.#table, onNoRoom });
   }
 

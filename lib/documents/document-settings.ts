@@ -1,3 +1,4 @@
+import { DATA_FILES } from '../data-files.ts';
 import { DEFAULT_SETTINGS, type Settings, type SettingsStore } from '../settings/settings-store.ts';
 import { Document, type DocumentContent } from './document.ts';
 import type { DocumentFormat } from './document-file.ts';
@@ -6,7 +7,6 @@ import type { DocumentPlace } from './document-place.ts';
 import { timeOrNull } from './fields.ts';
 import { recordFormat } from './format.ts';
 
-export const SETTINGS_FILE = 'settings.json';
 export const SETTINGS_FORMAT: DocumentFormat<Settings> = recordFormat<Settings>(
   { queuePausedAt: ['queuePausedAtMs', timeOrNull] },
   DEFAULT_SETTINGS,
@@ -22,7 +22,7 @@ export class DocumentSettings implements SettingsStore {
   #settings = DEFAULT_SETTINGS;
 
   constructor({ disk, folder, onNoRoom }: DocumentPlace) {
-    const file = new DocumentFile({ disk, folder, name: SETTINGS_FILE, format: SETTINGS_FORMAT });
+    const file = new DocumentFile({ disk, folder, name: DATA_FILES.settings, format: SETTINGS_FORMAT });
     this.document = new Document({ file, content: this.#content(), onNoRoom });
   }
 

@@ -2,13 +2,10 @@ import type { Account } from '../accounts/account-store.ts';
 import { ScenepressError } from '../errors.ts';
 import type { KeyRecord } from '../keys/key-store.ts';
 import type { Settings } from '../settings/settings-store.ts';
-import { ACCOUNTS_FILE, DocumentAccountStore } from './document-account-store.ts';
-import { DocumentKeyStore, KEYS_FILE } from './document-key-store.ts';
+import { DocumentAccountStore } from './document-account-store.ts';
+import { DocumentKeyStore } from './document-key-store.ts';
 import type { DocumentPlace } from './document-place.ts';
-import { DocumentSettings, SETTINGS_FILE } from './document-settings.ts';
-
-/** In order of creation: when the last one exists, all do. */
-export const DOCUMENT_FILES: readonly string[] = [ACCOUNTS_FILE, KEYS_FILE, SETTINGS_FILE];
+import { DocumentSettings } from './document-settings.ts';
 
 /** The initial contents of a folder's documents. */
 export interface FirstContents {
@@ -63,7 +60,7 @@ export class Documents {
 function missing(path: string): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
-    `${path} is missing. Nothing was changed. Put it back, from a backup if need be; if you can't, ` +
+    `${path} is missing. Nothing was changed. Put the file back, or take it from a backup; if you can't, ` +
       '`scenepress recover` makes an empty one.',
   );
 }

@@ -84,7 +84,7 @@ export function readRecord<Row>(fields: Fields<Row>, value: unknown): Row {
     if (read !== undefined) row[member] = read;
   }
   for (const name of Object.keys(found)) {
-    if (!Object.hasOwn(fields, name)) throw new Flaw(`"${name.slice(0, 80)}" is no field of it`);
+    if (!Object.hasOwn(fields, name)) throw new Flaw(`"${name.slice(0, 80)}" is not a known field`);
   }
   return row as Row;
 }

@@ -56,7 +56,7 @@ export function listFormat<Row extends object>(
       const { format: _, [name]: entries, ...others } = envelopeIn(text);
       if (!Array.isArray(entries)) throw new Flaw(`"${name}" must be a list: […]`);
       const [other] = Object.keys(others);
-      if (other !== undefined) throw new Flaw(`"${other.slice(0, 80)}" is no part of it`);
+      if (other !== undefined) throw new Flaw(`"${other.slice(0, 80)}" is not a known field`);
       const rows = entries.map((entry: unknown, index) => {
         try {
           return readEntry(entry);
@@ -120,7 +120,9 @@ function envelopeIn(text: string): Record<string, unknown> {
   const { format } = value as { format?: unknown };
   if (format === FORMAT) return value as Record<string, unknown>;
   if (typeof format === 'number' && format > FORMAT) {
-    throw new LaterFormat(`it has format ${format}, which is of a later version: use that one`);
+    throw new LaterFormat(
+      `it has format ${format}, which a later version of Scenepress wrote: use that version`,
+    );
   }
   throw new Flaw(`"format" must be ${FORMAT}`);
 }
@@ -133,7 +135,7 @@ function parsed(text: string): unknown {
     const at = Number(/position (\d+)/.exec((cause as Error).message)?.[1] ?? text.length);
     const before = text.slice(0, at).split('\n');
     const column = (before.at(-1) as string).length + 1;
-    throw new Flaw(`it is no valid JSON from line ${before.length}, column ${column} on`);
+    throw new Flaw(`it is not valid JSON from line ${before.length}, column ${column} on`);
   }
 }
 
@@ -150,7 +152,7 @@ function assertUnique<Row>(rows: Row[], id: string, unique: UniqueValues<Row>): 
       if (value === undefined) continue;
       const other = places.get(value);
       if (other !== undefined)
-        throw new Flaw(`${placeOf(row, index, id)}: "${name}" is that of entry ${other + 1} already`);
+        throw new Flaw(`${placeOf(row, index, id)}: "${name}" is already used by entry ${other + 1}`);
       places.set(value, index);
     }
   }

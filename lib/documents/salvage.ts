@@ -1,11 +1,12 @@
+import { DATA_FILES } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import type { LostRow } from '../recovery/salvage.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings-store.ts';
-import { ACCOUNTS_FILE, ACCOUNTS_FORMAT } from './document-account-store.ts';
+import { ACCOUNTS_FORMAT } from './document-account-store.ts';
 import { Flaw } from './document-file.ts';
-import { KEYS_FILE, KEYS_FORMAT } from './document-key-store.ts';
-import { SETTINGS_FILE, SETTINGS_FORMAT } from './document-settings.ts';
+import { KEYS_FORMAT } from './document-key-store.ts';
+import { SETTINGS_FORMAT } from './document-settings.ts';
 import { LaterFormat, type ListFormat } from './format.ts';
 
 /** The problems of documents, and their repaired contents. */
@@ -23,15 +24,16 @@ export async function salvageDocuments(disk: Disk, folder: string): Promise<Docu
   const found: DocumentSalvage = { faults: [], lost: [], contents: new Map() };
   const names = await disk.list(folder);
   // Until the settings exist, the next start creates missing documents.
-  const isWhole = names.includes(SETTINGS_FILE);
+  const isWhole = names.includes(DATA_FILES.settings);
   const read = async (name: string) => (await disk.read(`${folder}/${name}`))?.toString();
-  salvageList(found, ACCOUNTS_FILE, ACCOUNTS_FORMAT, await read(ACCOUNTS_FILE), isWhole);
-  salvageList(found, KEYS_FILE, KEYS_FORMAT, await read(KEYS_FILE), isWhole);
-  const settings = await read(SETTINGS_FILE);
-  const flaw = settings === undefined ? undefined : flawIn(SETTINGS_FILE, SETTINGS_FORMAT.parse, settings);
+  salvageList(found, DATA_FILES.accounts, ACCOUNTS_FORMAT, await read(DATA_FILES.accounts), isWhole);
+  salvageList(found, DATA_FILES.keys, KEYS_FORMAT, await read(DATA_FILES.keys), isWhole);
+  const settings = await read(DATA_FILES.settings);
+  const flaw =
+    settings === undefined ? undefined : flawIn(DATA_FILES.settings, SETTINGS_FORMAT.parse, settings);
   if (flaw) {
-    found.faults.push(`${SETTINGS_FILE}: ${flaw}`);
-    found.contents.set(SETTINGS_FILE, SETTINGS_FORMAT.printer()(DEFAULT_SETTINGS));
+    found.faults.push(`${DATA_FILES.settings}: ${flaw}`);
+    found.contents.set(DATA_FILES.settings, SETTINGS_FORMAT.printer()(DEFAULT_SETTINGS));
   }
   return found;
 }
@@ -53,7 +55,7 @@ function salvageList<Row extends object>(
 ): void {
   if (text === undefined) {
     if (!isWhole) return;
-    found.faults.push(`${file}: it is missing, with all that it held`);
+    found.faults.push(`${file}: it is missing; its contents are lost`);
     found.contents.set(file, format.printer()([]));
     return;
   }

@@ -91,9 +91,10 @@ function endOfStopped(reason: StopReason, durationMs: number): AttemptEnd {
       const outcome: JobOutcome = { kind: 'failed', error: CREDITS_RAN_OUT, failedBy: 'credits' };
       return { next: 'finish', outcome, options: { durationMs, storedNothing: true } };
     }
-    case 'worthless':
+    case 'canceled':
+    case 'claim_lost':
       return { next: 'nothing' };
-    case 'cut off':
+    case 'claim_expired':
       return { next: 'wait', reason: 'its claim could not be renewed' };
     case 'shutdown':
       return { next: 'leave' };

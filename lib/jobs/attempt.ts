@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { retry } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
@@ -10,13 +11,12 @@ import type { Storage } from '../storage/storage.ts';
 import { type AttemptEnd, type AttemptWorld, endOfAttempt, endOfFailure, resultOf } from './attempt-end.ts';
 import type { BeginHold } from './begin-hold.ts';
 import type { Discards } from './discards.ts';
-import { MOST_ATTEMPTS } from './failures.ts';
+import { MOST_ATTEMPTS, RECORDING_FAILED } from './failures.ts';
 import { assetKeysOf, type JobOutcome, type JobRecord } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
-import { persistently } from './persistently.ts';
 import { sizeOf } from './qualities.ts';
 import { watchFunds } from './watch-funds.ts';
 
@@ -177,7 +177,7 @@ export class Attempt {
   }
 
   async #waitAgain(how: { counted: boolean; interrupted?: boolean }): Promise<void> {
-    const queued = await this.#persistently(() => this.#options.book.claims.requeue(this.claim, how));
+    const queued = await this.#retry(() => this.#options.book.claims.requeue(this.claim, how));
     if (queued) this.#options.events.emit('change', queued);
   }
 
@@ -194,7 +194,7 @@ export class Attempt {
   async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
     const { book, discards, events } = this.#options;
     // Distinct from undefined, the result of a stop, after which the outcome may have been committed.
-    const ended = await this.#persistently(
+    const ended = await this.#retry(
       async () => (await book.finish(this.claim, outcome, options)) ?? 'refused',
     );
     if (ended === 'refused') {
@@ -205,8 +205,8 @@ export class Attempt {
     }
   }
 
-  #persistently<T>(step: () => Promise<T>): Promise<T | undefined> {
+  #retry<T>(step: () => Promise<T>): Promise<T | undefined> {
     const { clock, stopped: signal, logger } = this.#options;
-    return persistently(step, { clock, signal, logger });
+    return retry(step, { clock, signal, logger, failed: RECORDING_FAILED });
   }
 }

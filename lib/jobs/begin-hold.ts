@@ -1,3 +1,4 @@
+import { Backoff } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
 
 const FIRST_MS = 1_000;
@@ -8,7 +9,7 @@ export class BeginHold {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
   #timer: Timer | undefined;
-  #nextMs = FIRST_MS;
+  readonly #backoff = new Backoff(FIRST_MS, LONGEST_MS);
   #isShortage = false;
 
   /** `onEnd` is called when renders may start again. */
@@ -29,9 +30,8 @@ export class BeginHold {
   /** Starts a hold unless one is active. Returns its length in milliseconds. */
   begin({ isShortage = false }: { isShortage?: boolean } = {}): number {
     this.#isShortage ||= isShortage;
-    if (this.#timer) return this.#nextMs;
-    const holdMs = this.#nextMs;
-    this.#nextMs = Math.min(2 * holdMs, LONGEST_MS);
+    if (this.#timer) return this.#backoff.nextMs;
+    const holdMs = this.#backoff.next();
     this.#timer = this.#clock.after(holdMs, () => {
       this.end();
       this.#onEnd();
@@ -52,7 +52,7 @@ export class BeginHold {
 
   /** Resets the backoff after an attempt that was carried out. */
   reset(): void {
-    this.#nextMs = FIRST_MS;
+    this.#backoff.reset();
     this.#isShortage = false;
   }
 }

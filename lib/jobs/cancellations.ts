@@ -1,12 +1,13 @@
+import { retry } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Discards } from './discards.ts';
+import { RECORDING_FAILED } from './failures.ts';
 import type { JobBook } from './job-book.ts';
 import type { EndedJob } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
-import { persistently } from './persistently.ts';
 import { withSpareRoom } from './with-spare-room.ts';
 
 export interface CancellationsOptions {
@@ -39,13 +40,14 @@ export class Cancellations {
       if ((await storage.getJob(jobId))?.phase !== 'settling') throw error;
       void this.resume(jobId);
     }
-    signals.tell({ kind: 'worthless', jobId });
+    signals.publish({ kind: 'canceled', jobId });
   }
 
   /** Completes an interrupted transition; retries until it succeeds or is stopped. */
   async resume(jobId: string): Promise<void> {
     const { book, clock, logger } = this.#options;
-    const ended = await persistently(() => book.resume(jobId), {
+    const ended = await retry(() => book.resume(jobId), {
+      failed: RECORDING_FAILED,
       clock,
       signal: this.#stopped.signal,
       logger,

@@ -4,6 +4,7 @@ import type { Gate } from '../gate.ts';
 import { randomId } from '../ids.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
+import type { Random } from '../random.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import { within } from '../within.ts';
@@ -27,6 +28,8 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   /** A {@link Gate}. */
   gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
   owners: Pick<Owners, 'precedenceOf'>;
+  /** The source of worker ids. */
+  random: Random;
 }
 
 /** Claims queued jobs for idle workers and runs their attempts. */
@@ -36,7 +39,7 @@ export class Dispatcher {
   readonly #leases: Leases;
   readonly #hold: BeginHold;
   /** The worker id, new after each start, so claims of an earlier run are recognized as orphaned. */
-  #worker = randomId('worker');
+  #worker: string;
   #renderer: Renders | undefined;
   /** By job. */
   readonly #running = new Map<string, Attempt>();
@@ -44,7 +47,7 @@ export class Dispatcher {
   #isWoken = false;
   #dispatching: Promise<void> | undefined;
   /** Jobs that were canceled while a claim was in progress. */
-  readonly #worthless = new Set<string>();
+  readonly #canceled = new Set<string>();
   #poll: Timer | undefined;
   #stopListening = () => {};
   /** Aborted when a stop begins. */
@@ -55,14 +58,15 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { storage, book, owners, clock, logger } = options;
+    this.#worker = randomId('worker', options.random);
     this.#hold = new BeginHold(clock, () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, owners);
     this.#leases = new Leases({
       renew: (claims) => book.claims.renew(claims),
       isShared: storage.isShared,
-      onWorthless: (claim) => this.#attemptOf(claim)?.stop('worthless'),
-      onCutOff: (claim) => this.#attemptOf(claim)?.stop('cut off'),
+      onLost: (claim) => this.#attemptOf(claim)?.stop('claim_lost'),
+      onExpired: (claim) => this.#attemptOf(claim)?.stop('claim_expired'),
       clock,
       logger,
     });
@@ -94,13 +98,13 @@ export class Dispatcher {
   /** Starts to dispatch queued jobs to a warm renderer. Without a renderer, jobs are only counted. */
   async start(renderer: Renders | undefined): Promise<void> {
     this.#stopping = new AbortController();
-    this.#worker = randomId('worker');
+    this.#worker = randomId('worker', this.#options.random);
     await this.#backlog.refresh();
     this.#renderer = renderer;
     this.#leases.start();
     const { clock, gate, signals } = this.#options;
     this.#poll = clock.every(POLL_MS, () => void this.#look());
-    const stopListening = signals.listen((signal) => this.#hear(signal));
+    const stopListening = signals.subscribe((signal) => this.#hear(signal));
     gate.on('open', this.#beginAgain);
     this.#stopListening = () => {
       stopListening();
@@ -134,7 +138,7 @@ export class Dispatcher {
   /** Call it when a job was added. */
   added(): void {
     this.#refresh();
-    this.#options.signals.tell({ kind: 'waiting' });
+    this.#options.signals.publish({ kind: 'waiting' });
   }
 
   /** Call it when a job of the owner became terminal. */
@@ -188,7 +192,7 @@ export class Dispatcher {
     const running = [...this.#running.values()];
     const forAll = Math.max(1, renderer.size - queue.reservedWorkers);
     const sinceMs = clock.uptimeMs();
-    this.#worthless.clear();
+    this.#canceled.clear();
     const claimed = await book.claims.claim(this.#worker, {
       most: renderer.size - running.length,
       mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
@@ -202,7 +206,7 @@ export class Dispatcher {
       const attempt = new Attempt({ job, claim }, this.#optionsOf(inGoodStanding));
       this.#running.set(claim.jobId, attempt);
       this.#leases.add(claim, sinceMs);
-      if (this.#worthless.has(claim.jobId)) attempt.stop('worthless');
+      if (this.#canceled.has(claim.jobId)) attempt.stop('canceled');
       attempt.begin(renderer, () => this.#forget(attempt));
     }
     if (claimed.length > 0) await this.#backlog.refresh();
@@ -227,9 +231,9 @@ export class Dispatcher {
   }
 
   #hear(signal: Signal): void {
-    if (signal.kind === 'worthless') {
-      this.#worthless.add(signal.jobId);
-      this.#running.get(signal.jobId)?.stop('worthless');
+    if (signal.kind === 'canceled') {
+      this.#canceled.add(signal.jobId);
+      this.#running.get(signal.jobId)?.stop('canceled');
     } else this.wake();
   }
 

@@ -8,10 +8,10 @@ export const RENDERER_FAILED: string =
   `The renderer failed ${MOST_ATTEMPTS} times while rendering this scene. ` +
   'That is a fault of the renderer, not of the scene; please tell the operator of this service.';
 export const NOT_STORED: string =
-  'The video was rendered, but this service could not store it. That is no fault of the scene; please tell the ' +
+  'The video was rendered, but this service could not store it. The scene is not the cause; please tell the ' +
   'operator of this service.';
 export const NO_ROOM: string =
-  'The disk of this service has no room for the video. That is no fault of the scene; please tell the operator ' +
+  'The disk of this service has no space for the video. The scene is not the cause; please tell the operator ' +
   'of this service.';
 
 /**
@@ -19,3 +19,6 @@ export const NO_ROOM: string =
  * the service itself (a renderer that died, a disk without room).
  */
 export type FailedBy = 'scene' | 'cancel' | 'credits' | 'service';
+
+/** The start of the log message when the state of a job could not be written. */
+export const RECORDING_FAILED = 'Recording the state of a job failed';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { Clock } from '../clock.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import { pagesOfJobs, type Storage, type Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { isTerminal, type JobRecord, orphanKeysOf } from './job.ts';
 
 /** Replaces the error of a forgotten job, which may quote its code. */
-export const FORGOTTEN: string = 'The render failed. Why was removed together with its code.';
+export const FORGOTTEN: string = 'The render failed. The error message was removed together with the code.';
 
 interface World {
   storage: Storage;
@@ -54,9 +54,7 @@ export async function forgetJobsOf(
   cancel: (jobId: string) => Promise<unknown>,
 ): Promise<number> {
   let count = 0;
-  for (let before: string | undefined; ; ) {
-    const after = before === undefined ? {} : { before };
-    const page = await world.storage.listJobs({ owner, limit: PAGE, ...after });
+  for await (const page of pagesOfJobs(world.storage, { owner, limit: PAGE })) {
     for (const { jobId, phase } of page) {
       if (!isTerminal(phase)) await cancel(jobId);
       const job = await world.storage.getJob(jobId);
@@ -64,9 +62,8 @@ export async function forgetJobsOf(
       await forgetJob(world, job);
     }
     count += page.length;
-    before = page.at(-1)?.jobId;
-    if (before === undefined) return count;
   }
+  return count;
 }
 
 async function deliveriesOf({ deliveries }: Storage, { jobId }: JobRecord): Promise<string[]> {

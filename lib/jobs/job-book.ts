@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import type { Claim, QueueCaps } from '../queue/queue.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
@@ -49,6 +50,8 @@ export interface JobBookOptions {
   ledger: Ledger;
   pricing: Pricing;
   clock: Clock;
+  /** The source of job ids. */
+  random?: Random;
   /** Default: no limit. */
   caps?: QueueCaps;
   /** Default: all owners have the same precedence. */
@@ -122,7 +125,7 @@ export class JobBook {
     this.#ledger = ledger;
     this.#pricing = options.pricing;
     this.#clock = clock;
-    this.#ids = new SortableIds(clock);
+    this.#ids = new SortableIds(clock, options.random ?? systemRandom);
     this.#joined = ledger.joins(storage);
   }
 
@@ -165,18 +168,20 @@ export class JobBook {
         ? unsealed
         : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
     if (this.#joined) {
-      return await this.#storage.transaction(async (tx) => {
+      const opened = await this.#storage.transaction(async (tx) => {
         await admitOwner();
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
         await this.#storage.queue.assertRoom(tx, owner, this.#caps);
-        if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') throw insufficientCredits(reserve);
+        if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') return undefined;
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
+      if (!opened) throw insufficientCredits(reserve);
+      return opened;
     }
     const made = await this.#storage.transaction(async (tx) => {
       await admitOwner();
@@ -299,7 +304,7 @@ export class JobBook {
     if (request.fingerprint !== fingerprint) {
       throw new ScenepressError(
         'conflict',
-        'This Idempotency-Key was used for another request. Take a new one.',
+        'This Idempotency-Key was used for another request. Use a new key.',
       );
     }
     const job = await this.#storage.getJob(request.jobId, tx);

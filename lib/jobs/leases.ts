@@ -13,9 +13,9 @@ export interface LeasesOptions {
   /** Other processes may claim jobs whose leases have expired. */
   isShared: boolean;
   /** Called when a claim is no longer valid. */
-  onWorthless: (claim: Claim) => void;
+  onLost: (claim: Claim) => void;
   /** Called when a claim could not be renewed for so long that another worker may soon have it. */
-  onCutOff: (claim: Claim) => void;
+  onExpired: (claim: Claim) => void;
   clock: Clock;
   logger: Logger;
 }
@@ -60,7 +60,7 @@ export class Leases {
       for (const [claim, sinceMs] of [...this.#claims]) {
         if (heldForMs(sinceMs) < GIVE_UP_AFTER_MS) continue;
         this.#claims.delete(claim);
-        this.#options.onCutOff(claim);
+        this.#options.onExpired(claim);
       }
     }
     const isDue = [...this.#claims.values()].some((sinceMs) => heldForMs(sinceMs) >= RENEW_AFTER_MS);
@@ -77,7 +77,7 @@ export class Leases {
         if (held.has(claim.jobId)) this.#claims.set(claim, nowMs);
         else {
           this.#claims.delete(claim);
-          this.#options.onWorthless(claim);
+          this.#options.onLost(claim);
         }
       }
     } catch (error) {

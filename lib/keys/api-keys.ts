@@ -1,9 +1,10 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import { isWebhookUrl } from '../jobs/render-request.ts';
 import { allPages } from '../pages.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from './key-store.ts';
 import type { MasterKeys } from './master-keys.ts';
 
@@ -25,19 +26,21 @@ export class ApiKeys {
   readonly #store: KeyStore;
   readonly #masterKeys: MasterKeys;
   readonly #clock: Clock;
+  readonly #random: Random;
 
-  constructor(options: { store: KeyStore; masterKeys: MasterKeys; clock?: Clock }) {
+  constructor(options: { store: KeyStore; masterKeys: MasterKeys; clock?: Clock; random?: Random }) {
     this.#store = options.store;
     this.#masterKeys = options.masterKeys;
     this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
   }
 
   /** Creates a key of an account. `webhookUrl`: the default of its jobs, `https://…` or null. */
   async mint(request: { accountId: string; name: string; webhookUrl?: string | null }): Promise<MintedKey> {
-    const key = LIVE_PREFIX + randomBytes(24).toString('hex');
-    const webhookSecret = newSecret();
+    const key = LIVE_PREFIX + this.#random.bytes(24).toString('hex');
+    const webhookSecret = this.#newSecret();
     const record: KeyRecord = {
-      keyId: randomId('key'),
+      keyId: randomId('key', this.#random),
       accountId: request.accountId,
       name: request.name,
       prefix: key.slice(0, PREFIX_LENGTH),
@@ -74,7 +77,7 @@ export class ApiKeys {
 
   /** Replaces the webhook secret: later webhooks are signed with the new one. The key itself stays valid. */
   async rotateSecret(keyId: string): Promise<{ record: KeyRecord; webhookSecret: string }> {
-    const webhookSecret = newSecret();
+    const webhookSecret = this.#newSecret();
     const record = await this.#store.changeKey(keyId, (record) => ({
       ...record,
       webhookSecretSealed: this.#masterKeys.seal(webhookSecret),
@@ -112,13 +115,13 @@ export class ApiKeys {
     );
   }
 
+  #newSecret(): string {
+    return `whsec_${this.#random.bytes(24).toString('hex')}`;
+  }
+
   #revoked(record: KeyRecord): KeyRecord {
     return record.revokedAtMs === null ? { ...record, revokedAtMs: this.#clock.now() } : record;
   }
-}
-
-function newSecret(): string {
-  return `whsec_${randomBytes(24).toString('hex')}`;
 }
 
 function hashOf(key: string): string {

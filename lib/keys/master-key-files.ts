@@ -1,17 +1,13 @@
 import { join } from 'node:path';
+import { type Clock, isoTime, systemClock } from '../clock.ts';
+import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
+import { type Random, systemRandom } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 
-export const MASTER_KEY_FILE = 'master.key';
-/** Identifies the right master key; does not reveal it. */
-export const MASTER_KEY_CHECK_FILE = 'master.key.check';
-/** The new key; exists only during a rotation. */
-const NEXT_NAME = 'master.key.next';
-/** Former keys, with the time of their replacement; needed for older backups. */
-const FORMER_NAME = 'master.key.until-';
 const CHECK_TEXT = 'scenepress';
 
 export interface MasterKeyOptions {
@@ -36,12 +32,20 @@ export interface MasterKeyOptions {
 export class MasterKeyFiles {
   readonly #folder: string;
   readonly #disk: Disk;
+  readonly #clock: Clock;
+  readonly #random: Random;
   #loaded: Promise<MasterKeys> | undefined;
   #isGiven = false;
 
-  constructor(folder: string, disk: Disk) {
+  constructor(
+    folder: string,
+    disk: Disk,
+    { clock = systemClock, random = systemRandom }: { clock?: Clock; random?: Random } = {},
+  ) {
     this.#folder = folder;
     this.#disk = disk;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /**
@@ -63,7 +67,7 @@ export class MasterKeyFiles {
 
   /** Whether a rotation is in progress or was interrupted. */
   async isRotating(): Promise<boolean> {
-    return (await this.#disk.stampOf(this.#path(NEXT_NAME))) !== undefined;
+    return (await this.#disk.stampOf(this.#path(DATA_FILES.nextMasterKey))) !== undefined;
   }
 
   /**
@@ -74,17 +78,23 @@ export class MasterKeyFiles {
   async begin(given: string | undefined): Promise<void> {
     const keys = await this.load();
     if (this.#isGiven && given === undefined) {
-      throw new ScenepressError('invalid_request', 'The master key comes from outside: name a new one, too.');
+      throw new ScenepressError(
+        'invalid_request',
+        'The master key is not kept in the data folder: give the new key, too.',
+      );
     }
     if (!this.#isGiven && given !== undefined) {
-      const message = 'The master key is kept in the data folder, where a new one is made: name none.';
+      const message =
+        'The master key is kept in the data folder and the new one is generated there: do not give a key.';
       throw new ScenepressError('invalid_request', message);
     }
     const { current } = keys;
-    const next = given === undefined ? MasterKey.random() : keyOf(given, 'The new master key');
+    const next = given === undefined ? MasterKey.random(this.#random) : keyOf(given, 'The new master key');
     const lines =
-      given === undefined ? [next.toHex()] : [current.seal(next.toHex()), next.seal(current.toHex())];
-    if (next.id !== current.id) await this.#write(NEXT_NAME, lines.join('\n'));
+      given === undefined
+        ? [next.toHex()]
+        : [current.seal(next.toHex(), this.#random), next.seal(current.toHex(), this.#random)];
+    if (next.id !== current.id) await this.#write(DATA_FILES.nextMasterKey, lines.join('\n'));
     keys.change(next);
   }
 
@@ -94,60 +104,62 @@ export class MasterKeyFiles {
    */
   async finish(): Promise<string | null> {
     const { current } = await this.load();
-    const next = (await this.#read(NEXT_NAME)) ?? '';
+    const next = (await this.#read(DATA_FILES.nextMasterKey)) ?? '';
     const isKept = !this.#isGiven && isPlain(next);
     const former = isKept ? await this.#keepFormer() : null;
-    await this.#write(MASTER_KEY_CHECK_FILE, current.seal(CHECK_TEXT));
-    if (isKept) await this.#disk.rename(this.#path(NEXT_NAME), this.#path(MASTER_KEY_FILE));
-    else await this.#disk.remove(this.#path(NEXT_NAME));
+    await this.#write(DATA_FILES.masterKeyCheck, current.seal(CHECK_TEXT, this.#random));
+    if (isKept)
+      await this.#disk.rename(this.#path(DATA_FILES.nextMasterKey), this.#path(DATA_FILES.masterKey));
+    else await this.#disk.remove(this.#path(DATA_FILES.nextMasterKey));
     await this.#disk.syncFolder(this.#folder);
     return former;
   }
 
   async #load({ given }: MasterKeyOptions): Promise<MasterKeys> {
     this.#isGiven = given !== undefined;
-    const checks = (await this.#read(MASTER_KEY_CHECK_FILE))?.split('\n');
-    const where = given === undefined ? this.#path(MASTER_KEY_FILE) : 'The master key that was given';
-    let hex = given ?? (await this.#read(MASTER_KEY_FILE));
+    const checks = (await this.#read(DATA_FILES.masterKeyCheck))?.split('\n');
+    const where = given === undefined ? this.#path(DATA_FILES.masterKey) : 'The master key that was given';
+    let hex = given ?? (await this.#read(DATA_FILES.masterKey));
     if (hex === undefined) {
       if (checks) throw this.#missing();
-      hex = MasterKey.random().toHex();
-      await this.#write(MASTER_KEY_FILE, hex);
+      hex = MasterKey.random(this.#random).toHex();
+      await this.#write(DATA_FILES.masterKey, hex);
     }
     const key = keyOf(hex, where);
     const keys = await this.#keysBeside(key);
-    if (!checks) await this.#write(MASTER_KEY_CHECK_FILE, key.seal(CHECK_TEXT));
+    if (!checks) await this.#write(DATA_FILES.masterKeyCheck, key.seal(CHECK_TEXT, this.#random));
     else if (!keys?.current.opens(checks) && !keys?.former?.opens(checks)) throw this.#wrong(where);
-    return keys ?? new MasterKeys(key);
+    return keys ?? new MasterKeys(key, { random: this.#random });
   }
 
   /** The keys of an interrupted rotation; undefined when `key` is neither of them. */
   async #keysBeside(key: MasterKey): Promise<MasterKeys | undefined> {
-    const next = await this.#read(NEXT_NAME);
-    if (next === undefined) return new MasterKeys(key);
+    const next = await this.#read(DATA_FILES.nextMasterKey);
+    const random = this.#random;
+    if (next === undefined) return new MasterKeys(key, { random });
     if (isPlain(next)) {
-      const nextKey = keyOf(next, this.#path(NEXT_NAME));
-      if (!this.#isGiven) return new MasterKeys(nextKey, { former: key });
-      const kept = await this.#read(MASTER_KEY_FILE);
-      const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, MASTER_KEY_FILE) : nextKey;
-      return new MasterKeys(key, { former: other });
+      const nextKey = keyOf(next, this.#path(DATA_FILES.nextMasterKey));
+      if (!this.#isGiven) return new MasterKeys(nextKey, { former: key, random });
+      const kept = await this.#read(DATA_FILES.masterKey);
+      const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, DATA_FILES.masterKey) : nextKey;
+      return new MasterKeys(key, { former: other, random });
     }
     const sealed = next.split('\n').find((line) => key.opens(line));
     return sealed === undefined
       ? undefined
-      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)) });
+      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)), random });
   }
 
   async #keepFormer(): Promise<string | null> {
-    const hex = await this.#read(MASTER_KEY_FILE);
+    const hex = await this.#read(DATA_FILES.masterKey);
     if (hex === undefined) return null;
     for (const name of await this.#disk.list(this.#folder)) {
-      if (!name.startsWith(FORMER_NAME)) continue;
+      if (!name.startsWith(FORMER_MASTER_KEY_PREFIX)) continue;
       // Left by an interrupted rotation: incomplete, or already complete.
       if (name.endsWith('.new')) await this.#disk.remove(this.#path(name));
       else if ((await this.#read(name)) === hex) return name;
     }
-    const name = `${FORMER_NAME}${new Date().toISOString().replaceAll(':', '-')}`;
+    const name = `${FORMER_MASTER_KEY_PREFIX}${isoTime(this.#clock.now()).replaceAll(':', '-')}`;
     await this.#write(name, hex);
     return name;
   }
@@ -155,9 +167,9 @@ export class MasterKeyFiles {
   #missing(): ScenepressError {
     return new ScenepressError(
       'master_key',
-      `${this.#path(MASTER_KEY_FILE)} is missing, and webhook secrets are encrypted with it. Put it back from where you ` +
+      `${this.#path(DATA_FILES.masterKey)} is missing, and webhook secrets are encrypted with it. Put it back from where you ` +
         'keep it, or give it as SCENEPRESS_MASTER_KEY. Without it, the webhook secrets are lost: remove ' +
-        `${this.#path(MASTER_KEY_CHECK_FILE)} to start with a new key, then make new API keys.`,
+        `${this.#path(DATA_FILES.masterKeyCheck)} to start with a new key, then make new API keys.`,
     );
   }
 

@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
 import { KEY_BYTES, open, seal } from '../sealing.ts';
 
 const ID_DIGITS = 8;
@@ -8,7 +9,7 @@ const ID_DIGITS = 8;
 export class MasterKey {
   /** An id of eight hexadecimal digits, stored with each sealed text. Does not reveal the key. */
   readonly id: string;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   /** `key`: 32 bytes. */
   constructor(key: Buffer) {
@@ -18,7 +19,7 @@ export class MasterKey {
         `A master key is ${KEY_BYTES} bytes, as 64 hexadecimal digits.`,
       );
     }
-    this.#key = key;
+    this.#key = createSecretKey(key);
     this.id = hash('sha256', Buffer.concat([Buffer.from('scenepress master key '), key])).slice(0, ID_DIGITS);
   }
 
@@ -27,18 +28,18 @@ export class MasterKey {
   }
 
   /** Generates a key. */
-  static random(): MasterKey {
-    return new MasterKey(randomBytes(KEY_BYTES));
+  static random(random: Random = systemRandom): MasterKey {
+    return new MasterKey(random.bytes(KEY_BYTES));
   }
 
   /** The raw key, for its file only. */
   toHex(): string {
-    return this.#key.toString('hex');
+    return this.#key.export().toString('hex');
   }
 
   /** Encrypts a text to `<id>.<base64url of nonce, ciphertext and tag>`. */
-  seal(text: string): string {
-    return `${this.id}.${seal(text, this.#key).toString('base64url')}`;
+  seal(text: string, random: Random = systemRandom): string {
+    return `${this.id}.${seal(text, this.#key, random).toString('base64url')}`;
   }
 
   /** Whether the key decrypts the text, or one of the texts. */
@@ -60,11 +61,9 @@ export class MasterKey {
       if (id !== this.id) throw new Error(`sealed with the master key ${id}`);
       return open(Buffer.from(sealed.slice(id.length + 1), 'base64url'), this.#key);
     } catch (cause) {
-      throw new ScenepressError(
-        'master_key',
-        'This is not the master key that the secrets were sealed with.',
-        { cause },
-      );
+      throw new ScenepressError('master_key', 'The secrets were encrypted with another master key.', {
+        cause,
+      });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
 import { type MasterKey, masterKeyIdOf } from './master-key.ts';
 
 /**
@@ -8,10 +9,15 @@ import { type MasterKey, masterKeyIdOf } from './master-key.ts';
 export class MasterKeys {
   #current: MasterKey;
   #former: MasterKey | undefined;
+  readonly #random: Random;
 
-  constructor(current: MasterKey, { former }: { former?: MasterKey | undefined } = {}) {
+  constructor(
+    current: MasterKey,
+    { former, random = systemRandom }: { former?: MasterKey | undefined; random?: Random } = {},
+  ) {
     this.#current = current;
     this.#former = former;
+    this.#random = random;
   }
 
   get current(): MasterKey {
@@ -23,7 +29,7 @@ export class MasterKeys {
   }
 
   seal(text: string): string {
-    return this.#current.seal(text);
+    return this.#current.seal(text, this.#random);
   }
 
   /** Error: `master_key` when neither key decrypts it. */

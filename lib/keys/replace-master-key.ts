@@ -29,7 +29,7 @@ export async function replaceMasterKey(
   { given, reseal }: Replacement,
 ): Promise<string | null> {
   if (rotating.has(folder)) {
-    throw new ScenepressError('conflict', `The master key of ${folder.path} is being replaced already.`);
+    throw new ScenepressError('conflict', `The master key of ${folder.path} is already being replaced.`);
   }
   rotating.add(folder);
   try {

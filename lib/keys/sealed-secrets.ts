@@ -36,7 +36,7 @@ export class SecretsCheck {
 
   /** Error: `master_key` when the master key does not decrypt all secrets. */
   assertOpen(): void {
-    if (this.#closed > 0) throw wrongKey(`it opens ${this.count - this.#closed} of ${this.count} secrets`);
+    if (this.#closed > 0) throw wrongKey(`it decrypts ${this.count - this.#closed} of ${this.count} secrets`);
   }
 
   #try(sealed: string): void {

@@ -26,17 +26,6 @@ export interface GrantPart {
   amountCredits: number;
 }
 
-/** The credits reserved for a job. */
-export interface Reserve {
-  jobId: string;
-  owner: string;
-  state: 'open' | 'settled' | 'voided';
-  /** The grants it was taken from; the sum is the reserved amount. */
-  parts: GrantPart[];
-  /** The credits charged by settling; 0 otherwise. */
-  chargedCredits: number;
-}
-
 /**
  * An entry of the append-only ledger. `amountCredits` is the change of the balance: positive for `grant`, `void` and
  * most `settle`, else negative.
@@ -87,12 +76,13 @@ export interface LedgerStore {
   /** The entry of a grant, even when it is spent. */
   findGrant(tx: Transaction, owner: string, grantId: string): Promise<LedgerEntry | undefined>;
   /**
-   * Appends an entry and adds its parts to their grants (or subtracts them, when the amount is negative). Rejects an
-   * entry that would make a grant negative, create a grant twice or end a reserve twice.
+   * Appends an entry to an account and adds its parts to their grants (or subtracts them, when the amount is
+   * negative), also in `account`. Rejects an entry that would make a grant negative or create a grant twice, a second
+   * reserve of a job and a second end of one.
    */
-  append(tx: Transaction, entry: LedgerEntry): Promise<void>;
-  getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined>;
-  putReserve(tx: Transaction, reserve: Reserve): Promise<void>;
+  append(tx: Transaction, account: LedgerAccount, entry: LedgerEntry): Promise<void>;
+  /** The reserve of a job and its end (`settle` or `void`), in any order. */
+  entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]>;
   listEntries(owner: string, query: EntryQuery): Promise<LedgerEntry[]>;
   /** At most `limit` owners whose accounting month is not `period`. */
   ownersNotIn(period: string, limit: number): Promise<string[]>;

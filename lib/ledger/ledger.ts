@@ -30,7 +30,7 @@ export interface Ledger {
   /** True when the ledger takes part in transactions of that storage. */
   joins(storage: Storage): boolean;
 
-  /** Holds credits for a job. */
+  /** Holds credits for a job. `tx`: the transaction that adds the job, which therefore has no reserve yet. */
   reserve(
     request: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import cron, { type ScheduledTask } from 'node-cron';
-import { type Clock, monthOf, systemClock } from '../clock.ts';
+import { type Clock, monthOf, systemClock, type Timer } from '../clock.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
+import { type Random, systemRandom } from '../random.ts';
+import { schedule } from '../schedule.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type {
@@ -17,6 +18,8 @@ import type {
 } from './ledger-store.ts';
 
 export const DEFAULT_FREE_CREDITS_PER_MONTH = 1000;
+/** UTC. */
+const MONTHLY = '0 0 1 * *';
 /** Accounts per query when making the monthly grants. */
 const OWNERS_AT_ONCE = 200;
 
@@ -25,6 +28,8 @@ export interface StoredLedgerOptions {
   /** Granted to every account each month (UTC); expires at the end of the month. Default 1,000. */
   freeCreditsPerMonth?: number;
   clock?: Clock;
+  /** The source of ids. */
+  random?: Random;
 }
 
 export interface GrantOptions {
@@ -45,27 +50,29 @@ export class StoredLedger implements Ledger {
   readonly #freeCredits: number;
   readonly #clock: Clock;
   readonly #ids: SortableIds;
-  #monthly: ScheduledTask | undefined;
+  #monthly: Timer | undefined;
 
   constructor({
     store,
     freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
     clock = systemClock,
+    random = systemRandom,
   }: StoredLedgerOptions) {
     assertCredits(freeCreditsPerMonth);
     this.#store = store;
     this.#freeCredits = freeCreditsPerMonth;
     this.#clock = clock;
-    this.#ids = new SortableIds(clock);
+    this.#ids = new SortableIds(clock, random);
   }
 
   async start(): Promise<void> {
     const grant = () => this.#store.storage.alone('monthly grants', () => this.grantMonth());
-    this.#monthly ??= cron.schedule('0 0 1 * *', grant, { timezone: 'UTC' });
+    // What fails here is granted on the account's first use.
+    this.#monthly ??= schedule(this.#clock, MONTHLY, () => void grant().catch(() => {}));
   }
 
   async stop(): Promise<void> {
-    await this.#monthly?.destroy();
+    this.#monthly?.cancel();
     this.#monthly = undefined;
   }
 
@@ -100,7 +107,7 @@ export class StoredLedger implements Ledger {
       const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
       const made = idempotencyKey === undefined ? undefined : await this.#store.findGrant(tx, owner, grantId);
       if (made && made.amountCredits !== amountCredits) {
-        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Take a new one.`;
+        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Use a new key.`;
         throw new ScenepressError('conflict', message);
       }
       if (made) return balanceOf(account);
@@ -138,25 +145,33 @@ export class StoredLedger implements Ledger {
   }
 
   async reserve(
-    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    request: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
   ): Promise<'reserved' | 'insufficient'> {
-    assertCredits(amountCredits);
-    return this.#in(tx, async (tx) => {
-      const known = await this.#store.getReserve(jobId, tx);
-      if (known) return known.state === 'voided' ? 'insufficient' : 'reserved';
-      const account = await this.#openBooks(owner, tx);
-      if (balanceOf(account).total < amountCredits) return 'insufficient';
-      const parts = partsFrom(account.grants, amountCredits);
-      await this.#store.putReserve(tx, { jobId, owner, state: 'open', parts, chargedCredits: 0 });
-      await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
-      return 'reserved';
+    assertCredits(request.amountCredits);
+    if (tx) return this.#reserve(request, tx);
+    return this.#store.storage.transaction(async (tx) => {
+      const { reserve, end } = await this.#entriesOf(request.jobId, tx);
+      if (end?.kind === 'void') return 'insufficient';
+      return reserve ? 'reserved' : this.#reserve(request, tx);
     });
+  }
+
+  /** Reserves for a job without entries; the store rejects a second reserve. */
+  async #reserve(
+    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    tx: Transaction,
+  ): Promise<'reserved' | 'insufficient'> {
+    const account = await this.#openBooks(owner, tx);
+    if (balanceOf(account).total < amountCredits) return 'insufficient';
+    const parts = partsFrom(account.grants, amountCredits);
+    await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
+    return 'reserved';
   }
 
   /** Whether credits were ever reserved for the job. */
   async hasReserve(jobId: string, tx?: Transaction): Promise<boolean> {
-    return (await this.#store.getReserve(jobId, tx)) !== undefined;
+    return (await this.#store.entriesOfJob(jobId, tx)).length > 0;
   }
 
   async settle(
@@ -165,16 +180,15 @@ export class StoredLedger implements Ledger {
   ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }> {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
-      const reserve = await this.#store.getReserve(jobId, tx);
+      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      if (end?.kind === 'void') return { kind: 'insufficient' };
       // Enqueued while renders were free.
       if (!reserve) return { kind: 'settled', chargedCredits: 0 };
       assert.equal(reserve.owner, owner);
-      if (reserve.state === 'settled') return { kind: 'settled', chargedCredits: reserve.chargedCredits };
-      if (reserve.state === 'voided') return { kind: 'insufficient' };
+      if (end) return { kind: 'settled', chargedCredits: end.chargedCredits };
 
       const account = await this.#openBooks(owner, tx);
-      const reservedCredits = sumOf(reserve.parts);
-      const change = reservedCredits - amountCredits;
+      const change = sumOf(reserve.parts) - amountCredits;
       if (change < 0 && balanceOf(account).total < -change) return { kind: 'insufficient' };
 
       // Parts are ordered free before paid: the front is charged, the tail is returned.
@@ -182,7 +196,6 @@ export class StoredLedger implements Ledger {
         change < 0
           ? partsFrom(account.grants, -change)
           : this.#partsBackTo(account, tail(reserve.parts, change));
-      await this.#store.putReserve(tx, { ...reserve, state: 'settled', chargedCredits: amountCredits });
       await this.#append(tx, account, {
         kind: 'settle',
         amountCredits: change,
@@ -196,18 +209,13 @@ export class StoredLedger implements Ledger {
 
   async void({ jobId, owner }: { jobId: string; owner: string }, tx?: Transaction): Promise<void> {
     await this.#in(tx, async (tx) => {
-      const reserve = await this.#store.getReserve(jobId, tx);
-      if (!reserve) {
-        // Recorded, so a late reserve is refused.
-        await this.#store.putReserve(tx, { jobId, owner, state: 'voided', parts: [], chargedCredits: 0 });
-        return;
-      }
-      assert.equal(reserve.owner, owner);
-      assert(reserve.state !== 'settled', 'a settled job is not voided');
-      if (reserve.state === 'voided') return;
+      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      assert.equal((reserve ?? end)?.owner ?? owner, owner);
+      assert(end?.kind !== 'settle', 'a settled job is not voided');
+      if (end) return;
       const account = await this.#openBooks(owner, tx);
-      const parts = this.#partsBackTo(account, reserve.parts);
-      await this.#store.putReserve(tx, { ...reserve, state: 'voided' });
+      // Also recorded without a reserve, so a late one is refused.
+      const parts = this.#partsBackTo(account, reserve?.parts ?? []);
       await this.#append(tx, account, { kind: 'void', amountCredits: sumOf(parts), jobId, parts });
     });
   }
@@ -248,13 +256,23 @@ export class StoredLedger implements Ledger {
     return { grantId: `free-${period}`, source: 'free', period, amountCredits };
   }
 
-  /** Appends an entry and updates the account in memory. */
+  async #entriesOf(
+    jobId: string,
+    tx: Transaction,
+  ): Promise<{ reserve: LedgerEntry | undefined; end: LedgerEntry | undefined }> {
+    const entries = await this.#store.entriesOfJob(jobId, tx);
+    return {
+      reserve: entries.find(({ kind }) => kind === 'reserve'),
+      end: entries.find(({ kind }) => kind !== 'reserve'),
+    };
+  }
+
   async #append(
     tx: Transaction,
     account: LedgerAccount,
     entry: Pick<LedgerEntry, 'kind' | 'amountCredits' | 'parts'> & Partial<LedgerEntry>,
   ): Promise<void> {
-    await this.#store.append(tx, {
+    await this.#store.append(tx, account, {
       entryId: this.#ids.next(),
       owner: account.owner,
       jobId: null,
@@ -263,10 +281,6 @@ export class StoredLedger implements Ledger {
       atMs: this.#clock.now(),
       ...entry,
     });
-    const sign = entry.amountCredits < 0 ? -1 : 1;
-    for (const part of entry.parts)
-      addTo(account.grants, { ...part, amountCredits: sign * part.amountCredits });
-    assert(account.grants.every(({ remainingCredits }) => Number.isSafeInteger(remainingCredits)));
   }
 
   #in<T>(tx: Transaction | undefined, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -312,15 +326,6 @@ function partsFrom(grants: Grant[], amountCredits: number): GrantPart[] {
   }
   assert.equal(missing, 0, 'the balance covers what is taken');
   return parts;
-}
-
-function addTo(grants: Grant[], part: GrantPart): void {
-  const grant = grants.find(({ grantId }) => grantId === part.grantId);
-  if (grant) grant.remainingCredits += part.amountCredits;
-  else {
-    const { amountCredits: remainingCredits, ...rest } = part;
-    grants.push({ ...rest, remainingCredits });
-  }
 }
 
 /** The last `amountCredits` of a list of parts. */

@@ -10,16 +10,16 @@ const HEADER_BYTES = 100;
 const PAGE_BYTES = 4096;
 /** Constants in the header of our databases: SQLite's file format, section 1.3. */
 const HEADER: [name: string, at: number, bytes: Buffer][] = [
-  ['the name of the format', 0, Buffer.from('SQLite format 3\0', 'latin1')],
-  ['the size of pages', 16, Buffer.from([PAGE_BYTES >> 8, 0])],
-  ['the versions for writing and reading', 18, Buffer.from([2, 2])],
-  ['the sizes of cells', 20, Buffer.from([0, 64, 32, 32])],
-  ['the format of the schema', 44, Buffer.from([0, 0, 0, 4])],
-  ['what is for pages that move', 52, Buffer.alloc(4)],
-  ['the encoding of text', 56, Buffer.from([0, 0, 0, 1])],
-  ['what is for pages that move', 64, Buffer.alloc(4)],
-  ['the application', 68, Buffer.alloc(4)],
-  ['what is reserved', 72, Buffer.alloc(20)],
+  ['the file format', 0, Buffer.from('SQLite format 3\0', 'latin1')],
+  ['the page size', 16, Buffer.from([PAGE_BYTES >> 8, 0])],
+  ['the format versions for writing and reading', 18, Buffer.from([2, 2])],
+  ['the payload fractions', 20, Buffer.from([0, 64, 32, 32])],
+  ['the schema format', 44, Buffer.from([0, 0, 0, 4])],
+  ['the largest root page', 52, Buffer.alloc(4)],
+  ['the text encoding', 56, Buffer.from([0, 0, 0, 1])],
+  ['the incremental-vacuum flag', 64, Buffer.alloc(4)],
+  ['the application id', 68, Buffer.alloc(4)],
+  ['the reserved bytes', 72, Buffer.alloc(20)],
 ];
 const PAGE_COUNT_AT = 28;
 
@@ -46,7 +46,7 @@ async function mendLog(path: string): Promise<{ fault?: string; laterLog?: Buffe
   const { log, isExact } = resealed(bytes);
   const place = damage.frame === 0 ? 'header' : `page ${damage.frame} of ${damage.frames}`;
   const fault = `the write-ahead log is damaged in its ${place}`;
-  if (!isExact) return { fault: `${fault}; what was committed after that is lost`, laterLog: log };
+  if (!isExact) return { fault: `${fault}; later commits are lost`, laterLog: log };
   await writeFile(path, log);
   return { fault };
 }
@@ -61,14 +61,15 @@ async function mendHeader(path: string): Promise<string[]> {
     const faults: string[] = [];
     for (const [name, at, bytes] of HEADER) {
       if (bytes.equals(header.subarray(at, at + bytes.length))) continue;
-      faults.push(`the header of the file has another value for ${name}`);
+      faults.push(`the file header has a wrong value for ${name}`);
       bytes.copy(header, at);
     }
     const pages = Math.floor(size / PAGE_BYTES);
     // With a smaller count, SQLite would reject pages in use; with a larger one, the whole file. The log may contain
     // a newer header.
     if (header.readUInt32BE(PAGE_COUNT_AT) !== pages) {
-      if (header.readUInt32BE(PAGE_COUNT_AT) > pages) faults.push('the header of the file counts more pages');
+      if (header.readUInt32BE(PAGE_COUNT_AT) > pages)
+        faults.push('the file header counts more pages than the file has');
       header.writeUInt32BE(pages, PAGE_COUNT_AT);
     }
     await file.write(header, 0, HEADER_BYTES, 0);

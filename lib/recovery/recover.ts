@@ -1,9 +1,10 @@
 import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { DATABASE, DataFolder, RECOVERING } from '../data-folder/data-folder.ts';
+import { systemClock } from '../clock.ts';
+import { DAMAGED_PREFIX, DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
+import { DataFolder } from '../data-folder/data-folder.ts';
 import { FolderLock } from '../data-folder/folder-lock.ts';
 import { realDisk, replaceFile } from '../disk.ts';
-import { DOCUMENT_FILES } from '../documents/documents.ts';
 import { salvageDocuments, writeSalvaged } from '../documents/salvage.ts';
 import { ScenepressError } from '../errors.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
@@ -15,7 +16,6 @@ import { mend } from './mend.ts';
 import { queueFaults, rebuildQueue } from './rebuild-queue.ts';
 import { type LostRow, salvage } from './salvage.ts';
 
-const WORK = 'recovery.part';
 const MOST_FAULTS = 100;
 
 /** The result of a recovery. */
@@ -29,7 +29,7 @@ export interface RecoveryReport {
   /** Known rows that cannot be saved; damaged pages may have held more. */
   lost: LostRow[];
   /** The folder with the original files; null when nothing was done. */
-  keptAside: string | null;
+  originalsFolder: string | null;
   /** The audit after the recovery; null when nothing was done. */
   audit: AuditReport | null;
 }
@@ -37,7 +37,7 @@ export interface RecoveryReport {
 export interface RecoverOptions {
   /** When false, nothing is changed. */
   apply?: boolean;
-  /** The time in the name of the folder with the original files. */
+  /** The time in the name of the folder with the original files. Default: the system's. */
   now?: Date;
 }
 
@@ -48,34 +48,34 @@ export interface RecoverOptions {
  */
 export async function recover(
   path: string,
-  { apply = false, now = new Date() }: RecoverOptions = {},
+  { apply = false, now = new Date(systemClock.now()) }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
   const names = await realDisk.list(folder).catch((): string[] => []);
-  if (![DATABASE, RECOVERING].some((name) => names.includes(name)))
+  if (![DATA_FILES.database, DATA_FILES.recovering].some((name) => names.includes(name)))
     throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`);
   const lock = new FolderLock(folder);
   await lock.acquire();
-  const work = join(folder, WORK);
+  const work = join(folder, DATA_FILES.recoveryWork);
   try {
     await putFormerBack(folder);
     await rm(work, { recursive: true, force: true });
     await mkdir(work, { mode: 0o700 });
     // Works on a copy, because opening a database changes it.
     for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
-    const found = await examine(join(work, DATABASE), join(work, 'new'));
+    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'), now);
     const documents = await salvageDocuments(realDisk, folder);
     const report: RecoveryReport = {
       folder,
       faults: [...found.faults, ...documents.faults],
       lost: [...found.lost, ...documents.lost],
-      keptAside: null,
+      originalsFolder: null,
       audit: null,
     };
     if (!apply || (report.faults.length === 0 && report.lost.length === 0)) return report;
-    report.keptAside = await keepAside(folder, now);
+    report.originalsFolder = await linkOriginals(folder, now);
     if (found.faults.length > 0 || found.lost.length > 0) {
-      await replaceDatabase(folder, join(work, 'new'), report.keptAside);
+      await replaceDatabase(folder, join(work, 'new'), report.originalsFolder);
     }
     await writeSalvaged(realDisk, folder, documents);
     await rm(work, { recursive: true, force: true });
@@ -91,12 +91,13 @@ export async function recover(
 async function examine(
   damagedPath: string,
   newPath: string,
+  now: Date,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
   const { faults, laterLog } = await mend(damagedPath);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
   const source = new Connection(damagedPath);
   try {
-    const lost = salvage(source, target);
+    const lost = salvage(source, target, now);
     if (laterLog) {
       const laterPath = `${damagedPath}-later`;
       await copyFile(damagedPath, laterPath);
@@ -133,46 +134,46 @@ function faultsOf(source: Connection): string[] {
 }
 
 /** Hard-links all files that may be replaced into a subfolder; returns its path. */
-async function keepAside(folder: string, now: Date): Promise<string> {
-  const aside = join(folder, `damaged-${now.toISOString().replaceAll(':', '-')}`);
-  await mkdir(aside, { mode: 0o700 });
+async function linkOriginals(folder: string, now: Date): Promise<string> {
+  const originals = join(folder, `${DAMAGED_PREFIX}${now.toISOString().replaceAll(':', '-')}`);
+  await mkdir(originals, { mode: 0o700 });
   const names = [...(await filesOf(folder)), ...DOCUMENT_FILES];
-  for (const name of names) await link(join(folder, name), join(aside, name)).catch(unlessGone);
-  await realDisk.syncFolder(aside);
+  for (const name of names) await link(join(folder, name), join(originals, name)).catch(unlessGone);
+  await realDisk.syncFolder(originals);
   await realDisk.syncFolder(folder);
-  return aside;
+  return originals;
 }
 
 function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** Until the new database is in place, {@link RECOVERING} names the folder with the former one. */
-async function replaceDatabase(folder: string, newPath: string, aside: string): Promise<void> {
-  await replaceFile(realDisk, folder, RECOVERING, [Buffer.from(`${basename(aside)}\n`)]);
+/** Until the new database is in place, `recovering` names the folder with the former one. */
+async function replaceDatabase(folder: string, newPath: string, originals: string): Promise<void> {
+  await replaceFile(realDisk, folder, DATA_FILES.recovering, [Buffer.from(`${basename(originals)}\n`)]);
   // The old log must not be applied to the new database.
-  for (const file of await filesOf(folder)) if (file !== DATABASE) await rm(join(folder, file));
-  await rename(newPath, join(folder, DATABASE));
+  for (const file of await filesOf(folder)) if (file !== DATA_FILES.database) await rm(join(folder, file));
+  await rename(newPath, join(folder, DATA_FILES.database));
   await realDisk.syncFolder(folder);
-  await rm(join(folder, RECOVERING));
+  await rm(join(folder, DATA_FILES.recovering));
   await realDisk.syncFolder(folder);
 }
 
 /** Rolls back a recovery that was interrupted between two renames. */
 async function putFormerBack(folder: string): Promise<void> {
-  const name = (await realDisk.read(join(folder, RECOVERING)))?.toString().trim();
+  const name = (await realDisk.read(join(folder, DATA_FILES.recovering)))?.toString().trim();
   if (name === undefined) return;
-  const aside = join(folder, name);
+  const originals = join(folder, name);
   for (const file of await filesOf(folder)) await rm(join(folder, file));
-  for (const file of await filesOf(aside)) await link(join(aside, file), join(folder, file));
+  for (const file of await filesOf(originals)) await link(join(originals, file), join(folder, file));
   await realDisk.syncFolder(folder);
-  await rm(join(folder, RECOVERING));
+  await rm(join(folder, DATA_FILES.recovering));
 }
 
 /** The files that make up the database. */
 async function filesOf(folder: string): Promise<string[]> {
   const names = await realDisk.list(folder);
-  return names.filter((name) => name === DATABASE || name === `${DATABASE}-wal`);
+  return names.filter((name) => name === DATA_FILES.database || name === DATA_FILES.databaseLog);
 }
 
 async function auditOf(path: string): Promise<AuditReport> {

@@ -1,3 +1,5 @@
+import { createSecretKey } from 'node:crypto';
+import { systemRandom } from '../random.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import {
   ACCOUNTS,
@@ -8,7 +10,6 @@ import {
   GRANTS,
   JOBS,
   REQUESTS,
-  RESERVES,
   SOURCES,
 } from '../sql/tables.ts';
 import type { TextKey } from '../sql/text-keys.ts';
@@ -37,7 +38,7 @@ export interface Table {
   /** Throws when a row is damaged. */
   check: (row: Row) => void;
   /** Replaces unreadable texts of a row. Throws when the rest is damaged. */
-  withoutTexts?: (row: Row, textKey: TextKey) => Row;
+  withoutTexts?: (row: Row, textKey: TextKey, now: Date) => Row;
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
@@ -65,14 +66,16 @@ export const TABLES: Table[] = [
     ...checked(GRANTS),
     indexes: [
       'SELECT owner, grant_id FROM ledger_entries INDEXED BY one_entry_of_grant WHERE grant_id IS NOT NULL',
-      'SELECT owner, grant_id FROM grants INDEXED BY grants_left WHERE remaining_credits > 0',
+      'SELECT owner, grant_id FROM grants INDEXED BY grants_with_credits WHERE is_spent = 0',
     ],
   },
   {
-    ...checked(RESERVES),
-    expected: "SELECT job_id FROM jobs WHERE phase <> 'reserving' AND reserve_credits > 0",
+    ...checked(ENTRIES),
+    indexes: [
+      'SELECT owner, entry_id FROM ledger_entries INDEXED BY one_entry_of_grant WHERE grant_id IS NOT NULL',
+      'SELECT owner, entry_id FROM ledger_entries INDEXED BY one_reserve_and_end_of_job WHERE job_id IS NOT NULL',
+    ],
   },
-  checked(ENTRIES, 'ledger_entries_of_owner'),
   {
     ...checked(DELIVERIES, 'deliveries_of_owner', 'deliveries_of_job'),
     withoutTexts: deliveryWithoutTexts,
@@ -81,30 +84,30 @@ export const TABLES: Table[] = [
   { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
 ];
 
-const BOOKS = ['grants', 'reserves', 'ledger_entries'];
+const BOOKS = ['grants', 'ledger_entries'];
 const PAGE = 500;
 /** Replaces the unreadable error of a failed job. */
-const ERROR_LOST = 'The render failed. Why was lost when a disk failed.';
+const ERROR_LOST = 'The render failed. The error message was lost when a disk failed.';
 
 /** Keeps cost, times and owner, as for a forgotten job. */
-function jobWithoutTexts(row: Row, textKey: TextKey): Row {
+function jobWithoutTexts(row: Row, textKey: TextKey, now: Date): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
   const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
-  const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: Date.now() };
-  return { ...row, ...JOBS.cells(job, textKey) };
+  const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: now.getTime() };
+  return { ...row, ...JOBS.cells(job, textKey, systemRandom) };
 }
 
 /** Without its texts, a delivery can no longer be sent. */
 function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
   const delivery = { ...DELIVERIES.recordWith({ url: `https://${row['host']}` }, row), dueAtMs: null };
-  return { ...row, ...DELIVERIES.cells(delivery, textKey) };
+  return { ...row, ...DELIVERIES.cells(delivery, textKey, systemRandom) };
 }
 
 /**
  * Copies all readable, intact rows whose references were saved from a damaged database to an empty one. Returns the
- * known rows that could not be saved.
+ * known rows that could not be saved. `now`: when unreadable texts count as forgotten.
  */
-export function salvage(source: Connection, target: Connection): LostRow[] {
+export function salvage(source: Connection, target: Connection, now: Date): LostRow[] {
   const lost: LostRow[] = [];
   for (const table of TABLES) {
     target.run('BEGIN');
@@ -123,7 +126,7 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
       }
       const key = nameOf(keyOf(table, found.row));
       if (saved.has(key)) continue; // A damaged page may return a row twice.
-      const reason = saveInto(source, target, table, found.row);
+      const reason = saveInto(source, target, table, found.row, now);
       if (reason === undefined) saved.add(key);
       else {
         isDamaged = true;
@@ -133,7 +136,7 @@ export function salvage(source: Connection, target: Connection): LostRow[] {
     for (const { key, isSure } of keysOf(source, target, table, isDamaged)) {
       const name = nameOf(key);
       if (saved.has(name) || known.has(name)) continue;
-      const reason = saveOne(source, target, table, key);
+      const reason = saveOne(source, target, table, key, now);
       if (reason === undefined) saved.add(name);
       else lose(name, isSure ? reason : `if there was one: ${reason}`);
     }
@@ -234,18 +237,32 @@ function* keysOf(
   }
 }
 
-function saveOne(source: Connection, target: Connection, table: Table, key: Key): string | undefined {
+function saveOne(
+  source: Connection,
+  target: Connection,
+  table: Table,
+  key: Key,
+  now: Date,
+): string | undefined {
   const where = table.key.map((column) => `${column} = ?`).join(' AND ');
   try {
     const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
-    return row ? saveInto(source, target, table, row) : 'an index knows it, but the table has no such row';
+    return row
+      ? saveInto(source, target, table, row, now)
+      : 'an index knows it, but the table has no such row';
   } catch (error) {
     return reasonOf(error);
   }
 }
 
 /** Undefined when the row was saved completely, else the reason. */
-function saveInto(source: Connection, target: Connection, table: Table, row: Row): string | undefined {
+function saveInto(
+  source: Connection,
+  target: Connection,
+  table: Table,
+  row: Row,
+  now: Date,
+): string | undefined {
   try {
     table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
     if (BOOKS.includes(table.name)) saveOwner(target, row);
@@ -253,11 +270,11 @@ function saveInto(source: Connection, target: Connection, table: Table, row: Row
     return undefined;
   } catch (error) {
     const reason = reasonOf(error);
-    return saveWithoutTexts(target, table, row) ? `its texts: ${reason}` : reason;
+    return saveWithoutTexts(target, table, row, now) ? `its texts: ${reason}` : reason;
   }
 }
 
-function saveWithoutTexts(target: Connection, table: Table, row: Row): boolean {
+function saveWithoutTexts(target: Connection, table: Table, row: Row, now: Date): boolean {
   if (!table.withoutTexts) return false;
   try {
     const id = row['text_key_id'] as number;
@@ -267,7 +284,7 @@ function saveWithoutTexts(target: Connection, table: Table, row: Row): boolean {
     );
     const { content } =
       target.get<{ content: Uint8Array }>('SELECT content FROM text_keys WHERE text_key_id = ?', [id]) ?? {};
-    insert(target, table, table.withoutTexts(row, { id, key: content as Uint8Array }));
+    insert(target, table, table.withoutTexts(row, { id, key: createSecretKey(content as Uint8Array) }, now));
     return true;
   } catch {
     return false;

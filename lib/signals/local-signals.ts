@@ -4,11 +4,11 @@ import type { Signal, Signals } from './signals.ts';
 export class LocalSignals implements Signals {
   readonly #listeners = new Set<(signal: Signal) => void>();
 
-  tell(signal: Signal): void {
+  publish(signal: Signal): void {
     for (const listener of [...this.#listeners]) listener(signal);
   }
 
-  listen(listener: (signal: Signal) => void): () => void {
+  subscribe(listener: (signal: Signal) => void): () => void {
     const own = (signal: Signal) => listener(signal);
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);

@@ -5,7 +5,7 @@ export type Signal =
   /** A webhook delivery is due. */
   | { kind: 'due' }
   /** Claims on the job are invalid: it was canceled. */
-  | { kind: 'worthless'; jobId: string };
+  | { kind: 'canceled'; jobId: string };
 
 /**
  * Notifies the processes of a service of changes, this one included. Best effort: a signal may arrive late, twice or
@@ -13,7 +13,7 @@ export type Signal =
  */
 export interface Signals {
   /** Sends a signal without waiting. Never throws. */
-  tell(signal: Signal): void;
+  publish(signal: Signal): void;
   /** Subscribes; the returned function unsubscribes. Listeners must not throw. */
-  listen(listener: (signal: Signal) => void): () => void;
+  subscribe(listener: (signal: Signal) => void): () => void;
 }

@@ -34,6 +34,14 @@ interface JobBooks {
   charged: number;
 }
 
+interface Ended {
+  owner: string;
+  job_id: string;
+  reserved: number;
+  charged: number;
+  returned: number;
+}
+
 interface Counts {
   owner: string;
   waiting: number;
@@ -65,23 +73,17 @@ const BOOKS: Check<object>[] = [
         : `${owner}: the balance is ${balance}, but the entries add up to ${changes}`,
   ),
   check<JobBooks>(
-    `SELECT e.owner, e.job_id, e.kind FROM ledger_entries AS e LEFT JOIN reserves AS r ON r.job_id = e.job_id
-     WHERE e.job_id IS NOT NULL AND (r.job_id IS NULL OR r.owner <> e.owner)`,
+    `SELECT e.owner, e.job_id, e.kind FROM ledger_entries AS e
+     LEFT JOIN ledger_entries AS r ON r.job_id = e.job_id AND r.kind = 'reserve'
+     WHERE (e.kind = 'settle' OR (e.kind = 'void' AND e.amount_credits <> 0))
+       AND (r.job_id IS NULL OR r.owner <> e.owner)`,
     ({ owner, job_id, kind }) => `${owner}: job ${job_id} has an entry of the kind ${kind}, but no reserve`,
   ),
-  check<JobBooks>(
-    `SELECT r.owner, r.job_id, r.state FROM reserves AS r
-     LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind = 'reserve'
-     WHERE e.entry_id IS NULL AND r.reserved_credits > 0`,
-    ({ owner, job_id, state }) => `${owner}: job ${job_id} is ${state} without an entry of its reserve`,
-  ),
-  check<JobBooks>(
-    `SELECT r.owner, r.job_id, r.state, coalesce(e.kind, 'no') AS kind FROM reserves AS r
-     LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind IN ('settle', 'void')
-     WHERE (r.state = 'open' AND e.entry_id IS NOT NULL)
-       OR (r.state = 'settled' AND (e.kind IS NULL OR e.kind <> 'settle' OR e.charged_credits <> r.charged_credits))
-       OR (r.state = 'voided' AND r.reserved_credits > 0 AND (e.kind IS NULL OR e.kind <> 'void'))`,
-    ({ owner, job_id, state, kind }) => `${owner}: job ${job_id} is ${state} with ${kind} entry of its end`,
+  check<Ended>(
+    `SELECT owner, job_id, reserved_credits AS reserved, charged_credits AS charged, returned_credits AS returned
+     FROM reserves WHERE state <> 'open' AND reserved_credits - charged_credits <> returned_credits`,
+    ({ owner, job_id, reserved, charged, returned }) =>
+      `${owner}: job ${job_id} reserved ${reserved} and was charged ${charged}, but ${returned} were returned`,
   ),
   check<JobBooks>(
     `SELECT j.owner, j.job_id FROM jobs AS j LEFT JOIN reserves AS r ON r.job_id = j.job_id
@@ -131,7 +133,7 @@ const QUEUE: Check<object>[] = [
        UNION ALL SELECT owner, -(${QUEUED}), -(${READY}), -(${CLAIMED}) FROM queue) AS counts
      GROUP BY owner HAVING sum(waiting) <> 0 OR sum(ready) <> 0 OR sum(running) <> 0`,
     ({ owner, waiting, ready, running }) =>
-      `${owner}: the queue counts ${waiting} too many that wait, ${ready} that may begin, ${running} that run`,
+      `${owner}: the queue counts ${waiting} waiting, ${ready} startable and ${running} running jobs too many`,
   ),
   check<Counts>(
     `SELECT 'queue' AS owner, q.waiting - t.waiting AS waiting, q.running - t.running AS running,
@@ -140,7 +142,7 @@ const QUEUE: Check<object>[] = [
        coalesce(sum(CASE WHEN waiting > 0 THEN 1 ELSE 0 END), 0) AS owners FROM turns) AS t
      WHERE q.waiting <> t.waiting OR q.running <> t.running OR q.owners <> t.owners`,
     ({ waiting, ready, running }) =>
-      `the queue counts ${waiting} too many that wait, of ${ready} owners too many, and ${running} that run`,
+      `the queue counts ${waiting} waiting jobs, ${ready} owners and ${running} running jobs too many`,
   ),
 ];
 
@@ -151,12 +153,12 @@ const DUE: Check<object>[] = [
      LEFT JOIN due_hosts AS h ON h.owner = d.owner AND h.host = d.host
      LEFT JOIN due_owners AS o ON o.owner = d.owner
      WHERE d.due_at_ms IS NOT NULL AND (q.delivery_id IS NULL OR h.owner IS NULL OR o.owner IS NULL)`,
-    ({ delivery_id }) => `delivery ${delivery_id} is not over, but not among those that will be sent`,
+    ({ delivery_id }) => `delivery ${delivery_id} has not ended, but is missing from the send queue`,
   ),
   check<{ delivery_id: string }>(
     `SELECT q.delivery_id FROM due_deliveries AS q LEFT JOIN deliveries AS d ON d.delivery_id = q.delivery_id
      WHERE d.due_at_ms IS NULL`,
-    ({ delivery_id }) => `delivery ${delivery_id} is over, but among those that will be sent`,
+    ({ delivery_id }) => `delivery ${delivery_id} has ended, but is in the send queue`,
   ),
 ];
 
@@ -179,7 +181,7 @@ export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
   }
   const [counts] = await database.aside<Omit<AuditReport, 'problems'>>(
     `SELECT (SELECT count(*) FROM ledger_accounts) AS accounts, (SELECT count(*) FROM ledger_entries) AS entries,
-       (SELECT count(*) FROM reserves) AS jobs`,
+       (SELECT count(*) FROM ledger_entries WHERE kind = 'reserve') AS jobs`,
   );
   const { accounts = 0, entries = 0, jobs = 0 } = counts ?? {};
   return { accounts, entries, jobs, problems: problems.slice(0, MOST_PROBLEMS) };

@@ -128,7 +128,7 @@ export class ClaimRound {
   /** Claims the job and moves its owner behind all others. */
   async #give(row: QueueRow): Promise<Claim> {
     const { lapsesAtMs } = this.#request;
-    const { jobId, owner, token } = row;
+    const { owner, token } = row;
     const claimed: QueueRow = {
       ...row,
       notBeforeMs: null,
@@ -136,7 +136,7 @@ export class ClaimRound {
       worker: this.#worker,
       lapsesAtMs,
     };
-    await this.#tx.run(QUEUE.update, ...QUEUE.row(claimed), jobId);
+    await this.#tx.run(QUEUE.update, ...QUEUE.changes(claimed));
     await this.#tx.run(
       'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1 WHERE owner = ?',
       owner,

@@ -165,17 +165,14 @@ export class DueRound {
     const begun = this.#request.begin(found);
     assert(begun.dueAtMs === null || begun.dueAtMs > this.#nowMs, 'a claim expires in the future');
     const given = begun.dueAtMs === null ? begun : { ...begun, token: found.token + 1 };
-    await this.#tx.run(DELIVERIES.update, ...DELIVERIES.row(given), deliveryId);
+    await this.#tx.run(DELIVERIES.update, ...DELIVERIES.changes(given));
     return given;
   }
 
   async #read(deliveryId: string): Promise<DeliveryRecord | undefined> {
     let row: object | undefined;
     try {
-      row = await this.#tx.get(
-        `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
-        deliveryId,
-      );
+      row = await this.#tx.get(DELIVERIES.byKey, deliveryId);
       return row && DELIVERIES.record(row);
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;

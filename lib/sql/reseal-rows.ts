@@ -27,7 +27,7 @@ export function resealRows<Rec extends object>(
       const resealed = reseal(sealed);
       if (resealed === sealed) continue;
       const changed = { ...record, [secret]: resealed };
-      await tx.run(format.update, ...format.row(changed), row[key] as string);
+      await tx.run(format.update, ...format.changes(changed));
       replaced += 1;
     }
     return { replaced, next: rows.length < limit ? undefined : rows.at(-1)?.[key] };

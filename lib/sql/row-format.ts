@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../errors.ts';
+import type { Random } from '../random.ts';
 import { open, seal } from '../sealing.ts';
 import type { SqlValue } from '../storage/sql.ts';
 import type { TextKey } from './text-keys.ts';
@@ -49,13 +51,13 @@ export class RowFormat<Rec extends object> {
   readonly key: string[];
   /** The column list that {@link record} needs. */
   readonly names: string;
+  /** SELECT of a row by its key. */
+  readonly byKey: string;
   /** INSERT; takes the values of {@link row}, then those of {@link texts} when fields are sealed. */
   readonly insert: string;
-  /** INSERT, or UPDATE of all columns when the key exists. */
-  readonly upsert: string;
-  /** UPDATE of all columns except the texts; the key comes last. */
+  /** UPDATE of a row except its texts; takes the values of {@link changes}. */
   readonly update: string;
-  /** UPDATE with the texts, whose values follow those of {@link row}. */
+  /** UPDATE of a row with its texts. */
   readonly updateWithTexts: string;
 
   /**
@@ -80,10 +82,11 @@ export class RowFormat<Rec extends object> {
     this.key = names.slice(0, keyColumns);
     const where = this.key.map((name) => `${name} = ?`).join(' AND ');
     this.names = [...this.#written, ...(this.#sealed.length > 0 ? [this.textKey] : [])].join(', ');
+    this.byKey = `SELECT ${this.names} FROM ${table} WHERE ${where}`;
     this.insert = `INSERT INTO ${table} (${this.#written.join(', ')}) VALUES (${this.#written.map(() => '?').join(', ')})`;
-    const sets = this.#written.map((name) => `${name} = excluded.${name}`).join(', ');
-    this.upsert = `${this.insert} ON CONFLICT (${this.key.join(', ')}) DO UPDATE SET ${sets}`;
-    const update = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}`;
+    // An assignment to a column of the key, even of the same value, makes SQLite move the row and check references.
+    const sets = names.slice(keyColumns).map((name) => `${name} = ?`);
+    const update = `UPDATE ${table} SET ${sets.join(', ')}`;
     this.update = `${update} WHERE ${where}`;
     this.updateWithTexts = `${update}, texts = ? WHERE ${where}`;
   }
@@ -104,7 +107,7 @@ export class RowFormat<Rec extends object> {
     return column.name;
   }
 
-  /** The values for {@link insert} and {@link update}. */
+  /** The values for {@link insert}. */
   row(record: Rec): SqlValue[] {
     const values = this.#columns.map(({ field, kind }) =>
       columnValue(kind, (record as Record<string, unknown>)[field]),
@@ -112,20 +115,45 @@ export class RowFormat<Rec extends object> {
     return [...values, checksumOf(values), ...this.#derived.map(({ derive }) => derive(record))];
   }
 
+  /** The values for {@link update} or, with sealed texts, for {@link updateWithTexts}. */
+  changes(record: Rec, ...sealedTexts: [Uint8Array] | []): SqlValue[] {
+    const row = this.row(record);
+    const key = row.splice(0, this.key.length);
+    return [...row, ...sealedTexts, ...key];
+  }
+
+  /**
+   * An UPDATE of some fields. Indexes that contain none of them need no change, which makes it faster than {@link
+   * update}.
+   */
+  updateOf(...fields: (keyof Rec & string)[]): { text: string; values: (record: Rec) => SqlValue[] } {
+    const names = [...fields.map((field) => this.columnOf(field)), 'checksum', ...this.key];
+    const places = names.map((name) => this.#written.indexOf(name));
+    const sets = names.slice(0, -this.key.length).map((name) => `${name} = ?`);
+    const where = this.key.map((name) => `${name} = ?`);
+    return {
+      text: `UPDATE ${this.table} SET ${sets.join(', ')} WHERE ${where.join(' AND ')}`,
+      values: (record) => {
+        const row = this.row(record);
+        return places.map((place) => row[place] as SqlValue);
+      },
+    };
+  }
+
   /** The additional values for {@link insert}. */
-  texts(record: Rec, textKey: TextKey): [number, Uint8Array] {
-    return [textKey.id, this.sealTexts(record, textKey)];
+  texts(record: Rec, textKey: TextKey, random: Random): [number, Uint8Array] {
+    return [textKey.id, this.sealTexts(record, textKey, random)];
   }
 
   /** All columns of a record with texts, by name. */
-  cells(record: Rec, textKey: TextKey): Record<string, SqlValue> {
-    const values = [...this.row(record), ...this.texts(record, textKey)];
+  cells(record: Rec, textKey: TextKey, random: Random): Record<string, SqlValue> {
+    const values = [...this.row(record), ...this.texts(record, textKey, random)];
     return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
   }
 
   /** The additional value for {@link updateWithTexts}. */
-  sealTexts(record: Rec, textKey: TextKey): Uint8Array {
-    return seal(this.#textsOf(record), textKey.key, this.#placeOf(this.#keyOf(record)));
+  sealTexts(record: Rec, textKey: TextKey, random: Random): Uint8Array {
+    return seal(this.#textsOf(record), textKey.key, random);
   }
 
   /** Whether two records have the same texts. */
@@ -165,25 +193,12 @@ export class RowFormat<Rec extends object> {
   }
 
   #openTexts(cells: Cells): Record<string, unknown> {
-    const key = this.key.map((name) => cells[name] ?? null);
     try {
-      const values = JSON.parse(
-        open(cells['texts'] as Uint8Array, textKeyOf(cells).key, this.#placeOf(key)),
-      ) as unknown[];
+      const values = JSON.parse(open(cells['texts'] as Uint8Array, textKeyOf(cells).key)) as unknown[];
       return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
     } catch (error) {
       throw this.#damaged(cells, error);
     }
-  }
-
-  #keyOf(record: Rec): SqlValue[] {
-    const columns = this.#columns.slice(0, this.key.length);
-    return columns.map(({ field, kind }) => columnValue(kind, (record as Record<string, unknown>)[field]));
-  }
-
-  /** Binds texts to their row: they cannot be decrypted in another one. */
-  #placeOf(key: SqlValue[]): string {
-    return JSON.stringify([this.table, ...key]);
   }
 
   #damaged(cells: Cells, cause?: unknown): ScenepressError {
@@ -199,7 +214,7 @@ export class RowFormat<Rec extends object> {
 /** The text key of a row. */
 export function textKeyOf(row: object): TextKey {
   const { text_key_id: id, text_key: key } = row as { text_key_id: number; text_key: Uint8Array };
-  return { id, key };
+  return { id, key: createSecretKey(key) };
 }
 
 function columnValue(kind: Kind, value: unknown): SqlValue {

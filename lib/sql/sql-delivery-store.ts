@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from '../pages.ts';
+import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
@@ -16,40 +17,46 @@ const DEFAULT_LIMIT = 50;
 /** Deliveries in an SQL database. Triggers maintain the tables of due deliveries, hosts and owners. */
 export class SqlDeliveryStore implements DeliveryStore {
   readonly #database: SqlDatabase;
+  readonly #random: Random;
   readonly #unreadable = new Set<string>();
   #lastNumber = 0;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, random: Random) {
     this.#database = database;
+    this.#random = random;
   }
 
   async insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    const textKey = await addTextKey(inside);
+    const textKey = await addTextKey(inside, this.#random);
     const sent = { deliveryId, body };
-    await inside.run(DELIVERIES.insert, ...DELIVERIES.row(delivery), ...DELIVERIES.texts(delivery, textKey));
-    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey));
+    await inside.run(
+      DELIVERIES.insert,
+      ...DELIVERIES.row(delivery),
+      ...DELIVERIES.texts(delivery, textKey, this.#random),
+    );
+    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey, this.#random));
   }
 
   async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.row(delivery), deliveryId);
+    const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.changes(delivery));
     assert.equal(updated, 1, 'the delivery exists');
     if (answer === undefined) return;
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
     const kept = { deliveryId, answer };
     const textKey = await this.#textKeyOf(inside, deliveryId);
-    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey));
+    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey, this.#random));
   }
 
   async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
     const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
-    const texts = DELIVERIES.sealTexts(delivery, blank);
-    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.row(delivery), texts, deliveryId);
+    const texts = DELIVERIES.sealTexts(delivery, blank, this.#random);
+    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.changes(delivery, texts));
     await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
   }
@@ -60,10 +67,7 @@ export class SqlDeliveryStore implements DeliveryStore {
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const row = await reader.get(
-      `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id = ?`,
-      deliveryId,
-    );
+    const row = await reader.get(DELIVERIES.byKey, deliveryId);
     return row && DELIVERIES.record(row);
   }
 
@@ -120,18 +124,12 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async readBody(deliveryId: string): Promise<string | undefined> {
-    const row = await this.#database.get(
-      `SELECT ${BODIES.names} FROM delivery_bodies WHERE delivery_id = ?`,
-      deliveryId,
-    );
+    const row = await this.#database.get(BODIES.byKey, deliveryId);
     return row && BODIES.record(row).body;
   }
 
   async readAnswer(deliveryId: string): Promise<string | undefined> {
-    const row = await this.#database.get(
-      `SELECT ${ANSWERS.names} FROM delivery_answers WHERE delivery_id = ?`,
-      deliveryId,
-    );
+    const row = await this.#database.get(ANSWERS.byKey, deliveryId);
     return row && ANSWERS.record(row).answer;
   }
 

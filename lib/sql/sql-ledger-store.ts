@@ -2,17 +2,23 @@ import assert from 'node:assert/strict';
 import type {
   AuditReport,
   EntryQuery,
+  Grant,
   GrantPart,
   LedgerAccount,
   LedgerEntry,
   LedgerStore,
-  Reserve,
 } from '../ledger/ledger-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
-import { ACCOUNTS, ENTRIES, GRANTS, RESERVES } from './tables.ts';
+import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
+
+// Not concatenated for each call: SQLite's prepared statements are looked up by their text.
+const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`;
+const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`;
+/** Of a grant that has credits before and after the change. */
+const REMAINDER = GRANTS.updateOf('remainingCredits');
 
 /** The store of the built-in ledger in an SQL database. */
 export class SqlLedgerStore implements LedgerStore {
@@ -27,17 +33,10 @@ export class SqlLedgerStore implements LedgerStore {
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const account = await reader.get(`SELECT ${ACCOUNTS.names} FROM ledger_accounts WHERE owner = ?`, owner);
+    const account = await reader.get(ACCOUNTS.byKey, owner);
     if (!account) return undefined;
-    const rows = await reader.all(
-      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND remaining_credits > 0 ORDER BY source, grant_id`,
-      owner,
-    );
-    const grants = rows.map((row) => {
-      const { owner: _, ...grant } = GRANTS.record(row);
-      return grant;
-    });
-    return { ...ACCOUNTS.record(account), grants };
+    const rows = await reader.all(GRANTS_WITH_CREDITS, owner);
+    return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
   }
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
@@ -68,41 +67,44 @@ export class SqlLedgerStore implements LedgerStore {
     return row && ENTRIES.record(row);
   }
 
-  async append(tx: Transaction, entry: LedgerEntry): Promise<void> {
+  async append(tx: Transaction, account: LedgerAccount, entry: LedgerEntry): Promise<void> {
     const inside = this.#database.inside(tx);
-    const { owner, amountCredits, parts } = entry;
     await inside.run(ENTRIES.insert, ...ENTRIES.row(entry));
-    for (const part of parts) await this.#change(inside, owner, part, amountCredits < 0 ? -1 : 1);
+    for (const part of entry.parts)
+      await this.#change(inside, account, part, entry.amountCredits < 0 ? -1 : 1);
   }
 
   /** Subtracts from a grant, or adds to it. */
   async #change(
     inside: SqlTransaction,
-    owner: string,
-    { amountCredits, ...grant }: GrantPart,
+    { owner, grants }: LedgerAccount,
+    { amountCredits, ...made }: GrantPart,
     sign: 1 | -1,
   ): Promise<void> {
-    const { grantId } = grant;
-    const row = await inside.get(
-      `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND grant_id = ?`,
-      owner,
-      grantId,
-    );
-    assert(row || sign > 0, 'the grant of a negative change exists');
-    const before = row ? GRANTS.record(row) : { owner, ...grant, remainingCredits: 0 };
-    const after = { ...before, remainingCredits: before.remainingCredits + sign * amountCredits };
-    if (row) await inside.run(GRANTS.update, ...GRANTS.row(after), owner, grantId);
-    else await inside.run(GRANTS.insert, ...GRANTS.row(after));
+    const withCredits = grants.find(({ grantId }) => grantId === made.grantId);
+    const known = withCredits ?? (await this.#spentGrant(inside, owner, made.grantId));
+    const grant = known ?? { ...made, remainingCredits: 0 };
+    assert(known || sign > 0, 'the grant of a negative change exists');
+    const wasSpent = grant.remainingCredits === 0;
+    grant.remainingCredits += sign * amountCredits;
+    assert(Number.isSafeInteger(grant.remainingCredits));
+    if (!withCredits) grants.push(grant);
+    const row = { owner, ...grant };
+    if (!known) await inside.run(GRANTS.insert, ...GRANTS.row(row));
+    else if (!wasSpent && grant.remainingCredits > 0)
+      await inside.run(REMAINDER.text, ...REMAINDER.values(row));
+    else await inside.run(GRANTS.update, ...GRANTS.changes(row));
   }
 
-  async getReserve(jobId: string, tx?: Transaction): Promise<Reserve | undefined> {
+  async #spentGrant(inside: SqlTransaction, owner: string, grantId: string): Promise<Grant | undefined> {
+    const row = await inside.get(GRANTS.byKey, owner, grantId);
+    return row && grantOf(row);
+  }
+
+  async entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]> {
     const reader = tx ? this.#database.inside(tx) : this.#database;
-    const row = await reader.get(`SELECT ${RESERVES.names} FROM reserves WHERE job_id = ?`, jobId);
-    return row && RESERVES.record(row);
-  }
-
-  async putReserve(tx: Transaction, reserve: Reserve): Promise<void> {
-    await this.#database.inside(tx).run(RESERVES.upsert, ...RESERVES.row(reserve));
+    const rows = await reader.all(ENTRIES_OF_JOB, jobId);
+    return rows.map((row) => ENTRIES.record(row));
   }
 
   async listEntries(owner: string, { limit, before }: EntryQuery): Promise<LedgerEntry[]> {
@@ -132,4 +134,9 @@ export class SqlLedgerStore implements LedgerStore {
   audit(): Promise<AuditReport> {
     return auditBooks(this.#database);
   }
+}
+
+function grantOf(row: object): Grant {
+  const { owner: _, ...grant } = GRANTS.record(row);
+  return grant;
 }

@@ -57,6 +57,7 @@ export class SqlQueue implements Queue {
     const waiting = { interruptions: 0, notBeforeMs: null, token: 0, worker: null, lapsesAtMs: null };
     await inside.run(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
     const rank = rankOf(precedence);
+    if (rank === 0) return; // New rows of `turns` have this rank; that of known owners is kept by claims.
     await inside.run(
       'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
       rank,
@@ -76,7 +77,7 @@ export class SqlQueue implements Queue {
     for (const claim of claims) {
       const row = await this.#row(inside, claim.jobId);
       if (!row || !isHeldBy(row, claim)) continue;
-      await inside.run(QUEUE.update, ...QUEUE.row({ ...row, lapsesAtMs }), row.jobId);
+      await inside.run(QUEUE.update, ...QUEUE.changes({ ...row, lapsesAtMs }));
       held.push(claim);
     }
     return held;
@@ -96,7 +97,7 @@ export class SqlQueue implements Queue {
     const row = await this.#row(inside, jobId);
     assert(row && row.worker !== null, 'only a claimed job is put back');
     const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
-    await inside.run(QUEUE.update, ...QUEUE.row(waiting), jobId);
+    await inside.run(QUEUE.update, ...QUEUE.changes(waiting));
     if (notBeforeMs !== null) return;
     await inside.run(
       'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn LIMIT 1) - 1 WHERE owner = ?',
@@ -141,7 +142,7 @@ export class SqlQueue implements Queue {
   }
 
   async #row(inside: SqlTransaction, jobId: string): Promise<QueueRow | undefined> {
-    const row = await inside.get(`SELECT ${QUEUE.names} FROM queue WHERE job_id = ?`, jobId);
+    const row = await inside.get(QUEUE.byKey, jobId);
     return row && QUEUE.record(row);
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
@@ -52,14 +53,17 @@ export class SqlStorage implements Storage {
   readonly queue: SqlQueue;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
+  readonly #random: Random;
   /** Undefined when other processes may change jobs. */
   readonly #cache: RecordCache<JobRecord> | undefined;
 
-  constructor(database: SqlDatabase) {
+  /** `random`: the source of keys and nonces. */
+  constructor(database: SqlDatabase, random: Random = systemRandom) {
     this.#database = database;
+    this.#random = random;
     this.isShared = database.isShared;
     if (!this.isShared) this.#cache = new RecordCache({ mostBytes: CACHE_BYTES, textBytesOf });
-    this.deliveries = new SqlDeliveryStore(database);
+    this.deliveries = new SqlDeliveryStore(database, random);
     this.queue = new SqlQueue(database);
   }
 
@@ -84,10 +88,10 @@ export class SqlStorage implements Storage {
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
     const inside = this.#database.inside(tx);
     const { jobId } = job;
-    const textKey = await addTextKey(inside);
-    await inside.run(JOBS.insert, ...JOBS.row(job), ...JOBS.texts(job, textKey));
+    const textKey = await addTextKey(inside, this.#random);
+    await inside.run(JOBS.insert, ...JOBS.row(job), ...JOBS.texts(job, textKey, this.#random));
     const code = { jobId, code: source };
-    await inside.run(SOURCES.insert, ...SOURCES.row(code), ...SOURCES.texts(code, textKey));
+    await inside.run(SOURCES.insert, ...SOURCES.row(code), ...SOURCES.texts(code, textKey, this.#random));
   }
 
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
@@ -129,13 +133,7 @@ export class SqlStorage implements Storage {
     key: string,
     tx: Transaction,
   ): Promise<IdempotentRequest | undefined> {
-    const row = await this.#database
-      .inside(tx)
-      .get(
-        `SELECT ${REQUESTS.names} FROM idempotent_requests WHERE owner = ? AND key_hash = ?`,
-        owner,
-        hashOf(key),
-      );
+    const row = await this.#database.inside(tx).get(REQUESTS.byKey, owner, hashOf(key));
     if (!row) return undefined;
     const { keyHash: _, ...request } = REQUESTS.record(row);
     return { ...request, key };
@@ -247,24 +245,24 @@ export class SqlStorage implements Storage {
   }
 
   async readSource(jobId: string): Promise<string | undefined> {
-    const row = await this.#database.get(`SELECT ${SOURCES.names} FROM sources WHERE job_id = ?`, jobId);
+    const row = await this.#database.get(SOURCES.byKey, jobId);
     return row && SOURCES.record(row).code;
   }
 
   async #read(reader: SqlReader, jobId: string): Promise<JobRecord | undefined> {
-    const row = await reader.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    const row = await reader.get(JOBS.byKey, jobId);
     return row && JOBS.record(row);
   }
 
   /** `textKey`: given when the texts change too. */
   async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
     tx.afterCommit(() => this.#cache?.drop(job.jobId));
-    if (!textKey) await tx.run(JOBS.update, ...JOBS.row(job), job.jobId);
-    else await tx.run(JOBS.updateWithTexts, ...JOBS.row(job), JOBS.sealTexts(job, textKey), job.jobId);
+    if (!textKey) await tx.run(JOBS.update, ...JOBS.changes(job));
+    else await tx.run(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey, this.#random)));
   }
 
   async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
-    const row = await tx.get(`SELECT ${JOBS.names} FROM jobs WHERE job_id = ?`, jobId);
+    const row = await tx.get(JOBS.byKey, jobId);
     assert(row, 'the job exists');
     return { job: JOBS.record(row), textKey: textKeyOf(row) };
   }

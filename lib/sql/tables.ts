@@ -1,5 +1,5 @@
 import type { JobRecord } from '../jobs/job.ts';
-import type { Grant, LedgerAccount, LedgerEntry, Reserve } from '../ledger/ledger-store.ts';
+import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { IdempotentRequest } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
@@ -121,22 +121,13 @@ type GrantRow = Grant & { owner: string };
 export const GRANTS: RowFormat<GrantRow> = new RowFormat<GrantRow>(
   'grants',
   { owner: 'plain', grantId: 'plain', source: 'plain', period: 'plain', remainingCredits: 'plain' },
-  { keyColumns: 2 },
-);
-export const RESERVES: RowFormat<Reserve> = new RowFormat<Reserve>(
-  'reserves',
-  { jobId: 'plain', owner: 'plain', state: 'plain', parts: 'json', chargedCredits: 'plain' },
-  {
-    derived: {
-      reserved_credits: ({ parts }) => parts.reduce((sum, { amountCredits }) => sum + amountCredits, 0),
-    },
-  },
+  { keyColumns: 2, derived: { is_spent: ({ remainingCredits }) => Number(remainingCredits === 0) } },
 );
 export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
   'ledger_entries',
   {
-    entryId: 'plain',
     owner: 'plain',
+    entryId: 'plain',
     kind: 'plain',
     amountCredits: 'plain',
     chargedCredits: 'plain',
@@ -146,6 +137,7 @@ export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
     atMs: 'whole',
   },
   {
+    keyColumns: 2,
     derived: { grant_id: ({ kind, parts }) => (kind === 'grant' ? (parts[0]?.grantId ?? null) : null) },
   },
 );

@@ -1,4 +1,5 @@
-import { randomBytes } from '../random.ts';
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import type { Random } from '../random.ts';
 import { KEY_BYTES } from '../sealing.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 
@@ -9,23 +10,20 @@ import type { SqlTransaction } from '../storage/sql.ts';
  */
 export interface TextKey {
   id: number;
-  key: Uint8Array;
+  key: KeyObject;
 }
 
 const BLANK = new Uint8Array(KEY_BYTES);
 
 /** Generates and stores a key. */
-export async function addTextKey(tx: SqlTransaction): Promise<TextKey> {
-  const key = randomBytes(KEY_BYTES);
-  const row = await tx.get<{ text_key_id: number }>(
-    'INSERT INTO text_keys (content) VALUES (?) RETURNING text_key_id',
-    key,
-  );
-  return { id: row?.text_key_id as number, key };
+export async function addTextKey(tx: SqlTransaction, random: Random): Promise<TextKey> {
+  const key = random.bytes(KEY_BYTES);
+  const id = await tx.insert('INSERT INTO text_keys (content) VALUES (?)', key);
+  return { id, key: createSecretKey(key) };
 }
 
 /** Overwrites a key with zeros. Texts encrypted with the returned key are not protected. */
 export async function blankTextKey(tx: SqlTransaction, { id }: TextKey): Promise<TextKey> {
   await tx.run('UPDATE text_keys SET content = ? WHERE text_key_id = ?', BLANK, id);
-  return { id, key: BLANK };
+  return { id, key: createSecretKey(BLANK) };
 }

@@ -12,6 +12,8 @@ export interface SqlReader {
 
 /** Reads committed data and its own writes. */
 export interface SqlTransaction extends SqlReader, Transaction {
+  /** Runs an INSERT into a table whose key is generated; resolves with the key. */
+  insert(text: string, ...values: SqlValue[]): Promise<number>;
   /** Resolves with the number of rows that it inserted, updated or deleted. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
   /** Calls `listener` when the commit is durable, before the transaction's promise resolves. */
@@ -27,7 +29,8 @@ export interface SqlDatabase extends SqlReader {
   stop(): Promise<void>;
   /**
    * Runs `work` in an isolated transaction; resolves when its commit is durable. `work` may be retried from the
-   * beginning after a conflict. When it throws, the transaction is rolled back.
+   * beginning: after a conflict, and after a transaction failed that would have been committed with it. When it
+   * throws, the transaction is rolled back.
    */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /** As {@link Storage.alone}. */

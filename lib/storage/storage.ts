@@ -1,4 +1,5 @@
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
@@ -18,6 +19,23 @@ export interface JobQuery {
   limit?: number;
   /** Only jobs older than this one: the last `jobId` of the previous page. */
   before?: string;
+}
+
+/** All jobs of an owner, or of all owners; the newest first, in pages of up to `limit`. */
+export function pagesOfJobs(
+  storage: Pick<Storage, 'listJobs'>,
+  { owner, limit }: { owner?: string; limit: number },
+): AsyncGenerator<JobRecord[]> {
+  return pagesOf(
+    ({ after, ...page }) =>
+      storage.listJobs({
+        ...page,
+        ...(owner !== undefined && { owner }),
+        ...(after !== undefined && { before: after }),
+      }),
+    ({ jobId }) => jobId,
+    limit,
+  );
 }
 
 /** How a job ended, and whose it was. */

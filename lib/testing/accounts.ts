@@ -6,7 +6,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of an {@link AccountStore}. `open` returns a new, empty one. */
 export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Behaviour[] {
   return behaviours(open, {
-    async 'keeps an account, found by its id and by its address without regard to case'(store) {
+    async 'stores an account and finds it by id and by address, ignoring case'(store) {
       const ada = account('1', { email: 'Ada@Example.org', disabledAtMs: 5 });
       await store.insertAccount(ada);
       assert.deepEqual(await store.getAccount('1'), ada);
@@ -15,7 +15,7 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.equal(await store.findAccountByEmail('1@example.org'), undefined);
     },
 
-    async 'gives an address to one account only, also when two ask at once'(store) {
+    async 'allows an address for one account only, also for concurrent inserts'(store) {
       const both = ['1', '2'].map((id) => store.insertAccount(account(id, { email: 'a@example.org' })));
       const outcomes = await Promise.allSettled(both);
       const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'made'));
@@ -30,13 +30,13 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.equal((await store.listAccounts()).length, 2);
     },
 
-    async 'uses an id once only'(store) {
+    async 'rejects a second account with the same id'(store) {
       await store.insertAccount(account('1'));
       await assert.rejects(store.insertAccount(account('1', { email: 'other@example.org' })));
       assert.deepEqual(await store.getAccount('1'), account('1'));
     },
 
-    async 'loses no change that is made at the same time as others'(store) {
+    async 'loses no concurrent change'(store) {
       await store.insertAccount(account('1', { disabledAtMs: 0 }));
       await Promise.all(
         Array.from({ length: 30 }, () =>
@@ -46,14 +46,14 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.equal((await store.getAccount('1'))?.disabledAtMs, 30);
     },
 
-    async 'answers a change with what it made'(store) {
+    async 'returns the changed account'(store) {
       await store.insertAccount(account('1', { disabledAtMs: 5 }));
       assert.deepEqual(await store.changeAccount('1', ({ disabledAtMs: _, ...one }) => one), account('1'));
       assert.deepEqual(await store.changeAccount('1', (one) => one), account('1'));
       assert.deepEqual(await store.getAccount('1'), account('1'));
     },
 
-    async 'leaves no trace of a change that throws, and of one of no account'(store) {
+    async 'stores nothing if a change throws or the account does not exist'(store) {
       await store.insertAccount(account('1'));
       const failing = store.changeAccount('1', () => {
         throw new Error('no');
@@ -66,7 +66,7 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.deepEqual(await store.listAccounts(), [account('1')]);
     },
 
-    async 'sets the address free of an account that loses it'(store) {
+    async 'releases the address of a deleted account'(store) {
       await store.insertAccount(account('1', { email: 'a@example.org' }));
       await store.changeAccount('1', (one) => ({ ...one, deletedAtMs: 5, email: '' }));
       assert.equal(await store.findAccountByEmail('a@example.org'), undefined);
@@ -74,10 +74,10 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       await store.insertAccount(account('2', { email: 'a@example.org' }));
       assert.equal((await store.findAccountByEmail('a@example.org'))?.accountId, '2');
       await store.changeAccount('2', (two) => ({ ...two, deletedAtMs: 6, email: '' }));
-      assert.deepEqual(await store.listAccounts(), [], 'none has an address');
+      assert.deepEqual(await store.listAccounts(), [], 'accounts without an address are not listed');
     },
 
-    async 'lists accounts oldest first, in pages, without those that have no address'(store) {
+    async 'lists accounts with an address, oldest first, in pages'(store) {
       for (const [id, createdAtMs] of Object.entries({ c: 1000, a: 2000, b: 2000, e: 500, d: 3000 }))
         await store.insertAccount(account(id, { createdAtMs }));
       const list = async (page?: Page) => (await store.listAccounts(page)).map(({ accountId }) => accountId);
@@ -91,14 +91,14 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       await assert.rejects(store.listAccounts({ after: 'x' }), { code: 'not_found' });
     },
 
-    async 'lists fifty by default'(store) {
+    async 'lists 50 accounts by default'(store) {
       const ids = Array.from({ length: 51 }, (_, number) => String(number));
       await Promise.all(ids.map((id) => store.insertAccount(account(id))));
       assert.equal((await store.listAccounts()).length, 50);
       assert.equal((await store.listAccounts({ limit: 100 })).length, 51);
     },
 
-    async 'gives records that a caller can’t change behind its back'(store) {
+    async 'does not share records with the caller'(store) {
       const ada = account('1');
       await store.insertAccount(ada);
       ada.email = 'eve@example.org';

@@ -11,7 +11,7 @@ const KEY = 'job/video.mp4';
 /** Behaviors of an {@link AssetStore}. `open` returns a new, empty, started one. */
 export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behaviour[] {
   return behaviours(open, {
-    async 'gives back what was put, as a whole and in part'(store) {
+    async 'returns a stored asset completely and in ranges'(store) {
       await withFile('0123456789', async (path) => {
         assert.deepEqual(await store.put(KEY, { path, contentType: 'video/mp4' }), { sizeBytes: 10 });
       });
@@ -20,14 +20,14 @@ export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behavi
       assert.deepEqual(await read(store, { start: 9, end: 9 }), { content: '9', sizeBytes: 10 });
     },
 
-    async 'replaces what is put again'(store) {
+    async 'replaces an existing asset'(store) {
       for (const content of ['old', 'newer']) {
         await withFile(content, (path) => store.put(KEY, { path, contentType: 'video/mp4' }));
       }
       assert.deepEqual(await read(store), { content: 'newer', sizeBytes: 5 });
     },
 
-    async 'follows no link'(store) {
+    async 'does not follow symbolic links'(store) {
       await withFile('secret', async (path) => {
         await symlink(path, `${path}.link`);
         await assert.rejects(store.put(KEY, { path: `${path}.link`, contentType: 'video/mp4' }));
@@ -35,7 +35,7 @@ export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behavi
       assert.equal(await store.open(KEY), undefined);
     },
 
-    async 'has nothing where nothing was put, and deletes it without complaint'(store) {
+    async 'returns undefined for a missing asset, and deletes it without an error'(store) {
       assert.equal(await store.open(KEY), undefined);
       await store.delete(KEY);
       await withFile('x', (path) => store.put(KEY, { path, contentType: 'video/mp4' }));
@@ -57,6 +57,6 @@ async function withFile<T>(content: string, work: (path: string) => Promise<T>):
 
 async function read(store: AssetStore, range?: ByteRange): Promise<{ content: string; sizeBytes: number }> {
   const opened = await store.open(KEY, range);
-  assert(opened, 'the asset is there');
+  assert(opened, 'the asset exists');
   return { content: await text(opened.stream), sizeBytes: opened.sizeBytes };
 }

@@ -8,7 +8,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of the deliveries of a {@link Storage}. `open` returns a new, empty, started one. */
 export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
-    async 'keeps a delivery with its body and its last answer'(storage) {
+    async 'stores a delivery with its body and last response'(storage) {
       const { deliveries } = storage;
       const body = '{"metadata":1.0} \0 数学 \u2028\n';
       const kept = deliveryRecord('1', { dueAtMs: null, deliveredAtMs: 5, secretSealed: 's' });
@@ -26,7 +26,7 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.equal(await deliveries.readBody('2'), undefined);
     },
 
-    async 'leaves no trace of a transaction that throws'(storage) {
+    async 'stores nothing of a transaction that throws'(storage) {
       const { deliveries } = storage;
       const failing = storage.transaction(async (tx) => {
         await deliveries.insert(tx, deliveryRecord('1'), 'x');
@@ -38,7 +38,7 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await storage.deliveries.listOpen(), []);
     },
 
-    async 'replaces the secrets that came with jobs, of those that are over too'(storage) {
+    async 'replaces secrets given with jobs, also of ended deliveries'(storage) {
       const over = deliveryRecord('1', { dueAtMs: null, deliveredAtMs: 5, secretSealed: 's' });
       await insert(storage, over, deliveryRecord('2', { secretSealed: 't' }), deliveryRecord('3'));
       const reseal = (sealed: string) => (sealed.endsWith('again') ? sealed : `${sealed} again`);
@@ -57,7 +57,7 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await storage.deliveries.get('3'), deliveryRecord('3'));
     },
 
-    async 'forgets bodies and answers'(storage) {
+    async 'removes bodies and responses of forgotten deliveries'(storage) {
       await insert(storage, deliveryRecord('1'), deliveryRecord('2'));
       await update(storage, deliveryRecord('1'), 'answer');
       const forgotten = deliveryRecord('1', { dueAtMs: null });

@@ -8,7 +8,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of claiming deliveries of a {@link Storage}. */
 export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
-    async 'gives what has its time, the longest due of a host first, and gives it once'(storage) {
+    async 'claims due deliveries once, those due longest first for each host'(storage) {
       await insert(
         storage,
         deliveryRecord('1', { dueAtMs: 300 }),
@@ -29,7 +29,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.deepEqual(await claim(storage, { nowMs: 300 + LAPSES_AFTER_MS }), ['1']);
     },
 
-    async 'makes of what it claims what it is told to, with a token that only grows'(storage) {
+    async 'stores what `begin` returns, with an increasing token'(storage) {
       await insert(storage, deliveryRecord('1', { keyId: 'k' }));
       const attempts = [
         { startedAtMs: 7, endedAtMs: null, status: 0, reason: null, detail: null } satisfies DeliveryAttempt,
@@ -49,7 +49,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.equal((await storage.deliveries.get('1'))?.token, 2);
     },
 
-    async 'gives each delivery to one of those who ask at the same time'(storage) {
+    async 'gives each delivery to one of several concurrent claims'(storage) {
       await insert(
         storage,
         ...Array.from({ length: 40 }, (_, i) => deliveryRecord(`${i}`, { host: `${i % 7}` })),
@@ -59,7 +59,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.equal(all.flat().length, 40);
     },
 
-    async 'gives nothing out where the transaction throws'(storage) {
+    async 'claims nothing if the transaction throws'(storage) {
       await insert(storage, deliveryRecord('1'));
       const failing = storage.transaction(async (tx) => {
         await storage.deliveries.claimDue(tx, requestOf({}));
@@ -70,7 +70,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.deepEqual(await claim(storage), ['1']);
     },
 
-    async 'claims nothing that is over by then, and looks for what is'(storage) {
+    async 'does not claim a delivery that `begin` ends, but continues with others'(storage) {
       await insert(storage, deliveryRecord('1', { dueAtMs: 1 }), deliveryRecord('2', { dueAtMs: 2 }));
       const begin = (delivery: DeliveryRecord) =>
         delivery.deliveryId === '1'
@@ -83,17 +83,20 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
         { deliveryId: '1', dueAtMs: null, token: 0 },
         { deliveryId: '2', dueAtMs: NOW_MS + 5000, token: 1 },
       ]);
-      await assert.rejects(update(storage, deliveryRecord('1', { dueAtMs: 0 })), 'what is over stays over');
+      await assert.rejects(
+        update(storage, deliveryRecord('1', { dueAtMs: 0 })),
+        'an ended delivery stays ended',
+      );
     },
 
-    async 'leaves out what is still under way, and gives it later'(storage) {
+    async 'skips deliveries in progress and claims them later'(storage) {
       await insert(storage, deliveryRecord('1'), deliveryRecord('2', { dueAtMs: 1 }));
       const underWay = new Set(['1']);
       assert.deepEqual(await claim(storage, { underWay }), ['2']);
       assert.deepEqual((await claim(storage, { nowMs: NOW_MS + 60 * 60_000 })).sort(), ['1', '2']);
     },
 
-    async 'takes a time that only a wrong clock can have written for now'(storage) {
+    async 'treats an impossibly late time, written by a wrong clock, as due'(storage) {
       const inTenYears = NOW_MS + 10 * 365 * 86_400_000;
       await insert(
         storage,
@@ -103,7 +106,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       );
       assert.equal(await countDue(storage), 2);
       assert.deepEqual((await claim(storage)).sort(), ['1', '3']);
-      // The turns of hosts and owners are at the wrong time, too.
+      // The turns of hosts and owners have the wrong time, too.
       await insert(
         storage,
         deliveryRecord('4', { dueAtMs: NOW_MS }),
@@ -113,7 +116,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.deepEqual((await claim(storage)).sort(), [...new Set([...then, '4', '5'])].sort());
     },
 
-    async 'counts what is due, and lists what is not over'(storage) {
+    async 'counts due deliveries and lists unfinished ones'(storage) {
       await insert(
         storage,
         deliveryRecord('1', { dueAtMs: NOW_MS + 1 }),
@@ -134,7 +137,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.equal(await countDue(storage), 0);
     },
 
-    async 'gives owners and their hosts turns, and none to those that may not be called'(storage) {
+    async 'gives owners and their hosts turns, and skips those that may not be called'(storage) {
       const to = (owner: string, host: string, ...ids: string[]) =>
         ids.map((id) => deliveryRecord(id, { owner, host }));
       await insert(
@@ -156,7 +159,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.deepEqual(await may(() => true), ['ax2', 'ax3']);
     },
 
-    async 'lets one that comes late wait for one turn of each other owner'(storage) {
+    async 'lets a late delivery wait for one turn of each other owner'(storage) {
       const many = Array.from({ length: 30 }, (_, i) =>
         deliveryRecord(`e${i}`, { owner: 'eve', host: `${i % 3}` }),
       );
@@ -167,7 +170,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.ok(next.includes('late'), next.join());
     },
 
-    async 'finds what is due to a quick host behind any number of others that may not be called'(storage) {
+    async 'finds a quick host behind any number of others that may not be called'(storage) {
       const others = Array.from({ length: 500 }, (_, i) => deliveryRecord(`n${i}`, { host: `host-${i}` }));
       await insert(
         storage,
@@ -183,14 +186,14 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.deepEqual(await claim(storage, { lanes: counted }), []);
     },
 
-    async 'finds a quick host among those of which it was not told'(storage) {
+    async 'finds a quick host that was not listed as changed'(storage) {
       const others = Array.from({ length: 20 }, (_, i) => deliveryRecord(`n${i}`, { host: `host-${i}` }));
       await insert(storage, ...others, deliveryRecord('q1', { host: 'q' }));
       const lanes = { ...EVERY_LANE, ...paces({ q: 'quick' }, ['quick']) };
       assert.deepEqual(await claim(storage, { lanes }), ['q1']);
     },
 
-    async 'passes over hosts that became slow'(storage) {
+    async 'skips hosts that became slow'(storage) {
       await insert(
         storage,
         deliveryRecord('1', { host: 's' }),

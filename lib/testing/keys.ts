@@ -6,7 +6,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of a {@link KeyStore}. `open` returns a new, empty one. */
 export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[] {
   return behaviours(open, {
-    async 'keeps a key, found by its id and by its hash'(store) {
+    async 'stores a key and finds it by id and by hash'(store) {
       const key = keyRecord('1', {
         name: 'Ünïcode \u2028 \ud800',
         webhookUrl: 'https://example.org/',
@@ -19,21 +19,21 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       assert.equal(await store.findKeyByHash(hashOf('2')), undefined);
     },
 
-    async 'uses an id and a hash once only'(store) {
+    async 'rejects a second key with the same id or hash'(store) {
       await store.insertKey(keyRecord('1'));
       await assert.rejects(store.insertKey(keyRecord('1', { hash: hashOf('2') })));
       await assert.rejects(store.insertKey(keyRecord('2', { hash: hashOf('1') })));
       assert.deepEqual(await store.listKeys(), [keyRecord('1')]);
     },
 
-    async 'loses no change that is made at the same time as others'(store) {
+    async 'loses no concurrent change'(store) {
       await store.insertKey(keyRecord('1', { name: '' }));
       const append = () => store.changeKey('1', (key) => ({ ...key, name: `${key.name}x` }));
       await Promise.all(Array.from({ length: 30 }, append));
       assert.equal((await store.getKey('1'))?.name, 'x'.repeat(30));
     },
 
-    async 'shows a revocation as soon as it is acknowledged'(store) {
+    async 'returns a revocation as soon as it is acknowledged'(store) {
       await store.insertKey(keyRecord('1'));
       const revoked = await store.changeKey('1', (key) => ({ ...key, revokedAtMs: 5 }));
       assert.deepEqual(revoked, keyRecord('1', { revokedAtMs: 5 }));
@@ -41,7 +41,7 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       assert.deepEqual(await store.changeKey('1', (key) => key), revoked);
     },
 
-    async 'leaves no trace of a change that throws, and of one of no key'(store) {
+    async 'stores nothing if a change throws or the key does not exist'(store) {
       await store.insertKey(keyRecord('1'));
       const failing = store.changeKey('1', () => {
         throw new Error('no');
@@ -54,7 +54,7 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       assert.deepEqual(await store.listKeys(), [keyRecord('1')]);
     },
 
-    async 'lists keys oldest first, in pages, of an account or all'(store) {
+    async 'lists keys of one account or of all, oldest first, in pages'(store) {
       for (const [id, createdAtMs] of Object.entries({ c: 1000, a: 2000, b: 2000, e: 500, d: 3000 })) {
         await store.insertKey(keyRecord(id, { createdAtMs, accountId: id === 'a' ? 'eve' : 'ada' }));
       }
@@ -68,14 +68,14 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       await assert.rejects(store.listKeys({ after: 'x' }), { code: 'not_found' });
     },
 
-    async 'lists fifty by default'(store) {
+    async 'lists 50 keys by default'(store) {
       const ids = Array.from({ length: 51 }, (_, number) => String(number));
       await Promise.all(ids.map((id) => store.insertKey(keyRecord(id))));
       assert.equal((await store.listKeys()).length, 50);
       assert.equal((await store.listKeys({ limit: 100 })).length, 51);
     },
 
-    async 'replaces webhook secrets, those of keys that are being written too'(store) {
+    async 'replaces webhook secrets, also of keys that are being written'(store) {
       await store.insertKey(keyRecord('1', { webhookSecretSealed: 'old-1', revokedAtMs: 5 }));
       await store.insertKey(keyRecord('2', { webhookSecretSealed: 'new-2' }));
       const inserting = store.insertKey(keyRecord('3', { webhookSecretSealed: 'old-3' }));
@@ -87,7 +87,7 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       assert.equal(await store.resealSecrets(reseal), 0);
     },
 
-    async 'gives records that a caller can’t change behind its back'(store) {
+    async 'does not share records with the caller'(store) {
       const key = keyRecord('1');
       await store.insertKey(key);
       key.revokedAtMs = 5;

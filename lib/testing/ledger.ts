@@ -7,7 +7,7 @@ const owner = 'a';
 /** Behaviors of a {@link Ledger} that charges. `open` returns one in which owner `a` has exactly 100 credits. */
 export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
   return behaviours(open, {
-    async 'holds a reserve and charges what the job cost'(ledger) {
+    async 'reserves credits and charges the cost of the job'(ledger) {
       assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'reserved');
       assert.equal(await ledger.available(owner), 60);
       const settled = await ledger.settle({ jobId: '1', owner, amountCredits: 15 });
@@ -15,14 +15,14 @@ export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
       assert.equal(await ledger.available(owner), 85);
     },
 
-    async 'takes a cost above the reserve from the balance'(ledger) {
+    async 'charges a cost above the reserve to the balance'(ledger) {
       await ledger.reserve({ jobId: '1', owner, amountCredits: 10 });
       const settled = await ledger.settle({ jobId: '1', owner, amountCredits: 100 });
       assert.deepEqual(settled, { kind: 'settled', chargedCredits: 100 });
       assert.equal(await ledger.available(owner), 0);
     },
 
-    async 'changes nothing for a cost that nothing covers'(ledger) {
+    async 'changes nothing if reserve and balance do not cover the cost'(ledger) {
       await ledger.reserve({ jobId: '1', owner, amountCredits: 10 });
       assert.deepEqual(await ledger.settle({ jobId: '1', owner, amountCredits: 101 }), {
         kind: 'insufficient',
@@ -32,7 +32,7 @@ export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
       assert.equal(await ledger.available(owner), 100);
     },
 
-    async 'refuses a reserve above the balance'(ledger) {
+    async 'rejects a reserve above the balance'(ledger) {
       assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 101 }), 'insufficient');
       assert.equal(await ledger.available(owner), 100);
     },
@@ -43,7 +43,7 @@ export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
       assert.equal(await ledger.available(owner), 100);
     },
 
-    async 'takes every call a second time without effect'(ledger) {
+    async 'ignores repeated calls'(ledger) {
       for (let i = 0; i < 3; i++) {
         assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'reserved');
       }
@@ -58,13 +58,13 @@ export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
       assert.equal(await ledger.available(owner), 85);
     },
 
-    async 'refuses a reserve that arrives after its void'(ledger) {
+    async 'rejects a reserve that arrives after its void'(ledger) {
       await ledger.void({ jobId: '1', owner });
       assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 10 }), 'insufficient');
       assert.equal(await ledger.available(owner), 100);
     },
 
-    async 'never spends the same credits twice, however many ask at once'(ledger) {
+    async 'never reserves the same credits twice for concurrent calls'(ledger) {
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, i) => ledger.reserve({ jobId: `${i}`, owner, amountCredits: 10 })),
       );

@@ -12,29 +12,27 @@ const ALL = 1000;
 /** Behaviors of the queue of a {@link Storage}. `open` returns a new, empty, started one. */
 export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
-    async 'gives owners turns, and each one’s jobs in their order'(storage) {
+    async 'gives owners turns, and the jobs of each in order'(storage) {
       await admit(storage, 'a1', 'a2', 'a3', 'b1', 'c1', 'c2');
       assert.deepEqual(await claimAll(storage), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
       assert.deepEqual(await claimAll(storage), []);
     },
 
-    async 'lets an owner who comes late wait one round, not the whole queue'(storage) {
+    async 'lets a late owner wait for one round, not for the whole queue'(storage) {
       await admit(storage, 'a1', 'a2', 'a3');
       assert.deepEqual(idsOf(await claim(storage, { most: 1 })), ['a1']);
       await admit(storage, 'b1');
       assert.deepEqual(await claimAll(storage), ['a2', 'b1', 'a3']);
     },
 
-    async 'lets a job that is put back go before its owner’s others, and its owner before the others'(
-      storage,
-    ) {
+    async 'puts a requeued job before its owner’s others, and its owner before other owners'(storage) {
       await admit(storage, 'a1', 'b1', 'b2', 'c1');
       const [, b1] = await claim(storage, { most: 2 });
       await putBack(storage, b1);
       assert.deepEqual(await claimAll(storage), ['b1', 'c1', 'b2']);
     },
 
-    async 'passes over an owner of whom no more may run, who keeps its place'(storage) {
+    async 'skips an owner at its limit of running jobs, who keeps its turn'(storage) {
       await admit(storage, 'a1', 'a2', 'b1', 'c1');
       const [a1] = await claim(storage, { most: 1 });
       const most = { most: 2, maxRunningPerOwner: 1 };
@@ -44,7 +42,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(idsOf(await claim(storage, most)), ['a2']);
     },
 
-    async 'claims no more of owners that aren’t in good standing than it is told to'(storage) {
+    async 'limits the claims of owners who are not in good standing'(storage) {
       const precedenceOf = (owner: string) => (owner === 'g' ? FIRST : OTHERS);
       await admit(storage, 'a1', 'b1', 'g1', 'g2');
       const request = { precedenceOf, mostOfOthers: 1 };
@@ -53,7 +51,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(idsOf(await claim(storage, request)), ['b1']);
     },
 
-    async 'lets owners that yield have their turn when no other job may begin'(storage) {
+    async 'serves owners who yield when no other job may start'(storage) {
       const precedenceOf = (owner: string) => (owner === 'y' ? LAST : FIRST);
       await admit(storage, 'f1', 'f2');
       await claim(storage, { most: 1 });
@@ -62,7 +60,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(idsOf(await claim(storage, request)), ['a1', 'y1']);
     },
 
-    async 'goes by the precedence that owners have now'(storage) {
+    async 'uses the current precedence of owners'(storage) {
       let late = 'a';
       const precedenceOf = (owner: string) => (owner === late ? LAST : FIRST);
       await admit(storage, 'a1', 'a2', 'a3', 'b1', 'b2', 'b3');
@@ -76,7 +74,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await storage.queue.owners({ after: 'a', limit: 1 }), [{ owner: 'b', ...LAST }]);
     },
 
-    async 'gives each claim of a job a greater token, and lets only the last one hold'(storage) {
+    async 'gives each claim of a job a greater token, and only the last claim is valid'(storage) {
       await admit(storage, 'a1');
       const claims: Claim[] = [];
       for (let count = 0; count < 3; count += 1) {
@@ -93,7 +91,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.equal(await holds(storage, last), false, 'removed');
     },
 
-    async 'renews the claims that still hold'(storage) {
+    async 'renews claims that are still valid'(storage) {
       await admit(storage, 'a1', 'a2', 'a3');
       const [a1, a2, a3] = (await claim(storage)) as [Claim, Claim, Claim];
       await putBack(storage, a1);
@@ -105,7 +103,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await lapsed(storage, 5000), ['a1', 'a3']);
     },
 
-    async 'says which leases have ended, but of the worker that asks'(storage) {
+    async 'returns lapsed leases, except those of the given worker'(storage) {
       await admit(storage, 'a1', 'a2', 'b1');
       await claim(storage, { most: 1, lapsesAtMs: 100 }, 'one');
       await claim(storage, { most: 1, lapsesAtMs: 200 }, 'two');
@@ -116,7 +114,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await lapsed(storage, 200, { except: 'one' }), ['b1']);
     },
 
-    async 'holds suspects back until their time, whatever else waits'(storage) {
+    async 'holds suspects back until their time, but not other jobs'(storage) {
       await admit(storage, 'a1', 'a2', 'b1');
       await putBack(storage, (await claim(storage, { most: 1 }))[0], {
         interruptions: 2,
@@ -129,7 +127,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(suspect, { jobId: 'a1', owner: 'a', token: 2, interruptions: 2 });
     },
 
-    async 'gives one suspect at a time, the least likely cause first, before others'(storage) {
+    async 'claims one suspect at a time, the least likely one first, before other jobs'(storage) {
       await admit(storage, 'a1', 'b1', 'c1', 'd1');
       const claims = await claim(storage, { most: 3 });
       for (const [index, interruptions] of [4, 2, 3].entries())
@@ -142,14 +140,14 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(idsOf(await claim(storage, { ...request, maxRunningPerOwner: 2 })), ['c1']);
     },
 
-    async 'holds no suspect back for longer than suspects are'(storage) {
+    async 'limits how long a suspect is held back'(storage) {
       await admit(storage, 'a1');
       const [a1] = await claim(storage);
       await putBack(storage, a1, { interruptions: 2, notBeforeMs: Date.UTC(2040, 0, 1) });
       assert.deepEqual(idsOf(await claim(storage, { nowMs: Date.UTC(2026, 0, 1) })), ['a1']);
     },
 
-    async 'claims nothing that was removed'(storage) {
+    async 'does not claim removed jobs'(storage) {
       await admit(storage, 'a1', 'a2', 'b1');
       const [a1] = await claim(storage, { most: 1 });
       for (const jobId of ['a2', 'b1', 'b1', 'x']) await remove(storage, { jobId });
@@ -159,7 +157,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await storage.queue.owners({ after: '', limit: 5 }), []);
     },
 
-    async 'has no room beyond its caps, except for an owner with less than an equal share'(storage) {
+    async 'enforces its caps, except for an owner with less than an equal share'(storage) {
       const caps = { maxQueued: 6, maxQueuedPerOwner: 5 };
       await admit(storage, 'g1', 'g2', 'g3', 'g4', 'g5');
       await assert.rejects(admitWithin(storage, caps, 'g6'), { code: 'queue_full' }, 'its own cap');
@@ -172,7 +170,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       await admitWithin(storage, caps, 'g7');
     },
 
-    async 'counts jobs that come at once'(storage) {
+    async 'enforces its caps for concurrent admissions'(storage) {
       const caps = { maxQueued: 1000, maxQueuedPerOwner: 5 };
       const jobIds = Array.from({ length: 20 }, (_, index) => `a${index}`);
       const admissions = await Promise.allSettled(jobIds.map((jobId) => admitWithin(storage, caps, jobId)));
@@ -180,7 +178,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.equal((await storage.queue.state()).waiting, 5);
     },
 
-    async 'gives a job to one of two workers that claim at once'(storage) {
+    async 'gives a job to one of several concurrent claims'(storage) {
       const jobIds = Array.from({ length: 20 }, (_, index) => `${'abcd'.charAt(index % 4)}${index}`);
       await admit(storage, ...jobIds);
       const workers = ['one', 'two', 'three'];
@@ -188,7 +186,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(claims.flatMap(idsOf).sort(), jobIds.sort());
     },
 
-    async 'leaves no trace of a transaction that throws'(storage) {
+    async 'changes nothing in a transaction that throws'(storage) {
       await admit(storage, 'a1', 'b1');
       const before = await storage.queue.state();
       const failing = storage.transaction(async (tx) => {
@@ -202,7 +200,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await claimAll(storage), ['a1', 'b1']);
     },
 
-    async 'says what waits and what runs'(storage) {
+    async 'counts waiting and running jobs'(storage) {
       await admit(storage, 'a1', 'a2', 'b1');
       assert.deepEqual(await storage.queue.state(), { waiting: 3, running: 0, owners: 2, oldest: 'a1' });
       const [a1, b1] = await claim(storage, { most: 2 });
@@ -212,7 +210,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await storage.queue.state(), { waiting: 2, running: 0, owners: 1, oldest: 'a1' });
     },
 
-    async 'keeps everything over a stop and a start'(storage) {
+    async 'keeps its state across a restart'(storage) {
       await admit(storage, 'a1', 'a2', 'b1');
       const [a1] = (await claim(storage, { most: 1 })) as [Claim];
       const before = await storage.queue.state();
@@ -224,9 +222,14 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await claimAll(storage), ['a1', 'b1', 'a2']);
     },
 
-    async 'runs a task alone'(storage) {
+    async 'runs a task exclusively'(storage) {
       const gate = Promise.withResolvers<string>();
-      const first = storage.alone('upkeep', () => gate.promise);
+      const begun = Promise.withResolvers<void>();
+      const first = storage.alone('upkeep', () => {
+        begun.resolve();
+        return gate.promise;
+      });
+      await begun.promise;
       assert.equal(await storage.alone('upkeep', async () => 'second'), undefined);
       assert.equal(await storage.alone('grants', async () => 'other'), 'other');
       gate.resolve('first');

@@ -5,11 +5,11 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of a {@link SettingsStore}. `open` returns a new one with default settings. */
 export function settingsStoreSuite(open: () => Promise<Opened<SettingsStore>>): Behaviour[] {
   return behaviours(open, {
-    async 'has the defaults before anything was set'(store) {
+    async 'returns the defaults at first'(store) {
       assert.deepEqual(await store.getSettings(), DEFAULT_SETTINGS);
     },
 
-    async 'remembers since when the queue is paused, until it goes on'(store) {
+    async 'stores since when the queue is paused, until it is resumed'(store) {
       for (const queuePausedAtMs of [1000, null]) {
         const changed = await store.changeSettings((settings) => ({ ...settings, queuePausedAtMs }));
         assert.deepEqual(changed, { queuePausedAtMs });
@@ -17,14 +17,14 @@ export function settingsStoreSuite(open: () => Promise<Opened<SettingsStore>>): 
       }
     },
 
-    async 'loses no change that is made at the same time as others'(store) {
+    async 'loses no concurrent change'(store) {
       const later = () =>
         store.changeSettings(({ queuePausedAtMs }) => ({ queuePausedAtMs: (queuePausedAtMs ?? 0) + 1 }));
       await Promise.all(Array.from({ length: 30 }, later));
       assert.equal((await store.getSettings()).queuePausedAtMs, 30);
     },
 
-    async 'leaves no trace of a change that throws'(store) {
+    async 'stores nothing of a change that throws'(store) {
       const failing = store.changeSettings(() => {
         throw new Error('no');
       });

@@ -1,56 +1,57 @@
 import assert from 'node:assert/strict';
+import { systemClock, turn } from '../clock.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
 const WAIT_MS = 5_000;
 
-/** Behaviors of {@link Signals}. `open` returns new ones without other senders or listeners. */
+/** Behaviors of {@link Signals}. `open` returns new ones without other senders or subscribers. */
 export function signalsSuite(open: () => Promise<Opened<Signals>>): Behaviour[] {
   return behaviours(open, {
-    async 'tells all who listen, the teller too'(signals) {
-      const heard = [hear(signals), hear(signals)];
-      const canceled: Signal = { kind: 'worthless', jobId: '1' };
-      await until(heard, () => signals.tell(canceled), 1);
-      for (const { told } of heard) assert.deepEqual(told.at(-1), canceled);
+    async 'notifies all subscribers, those of the sender too'(signals) {
+      const subscribers = [subscribe(signals), subscribe(signals)];
+      const canceled: Signal = { kind: 'canceled', jobId: '1' };
+      await until(subscribers, () => signals.publish(canceled), 1);
+      for (const { received } of subscribers) assert.deepEqual(received.at(-1), canceled);
     },
 
-    async 'tells nothing to who doesn’t listen any more'(signals) {
-      const [one, other] = [hear(signals), hear(signals)];
-      await until([one, other], () => signals.tell({ kind: 'waiting' }), 1);
+    async 'notifies no subscriber that has unsubscribed'(signals) {
+      const [one, other] = [subscribe(signals), subscribe(signals)];
+      await until([one, other], () => signals.publish({ kind: 'waiting' }), 1);
       one.stop();
-      const before = one.told.length;
-      await until([other], () => signals.tell({ kind: 'waiting' }), other.told.length + 1);
-      assert.equal(one.told.length, before);
+      const before = one.received.length;
+      await until([other], () => signals.publish({ kind: 'waiting' }), other.received.length + 1);
+      assert.equal(one.received.length, before);
     },
 
-    async 'counts a listener each time that it listens'(signals) {
-      const told: Signal[] = [];
-      const listener = (signal: Signal) => void told.push(signal);
-      signals.listen(listener)();
-      const stop = signals.listen(listener);
-      await until([{ told, stop }], () => signals.tell({ kind: 'waiting' }), 1);
+    async 'keeps subscriptions of the same listener apart'(signals) {
+      const received: Signal[] = [];
+      const listener = (signal: Signal) => void received.push(signal);
+      signals.subscribe(listener)();
+      const stop = signals.subscribe(listener);
+      await until([{ received, stop }], () => signals.publish({ kind: 'waiting' }), 1);
       stop();
       stop();
     },
   });
 }
 
-interface Heard {
-  told: Signal[];
+interface Subscriber {
+  received: Signal[];
   stop: () => void;
 }
 
-function hear(signals: Signals): Heard {
-  const told: Signal[] = [];
-  return { told, stop: signals.listen((signal) => void told.push(signal)) };
+function subscribe(signals: Signals): Subscriber {
+  const received: Signal[] = [];
+  return { received, stop: signals.subscribe((signal) => void received.push(signal)) };
 }
 
 /** Sends repeatedly, because signals may get lost. */
-async function until(heard: Heard[], tell: () => void, count: number): Promise<void> {
-  const endMs = performance.now() + WAIT_MS;
-  while (heard.some(({ told }) => told.length < count)) {
-    assert.ok(performance.now() < endMs, 'a signal arrives');
-    tell();
-    await new Promise(setImmediate);
+async function until(subscribers: Subscriber[], publish: () => void, count: number): Promise<void> {
+  const endMs = systemClock.uptimeMs() + WAIT_MS;
+  while (subscribers.some(({ received }) => received.length < count)) {
+    assert.ok(systemClock.uptimeMs() < endMs, 'a signal arrives');
+    publish();
+    await turn();
   }
 }

@@ -7,7 +7,7 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of a {@link Storage}. `open` returns a new, empty, started one. */
 export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
-    async 'keeps a job and its source to the last code unit'(storage) {
+    async 'stores a job and its source without changes'(storage) {
       const job = jobRecord('1', { metadataJson: '{"a":1e400}' });
       const source = 'x = "\0 \ud800 数学 \u2028"\r\n';
       await insert(storage, job, source);
@@ -15,12 +15,12 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await storage.readSource('1'), source);
     },
 
-    async 'has no job that was never inserted'(storage) {
+    async 'returns undefined for a missing job'(storage) {
       assert.equal(await storage.getJob('1'), undefined);
       assert.equal(await storage.readSource('1'), undefined);
     },
 
-    async 'leaves no trace of a transaction that throws'(storage) {
+    async 'stores nothing of a transaction that throws'(storage) {
       const failing = storage.transaction(async (tx) => {
         await storage.insertJob(tx, jobRecord('1'), 'x');
         throw new Error('no');
@@ -30,7 +30,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await storage.readSource('1'), undefined);
     },
 
-    async 'shows a transaction its own writes, and others none of them before the commit'(storage) {
+    async 'shows uncommitted writes only within the transaction'(storage) {
       await storage.transaction(async (tx) => {
         await storage.insertJob(tx, jobRecord('1'), 'x');
         assert.equal((await storage.getJob('1', tx))?.jobId, '1');
@@ -39,7 +39,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('1'))?.jobId, '1');
     },
 
-    async 'runs transactions as if one after the other'(storage) {
+    async 'serializes transactions'(storage) {
       await insert(storage, jobRecord('1'));
       const increments = Array.from({ length: 30 }, () =>
         storage.transaction(async (tx) => {
@@ -51,7 +51,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('1'))?.attempts, 30);
     },
 
-    async 'gives records that a caller can’t change behind its back'(storage) {
+    async 'does not share records with the caller'(storage) {
       const job = jobRecord('1', {
         artifacts: [{ name: 'video.mp4', assetKey: '1/video.mp4', sizeBytes: 1 }],
       });
@@ -65,7 +65,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('1'))?.artifacts.length, 1);
     },
 
-    async 'replaces the secrets that came with jobs step by step, of those that are over too'(storage) {
+    async 'replaces secrets given with jobs in steps, also of ended jobs'(storage) {
       await insert(storage, jobRecord('1'));
       await insert(storage, jobRecord('2', { phase: 'reserving', webhookSecretSealed: 'old two' }));
       await insert(storage, jobRecord('3', { webhookSecretSealed: 'old three' }));
@@ -88,9 +88,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await resealAll(storage, 1), 0);
     },
 
-    async 'lets others commit between the steps, and replaces at most as many secrets as it is told to'(
-      storage,
-    ) {
+    async 'allows commits between the steps, and limits the secrets replaced in each'(storage) {
       for (let id = 0; id < 20; id += 1)
         await insert(storage, jobRecord(String(id), { webhookSecretSealed: 'old' }));
       const reseal = () => 'new';
@@ -107,7 +105,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(replaced, 20);
     },
 
-    async 'leaves secrets as they are where one can’t be replaced'(storage) {
+    async 'leaves secrets unchanged if one cannot be replaced'(storage) {
       await insert(storage, jobRecord('1', { webhookSecretSealed: 'old' }));
       const reseal = () => {
         throw new Error('no');
@@ -131,7 +129,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },
 
-    async 'tells how the latest jobs ended'(storage) {
+    async 'returns how the latest jobs ended'(storage) {
       const end = { durationMs: 20, completedAtMs: 30 };
       await insert(storage, jobRecord('1', { ...end, phase: 'completed', owner: 'a' }));
       await insert(
@@ -147,7 +145,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await storage.recentEnds({ after: '4', limit: 10 }), []);
     },
 
-    async 'gives unfinished jobs oldest first, those that are not visible too'(storage) {
+    async 'returns unfinished jobs oldest first, invisible ones included'(storage) {
       await insert(storage, jobRecord('2', { phase: 'running' }));
       await insert(storage, jobRecord('1'));
       await insert(storage, jobRecord('3', { phase: 'failed' }));
@@ -156,20 +154,20 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(ids, ['1', '2', '4']);
     },
 
-    async 'refuses to change a terminal job'(storage) {
+    async 'rejects a change of a terminal job'(storage) {
       await insert(storage, jobRecord('1', { phase: 'completed' }));
       await assert.rejects(storage.transaction((tx) => storage.updateJob(tx, jobRecord('1'))));
       assert.equal((await storage.getJob('1'))?.phase, 'completed');
     },
 
-    async 'removes a job that was never visible, with its source'(storage) {
+    async 'removes an invisible job with its source'(storage) {
       await insert(storage, jobRecord('1', { phase: 'reserving' }));
       await storage.transaction((tx) => storage.deleteJob(tx, '1'));
       assert.equal(await storage.getJob('1'), undefined);
       assert.equal(await storage.readSource('1'), undefined);
     },
 
-    async 'forgets what the owner of a job that is over wrote'(storage) {
+    async 'removes the texts of a forgotten job'(storage) {
       await insert(storage, jobRecord('1', { phase: 'failed', error: 'e', metadataJson: '1' }), 'secret');
       await insert(storage, jobRecord('2'), 'kept');
       const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
@@ -192,7 +190,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       await assert.rejects(storage.transaction((tx) => storage.forgetJob(tx, jobRecord('2'))));
     },
 
-    async 'remembers idempotent requests by owner and key, until they are old'(storage) {
+    async 'stores idempotent requests by owner and key, until they are old'(storage) {
       const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));
       const find = (owner: string, key: string) =>
@@ -205,7 +203,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await find('a', 'k'), undefined);
     },
 
-    async 'keeps a request that takes the place of an old one while that is removed'(storage) {
+    async 'keeps a request that replaces an old one during its removal'(storage) {
       const old = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
       await insert(storage, jobRecord('1', { phase: 'completed' }));
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, old));
@@ -220,7 +218,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(found, request);
     },
 
-    async 'gives jobs with artifacts oldest first, without those that lost them'(storage) {
+    async 'returns jobs with artifacts oldest first, without those whose artifacts were removed'(storage) {
       const artifacts: JobRecord['artifacts'] = [{ name: 'video.mp4', assetKey: 'k', sizeBytes: 1 }];
       for (const id of ['2', '1', '3'])
         await insert(storage, jobRecord(id, { phase: 'completed', artifacts }));
@@ -232,7 +230,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('2'))?.artifacts.length, 1);
     },
 
-    async 'keeps everything over a stop and a start'(storage) {
+    async 'keeps its data across a restart'(storage) {
       await insert(storage, jobRecord('1'), 'source');
       await storage.stop();
       await storage.start();

@@ -44,9 +44,13 @@ function parseNetwork(text: string): Network {
   try {
     return ipaddr.parseCIDR(text);
   } catch (cause) {
-    throw new ScenepressError('invalid_request', `"${text}" is no network, as 10.1.0.0/16 or fd00::/8 are.`, {
-      cause,
-    });
+    throw new ScenepressError(
+      'invalid_request',
+      `"${text}" is not a network such as 10.1.0.0/16 or fd00::/8.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

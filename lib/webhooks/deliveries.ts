@@ -1,5 +1,6 @@
 import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
 import { DeliveryBook, dueAt } from './delivery-book.ts';
@@ -11,10 +12,14 @@ export class Deliveries {
   readonly #book: DeliveryBook;
   readonly #clock: Clock;
 
-  constructor({ storage, clock = systemClock }: { storage: Storage; clock?: Clock }) {
+  constructor({
+    storage,
+    clock = systemClock,
+    random = systemRandom,
+  }: { storage: Storage; clock?: Clock; random?: Random }) {
     this.#storage = storage;
     this.#clock = clock;
-    this.#book = new DeliveryBook({ storage, clock });
+    this.#book = new DeliveryBook({ storage, clock, random });
   }
 
   /** Deliveries, newest first. */

@@ -4,6 +4,7 @@ import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { jobJson } from '../jobs/job-json.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord } from './delivery.ts';
 import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
@@ -40,11 +41,11 @@ export class DeliveryBook {
   readonly #ids: SortableIds;
   readonly #assetUrl: () => string;
 
-  /** `assetUrl`: the base URL of artifact links. */
-  constructor(options: { storage: Storage; clock: Clock; assetUrl?: () => string }) {
+  /** `random`: the source of ids. `assetUrl`: the base URL of artifact links. */
+  constructor(options: { storage: Storage; clock: Clock; random?: Random; assetUrl?: () => string }) {
     this.#storage = options.storage;
     this.#clock = options.clock;
-    this.#ids = new SortableIds(options.clock);
+    this.#ids = new SortableIds(options.clock, options.random ?? systemRandom);
     this.#assetUrl = options.assetUrl ?? (() => '');
   }
 
@@ -205,7 +206,7 @@ function withoutOpenAttempt(delivery: DeliveryRecord): DeliveryRecord {
     ...last,
     endedAtMs: last.startedAtMs + EXCHANGE_TIMEOUT_MS,
     reason: 'interrupted',
-    detail: 'the service ended while the request was under way',
+    detail: 'the service ended during the request',
   };
   return { ...delivery, attempts: [...delivery.attempts.slice(0, -1), interrupted] };
 }

@@ -1,4 +1,5 @@
-import { type Clock, delay, type Timer } from '../clock.ts';
+import { retry } from '../backoff.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { within } from '../within.ts';
 import type { DeliveryRecord } from './delivery.ts';
@@ -15,8 +16,6 @@ export type SecretOf = (delivery: DeliveryRecord) => Promise<string | null>;
 const POLL_MS = 1_000;
 /** Claims per transaction, which then takes a few milliseconds. */
 const CLAIMED_AT_ONCE = 32;
-const RETRY_FIRST_MS = 500;
-const RETRY_LONGEST_MS = 30_000;
 
 export interface DeliverySenderOptions extends LaneOptions {
   store: Pick<DeliveryStore, 'readBody'>;
@@ -48,7 +47,7 @@ const TOO_LATE: ExchangeResult = {
 };
 
 interface Sending {
-  cutOff: AbortController;
+  abort: AbortController;
   ended: Promise<void>;
 }
 
@@ -107,7 +106,7 @@ export class DeliverySender {
     const ended = Promise.all([...this.#sending.values()].map((sending) => sending.ended));
     if (graceMs > 0) await within(this.#clock, graceMs, ended);
     this.#stopSignal.abort();
-    for (const { cutOff } of this.#sending.values()) cutOff.abort();
+    for (const { abort } of this.#sending.values()) abort.abort();
     await ended;
   }
 
@@ -161,8 +160,8 @@ export class DeliverySender {
 
   #send(claimed: Claimed, place: Place): void {
     const { deliveryId } = claimed.delivery;
-    const cutOff = new AbortController();
-    const ended = this.#attempt(claimed, cutOff.signal, place)
+    const abort = new AbortController();
+    const ended = this.#attempt(claimed, abort.signal, place)
       .catch((error: unknown) =>
         this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
       )
@@ -170,10 +169,10 @@ export class DeliverySender {
         this.#sending.delete(deliveryId);
         this.wake();
       });
-    this.#sending.set(deliveryId, { cutOff, ended });
+    this.#sending.set(deliveryId, { abort, ended });
   }
 
-  async #attempt({ delivery, sinceMs }: Claimed, cutOff: AbortSignal, place: Place): Promise<void> {
+  async #attempt({ delivery, sinceMs }: Claimed, signal: AbortSignal, place: Place): Promise<void> {
     const startedAt = this.#clock.uptimeMs();
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
@@ -182,7 +181,7 @@ export class DeliverySender {
       const askedAt = this.#clock.uptimeMs();
       // The claim may have expired while the process or the disk stalled.
       const inTime = this.#clock.uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
-      if (request) result = inTime ? await this.#outbound.post(request, cutOff) : TOO_LATE;
+      if (request) result = inTime ? await this.#outbound.post(request, signal) : TOO_LATE;
       else result = UNSIGNED;
       const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
       if (isReceivers)
@@ -222,17 +221,18 @@ export class DeliverySender {
    * Retries until the result is recorded. If it never is, the attempt counts as interrupted when the claim expires.
    */
   async #conclude(delivery: DeliveryRecord, result: ExchangeResult): Promise<void> {
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_LONGEST_MS)) {
-      try {
-        const concluded = await this.#book.conclude(delivery, result);
-        // An attempt that was stopped before anything was sent is not counted.
-        if (concluded?.attempts.length === delivery.attempts.length) this.#onAttempt(concluded);
-        return;
-      } catch (error) {
-        const { deliveryId } = delivery;
-        this.#logger.error({ err: error, deliveryId }, 'Recording an attempt failed; retrying.');
-        if (!(await delay(this.#clock, waitMs, this.#stopSignal.signal))) return;
-      }
-    }
+    const { deliveryId, attempts } = delivery;
+    const step = async () => {
+      const concluded = await this.#book.conclude(delivery, result);
+      // An attempt that was stopped before anything was sent is not counted.
+      if (concluded?.attempts.length === attempts.length) this.#onAttempt(concluded);
+    };
+    await retry(step, {
+      clock: this.#clock,
+      signal: this.#stopSignal.signal,
+      logger: this.#logger,
+      failed: 'Recording an attempt failed',
+      subject: { deliveryId },
+    });
   }
 }

@@ -18,12 +18,12 @@ export async function exchange(
   socket: TLSSocket,
   { target, headers, body }: { target: string; headers: Record<string, string>; body: Uint8Array },
   state: ExchangeState,
-  { cutOff, onHead }: { cutOff: AbortSignal; onHead: (isEnough: () => void) => void },
+  { signal, onHead }: { signal: AbortSignal; onHead: (isEnough: () => void) => void },
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  cutOff.throwIfAborted();
-  const giveUp = () => reject(cutOff.reason);
-  cutOff.addEventListener('abort', giveUp, { once: true });
+  signal.throwIfAborted();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
   // Without an agent: no connection is shared and no proxy used.
   const request = httpRequest({
     createConnection: () => socket,
@@ -37,12 +37,14 @@ export async function exchange(
   request.on('error', (error: NodeJS.ErrnoException) => {
     reject(error.code?.startsWith('HPE_') ? new ExchangeFailure('protocol', error.message) : error);
   });
-  request.once('upgrade', () => reject(new ExchangeFailure('protocol', 'it wants another protocol')));
+  request.once('upgrade', () =>
+    reject(new ExchangeFailure('protocol', 'the receiver asks for a protocol upgrade')),
+  );
   let interim = 0;
   request.on('information', () => {
     interim += 1;
     if (interim <= MOST_INTERIM) return;
-    reject(new ExchangeFailure('protocol', `more than ${MOST_INTERIM} interim answers (1xx)`));
+    reject(new ExchangeFailure('protocol', `more than ${MOST_INTERIM} interim responses (1xx)`));
     // Destroyed immediately: the received data may hold thousands more.
     request.destroy();
   });
@@ -59,7 +61,7 @@ export async function exchange(
     response.once('error', reject);
     response.once('close', () => {
       if (response.complete) resolve();
-      else reject(new ExchangeFailure('reset', 'the answer was broken off'));
+      else reject(new ExchangeFailure('reset', 'the connection closed before the end of the response'));
     });
   });
   state.sent = true;
@@ -67,7 +69,7 @@ export async function exchange(
   try {
     await promise;
   } finally {
-    cutOff.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', onAbort);
     request.destroy();
   }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { Backoff } from '../backoff.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { ExchangeResult, OutboundOptions, OutboundRequest, Sends } from './outbound.ts';
 import type { Resolve } from './resolver.ts';
@@ -36,6 +38,7 @@ interface UnderWay {
 export class OutboundThread implements Sends {
   readonly #data: SendingThreadData;
   readonly #resolve: Resolve | undefined;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #file: URL;
   readonly #underWay = new Map<number, UnderWay>();
@@ -43,18 +46,20 @@ export class OutboundThread implements Sends {
   #worker: Worker | undefined;
   #isReady = false;
   #unanswered = 0;
-  #ping: NodeJS.Timeout | undefined;
-  #restart: NodeJS.Timeout | undefined;
-  #restartMs = RESTART_FIRST_MS;
+  #ping: Timer | undefined;
+  #restart: Timer | undefined;
+  readonly #backoff = new Backoff(RESTART_FIRST_MS, RESTART_LONGEST_MS);
   #lastId = 0;
 
   /** `file`: the script of the thread, for tests. */
   constructor({
     options: { allowNetworks = [], ca = [], resolve, timeoutMs },
+    clock,
     logger,
     file = THREAD_FILE,
   }: {
     options: OutboundOptions;
+    clock: Clock;
     logger: Logger;
     file?: URL;
   }) {
@@ -65,19 +70,28 @@ export class OutboundThread implements Sends {
       asksForNames: resolve !== undefined,
     };
     this.#resolve = resolve;
+    this.#clock = clock;
     this.#logger = logger;
     this.#file = file;
   }
 
   start(): void {
     assert(!this.#ping, 'stopped');
-    this.#ping = setInterval(() => this.#check(), PING_MS);
+    this.#pingLater();
+  }
+
+  /** Keeps the process alive until the stop. */
+  #pingLater(): void {
+    this.#ping = this.#clock.after(PING_MS, () => {
+      this.#pingLater();
+      this.#check();
+    });
   }
 
   /** Ends the thread. Running requests end as `stopped`; abort them first to learn whether anything was sent. */
   async stop(): Promise<void> {
-    clearInterval(this.#ping);
-    clearTimeout(this.#restart);
+    this.#ping?.cancel();
+    this.#restart?.cancel();
     this.#ping = undefined;
     this.#restart = undefined;
     const worker = this.#worker;
@@ -94,17 +108,17 @@ export class OutboundThread implements Sends {
     const id = this.#lastId;
     const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
     this.#underWay.set(id, { request, end: resolve });
-    let late: NodeJS.Timeout | undefined;
+    let late: Timer | undefined;
     const cut = () => {
       if (!this.#isReady) return this.#end(id, stopped({ sent: false }));
       this.#tell({ type: 'cut', id });
-      late = setTimeout(() => this.#end(id, stopped({ sent: true })), CUT_GRACE_MS);
+      late = this.#clock.after(CUT_GRACE_MS, () => this.#end(id, stopped({ sent: true })));
     };
     signal.addEventListener('abort', cut, { once: true });
     if (this.#isReady) this.#tell({ type: 'post', id, request });
     else if (!this.#worker && !this.#restart) this.#startThread();
     const result = await promise;
-    clearTimeout(late);
+    late?.cancel();
     signal.removeEventListener('abort', cut);
     return result;
   }
@@ -145,7 +159,7 @@ export class OutboundThread implements Sends {
     switch (message.type) {
       case 'ready':
         this.#isReady = true;
-        this.#restartMs = RESTART_FIRST_MS;
+        this.#backoff.reset();
         for (const [id, { request }] of this.#underWay) this.#tell({ type: 'post', id, request });
         break;
       case 'ended':
@@ -190,11 +204,10 @@ export class OutboundThread implements Sends {
 
   /** A thread that never started sent nothing; its requests go to the next one. */
   #startLater(): void {
-    this.#restart = setTimeout(() => {
+    this.#restart = this.#clock.after(this.#backoff.next(), () => {
       this.#restart = undefined;
       if (this.#underWay.size > 0) this.#startThread();
-    }, this.#restartMs);
-    this.#restartMs = Math.min(2 * this.#restartMs, RESTART_LONGEST_MS);
+    });
   }
 
   #letGo(): void {
@@ -239,7 +252,7 @@ function stopped({ sent }: { sent: boolean }): ExchangeResult {
 function interrupted(what: 'ended' | 'hangs'): ExchangeResult {
   const detail =
     what === 'ended'
-      ? 'the thread that sends ended while the request was under way'
-      : 'the thread that sends stopped responding while the request was under way';
+      ? 'the sender thread ended during the request'
+      : 'the sender thread stopped responding during the request';
   return { status: 0, reason: 'interrupted', detail, answer: null, sent: true };
 }

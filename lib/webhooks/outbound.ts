@@ -7,6 +7,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
+import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
 import { CountedSocket } from './counted-socket.ts';
@@ -76,13 +77,12 @@ export class Outbound implements Sends {
   readonly #secureContext: SecureContext;
   readonly #resolve: Resolve;
   readonly #timeoutMs: number;
+  readonly #clock: Clock;
 
-  constructor({
-    allowNetworks = [],
-    ca,
-    resolve = resolveName,
-    timeoutMs = EXCHANGE_TIMEOUT_MS,
-  }: OutboundOptions = {}) {
+  constructor(
+    { allowNetworks = [], ca, resolve = resolveName, timeoutMs = EXCHANGE_TIMEOUT_MS }: OutboundOptions,
+    clock: Clock,
+  ) {
     this.#rules = new AddressRules(allowNetworks);
     // Created once: loading some 150 certificates per connection would dominate the cost.
     this.#secureContext = createSecureContext({
@@ -92,12 +92,13 @@ export class Outbound implements Sends {
     });
     this.#resolve = resolve;
     this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
   }
 
   /** POSTs `body`. Never rejects; `signal` aborts the exchange. The response is bounded in time and in bytes. */
   async post({ url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
     const cut = new AbortController();
-    const timer = setTimeout(() => cut.abort('timeout'), this.#timeoutMs);
+    const timer = this.#clock.after(this.#timeoutMs, () => cut.abort('timeout'));
     const stop = () => cut.abort('stopped');
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -105,7 +106,7 @@ export class Outbound implements Sends {
     try {
       const { hostname, port, target, host } = partsOf(url);
       const addresses = await this.#addressesOf(hostname, cut.signal);
-      const tcp = await dial(addresses, port, state, cut.signal);
+      const tcp = await dial(addresses, port, state, { clock: this.#clock, signal: cut.signal });
       let exceeded = () => cut.abort('too_large');
       const counted = new CountedSocket(tcp, {
         mostBytes: MOST_BYTES_BEFORE_ANSWER,
@@ -114,7 +115,7 @@ export class Outbound implements Sends {
       state.sockets.push(counted);
       const tls = await this.#secure(counted, hostname, state, cut.signal);
       await exchange(tls, { target, headers: { host, ...headers }, body }, state, {
-        cutOff: cut.signal,
+        signal: cut.signal,
         onHead: (isEnough) => {
           counted.mostBytes = counted.receivedBytes + MOST_BYTES_OF_ANSWER;
           exceeded = isEnough;
@@ -123,11 +124,11 @@ export class Outbound implements Sends {
       return result(state, null, null);
     } catch (error) {
       if (cut.signal.reason === 'timeout') {
-        return result(state, 'timeout', `not done within ${this.#timeoutMs / 1000} s`);
+        return result(state, 'timeout', `not finished within ${this.#timeoutMs / 1000} s`);
       }
       if (cut.signal.reason === 'too_large') {
         const most = `${MOST_BYTES_BEFORE_ANSWER / 1024} KiB`;
-        return result(state, 'too_large', `more than ${most} before the answer's headers were complete`);
+        return result(state, 'too_large', `more than ${most} before the response headers were complete`);
       }
       if (cut.signal.reason === 'stopped') return result(state, 'stopped', 'the service was stopped');
       const failure =
@@ -136,17 +137,17 @@ export class Outbound implements Sends {
           : new ExchangeFailure(reasonOf(error), wordsOf(error as Error));
       return result(state, failure.reason, failure.message);
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       signal.removeEventListener('abort', stop);
       for (const socket of state.sockets) socket.destroy();
     }
   }
 
   /** Resolves a host. Rejects when any of its addresses is not allowed, which suggests an attack. */
-  async #addressesOf(hostname: string, cutOff: AbortSignal): Promise<string[]> {
+  async #addressesOf(hostname: string, signal: AbortSignal): Promise<string[]> {
     const addresses = isIP(hostname)
       ? [hostname]
-      : await within(this.#resolve(hostname, cutOff), cutOff).catch((error: NodeJS.ErrnoException) => {
+      : await rejectOnAbort(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
           throw new ExchangeFailure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
         });
     if (addresses.length === 0) throw new ExchangeFailure('dns', `${hostname} has no address`);
@@ -162,7 +163,7 @@ export class Outbound implements Sends {
     socket: CountedSocket,
     hostname: string,
     state: ExchangeState,
-    cutOff: AbortSignal,
+    signal: AbortSignal,
   ): Promise<TLSSocket> {
     const tls = connectTls({
       socket,
@@ -175,7 +176,7 @@ export class Outbound implements Sends {
       rejectUnauthorized: true,
     });
     state.sockets.push(tls);
-    await happened(tls, 'secureConnect', cutOff).catch((error: NodeJS.ErrnoException) => {
+    await happened(tls, 'secureConnect', signal).catch((error: NodeJS.ErrnoException) => {
       throw new ExchangeFailure(error.code === 'ECONNRESET' ? 'reset' : 'tls', wordsOf(error));
     });
     return tls;
@@ -210,31 +211,35 @@ async function dial(
   addresses: string[],
   port: number,
   state: ExchangeState,
-  cutOff: AbortSignal,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Socket> {
   for (const [i, host] of addresses.entries()) {
     const isLast = i === addresses.length - 1;
-    const patience = isLast ? cutOff : AbortSignal.any([cutOff, AbortSignal.timeout(NEXT_ADDRESS_MS)]);
+    const tooLate = new AbortController();
+    const timer = isLast ? undefined : clock.after(NEXT_ADDRESS_MS, () => tooLate.abort());
+    const patience = AbortSignal.any([signal, tooLate.signal]);
     const socket = connectTcp({ host, port, noDelay: true });
     state.sockets.push(socket);
     try {
       await happened(socket, 'connect', patience);
       return socket;
     } catch (error) {
-      if (isLast || cutOff.aborted)
+      if (isLast || signal.aborted)
         throw new ExchangeFailure(reasonOf(error), `${host}: ${(error as Error).message}`);
+    } finally {
+      timer?.cancel();
     }
   }
   throw new ExchangeFailure('dns', 'no address'); // Unreachable: there is at least one address.
 }
 
 /** Resolves on an event of a socket; rejects when the socket fails or closes, or on abort. */
-async function happened(socket: Socket, event: string, cutOff: AbortSignal): Promise<void> {
+async function happened(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const closed = () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
   socket.once(event, resolve).once('error', reject).once('close', closed);
   try {
-    await within(promise, cutOff);
+    await rejectOnAbort(promise, signal);
   } finally {
     socket.off(event, resolve).off('close', closed);
     // Later errors are handled by the socket's user; without a listener they would crash the process.
@@ -242,17 +247,17 @@ async function happened(socket: Socket, event: string, cutOff: AbortSignal): Pro
   }
 }
 
-/** Rejects when `cutOff` aborts before the promise settles. */
-async function within<T>(promise: Promise<T>, cutOff: AbortSignal): Promise<T> {
+/** Rejects when `signal` aborts before the promise settles. */
+async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));
   promise.catch(() => {});
-  if (cutOff.aborted) giveUp();
-  cutOff.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    cutOff.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', giveUp);
   }
 }
 

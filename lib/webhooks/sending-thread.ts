@@ -1,6 +1,7 @@
 // The thread that communicates with receivers (DNS, TCP, TLS, HTTP), so they cannot block the event loop of the
 // service.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
 import { type ExchangeResult, Outbound, type OutboundRequest } from './outbound.ts';
 import type { Resolve } from './resolver.ts';
 
@@ -46,12 +47,15 @@ const askForName: Resolve = async (name, signal) => {
 };
 
 const { allowNetworks, ca, timeoutMs, asksForNames } = data;
-const outbound = new Outbound({
-  allowNetworks,
-  ca,
-  ...(timeoutMs !== undefined && { timeoutMs }),
-  ...(asksForNames && { resolve: askForName }),
-});
+const outbound = new Outbound(
+  {
+    allowNetworks,
+    ca,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(asksForNames && { resolve: askForName }),
+  },
+  systemClock,
+);
 
 port.on('message', (message: ToThread) => {
   switch (message.type) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { systemClock } from '../clock.ts';
 
 /** Older signatures are rejected as replays (contract §6.3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
@@ -49,7 +50,7 @@ export function verifyWebhook(
   rawBody: Uint8Array | string,
   header: string | null | undefined,
   secret: string,
-  { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now() }: VerifyWebhookOptions = {},
+  { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = systemClock.now() }: VerifyWebhookOptions = {},
 ): WebhookVerdict {
   assert(secret.length > 0, 'a webhook secret is not empty');
   if (!header) return flawed('missing_header', 'There is no svc-signature header.');
@@ -80,7 +81,7 @@ export function verifyWebhook(
 export function signWebhook(
   rawBody: Uint8Array | string,
   secret: string,
-  { now = Date.now() }: { now?: number } = {},
+  { now = systemClock.now() }: { now?: number } = {},
 ): string {
   assert(secret.length > 0, 'a webhook secret is not empty');
   const t = String(Math.floor(now / 1000));

@@ -58,7 +58,7 @@ export class WebhookSecrets {
     if (this.#options.secretOf) return;
     throw new ScenepressError(
       'invalid_request',
-      'Webhooks are not set up here: give `webhook: { url, secret }`, or RenderService `webhooks: { secretOf }`.',
+      'Webhooks are not configured: give `webhook: { url, secret }`, or RenderService `webhooks: { secretOf }`.',
     );
   }
 
@@ -115,7 +115,7 @@ export class WebhookSecrets {
     if (!loaded) {
       throw new ScenepressError(
         'master_key',
-        'A webhook secret is kept encrypted: give RenderService `webhooks: { masterKeys }`.',
+        'Webhook secrets are stored encrypted: give RenderService `webhooks: { masterKeys }`.',
       );
     }
     this.#masterKeys = loaded;

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Random } from '../random.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deliveryOf } from './deliveries.ts';
@@ -29,6 +30,7 @@ interface Options {
   /** Sends requests; default: an {@link OutboundThread} of its own. */
   outbound?: OutsideSender | undefined;
   clock: Clock;
+  random: Random;
   logger: Logger;
 }
 
@@ -48,12 +50,13 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
 
   constructor(options: Options) {
     super();
-    const { storage, clock, assetUrl = '' } = options;
+    const { storage, clock, random, assetUrl = '' } = options;
     this.#options = options;
     this.secrets = new WebhookSecrets(options.options, options.dataFolder);
     this.book = new DeliveryBook({
       storage,
       clock,
+      random,
       assetUrl: () => (typeof assetUrl === 'string' ? assetUrl : assetUrl()),
     });
   }
@@ -67,7 +70,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   start(): void {
     assert(!this.#outbound, 'stopped');
     const { options, storage, signals, clock, logger, dataFolder } = this.#options;
-    this.#outbound = this.#options.outbound ?? new OutboundThread({ options, logger });
+    this.#outbound = this.#options.outbound ?? new OutboundThread({ options, clock, logger });
     this.#outbound.start();
     this.#sender = new DeliverySender({
       store: storage.deliveries,
@@ -83,7 +86,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
       onAttempt: (delivery) => void this.emit('delivery', deliveryOf(delivery)),
     });
     this.#sender.start();
-    const stopListening = signals.listen(({ kind }) => {
+    const stopListening = signals.subscribe(({ kind }) => {
       if (kind === 'due') this.#wake();
     });
     dataFolder?.room.on('available', this.#wake);
@@ -95,7 +98,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
 
   /** Notifies all processes that a delivery is due. */
   tell(): void {
-    this.#options.signals.tell({ kind: 'due' });
+    this.#options.signals.publish({ kind: 'due' });
   }
 
   readonly #wake = (): void => this.#sender?.wake();
@@ -117,7 +120,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     if (this.#options.assetUrl === undefined) {
       throw new ScenepressError(
         'invalid_request',
-        'Webhooks are not set up here: RenderService was given no `assetUrl`.',
+        'Webhooks are not configured: RenderService was given no `assetUrl`.',
       );
     }
     await this.secrets.prepare(secret);

@@ -31,14 +31,13 @@ class Cue:
     text: str
 
 
-def write(cues: list[Cue], path: Path) -> bool:
-    """Write the visible cues to a file. Return False, and write no file, if there are none."""
+def write(cues: list[Cue], path: Path) -> None:
+    """Write the visible cues to a file; remove the file if there are none."""
     with suppress(FileNotFoundError, IsADirectoryError):
         path.unlink()  # a scene may have created a file of this name
     blocks = [block for cue in sorted(cues, key=lambda cue: cue.start_s) if (block := _block(cue))]
     if blocks:
         path.write_text(_HEAD + "\n".join(blocks), encoding="utf-8", errors="replace")
-    return bool(blocks)
 
 
 def parse(data: bytes) -> list[Cue]:

@@ -11,7 +11,7 @@ from manim.typing import PixelArray, RGBAPixelArray
 from .captions import Cue
 from .encode import MovieEncoder
 from .errors import SceneError
-from .protocol import RenderJob
+from .messages import RenderJob
 
 # Limit for waits with a stop condition, which usually have a generous maximum duration. Manim allocates
 # eight bytes for each of their time steps.

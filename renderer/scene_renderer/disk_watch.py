@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from . import disk_use, process_tree
 from .disk_use import Pass
-from .protocol import Fork
+from .messages import ForkCommand, JobEndReason
 
 _INTERVAL_S = 0.2
 # Number of consecutive incomplete passes that are kept. A file that is moved around is only overlooked if all
@@ -25,12 +25,12 @@ _LOOK_S = 15.0
 class DiskWatch:
     """Scans repeatedly; `reason` is the limit that the job exceeds."""
 
-    def __init__(self, fork: Fork) -> None:
+    def __init__(self, fork: ForkCommand) -> None:
         self._fork = fork
         self._ignored = disk_use.mapped_by_this_process(fork.folder)
         # Bytes by process id: of earlier processes with the id, and of the current one.
         self._written = dict[int, tuple[int, int]]()
-        self._found: str | None = None
+        self._found: JobEndReason | None = None
         self._looked_at = time.monotonic()
 
     def start(self) -> None:
@@ -50,7 +50,7 @@ class DiskWatch:
             self._written[pid] = (earlier, written)
 
     @property
-    def reason(self) -> str | None:
+    def reason(self) -> JobEndReason | None:
         """``disk`` or ``files``, or None while the job is within its limits."""
         late = time.monotonic() - self._looked_at > _LOOK_S
         if late and self._written_bytes() > self._fork.disk_bytes:
@@ -76,7 +76,7 @@ class DiskWatch:
             self._looked_at = time.monotonic()
             time.sleep(max(_INTERVAL_S, self._looked_at - started))
 
-    def _limit_of(self, recent: Sequence[Pass]) -> str | None:
+    def _limit_of(self, recent: Sequence[Pass]) -> JobEndReason | None:
         sizes = dict[int, int]()
         for seen in recent:
             for inode, size_bytes in seen.sizes.items():

@@ -14,7 +14,8 @@ from av.video.reformatter import VideoReformatter
 
 from . import mp4, sound
 from .errors import SceneError, too_large
-from .protocol import JobChannel, RenderJob
+from .messages import RenderJob
+from .protocol import JobChannel
 from .thumbnail import to_jpeg
 
 # A fixed number of frame threads, so that the output doesn't depend on the machine.

@@ -14,7 +14,8 @@ import av
 
 from . import captions, mp4_boxes, remux
 from .errors import SceneError, too_large
-from .protocol import InspectJob, JobChannel
+from .messages import InspectJob
+from .protocol import JobChannel
 from .thumbnail import BestFrame, to_jpeg
 
 # Probing selects decoders by the content of the file; only these are allowed.
@@ -39,7 +40,7 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
         channel.inspected(*report)
 
 
-def _inspect(job: InspectJob, folder: Path) -> tuple[int, float, int, int]:
+def _inspect(job: InspectJob, folder: Path) -> tuple[int, float]:
     _rewrite_captions(folder / "captions.vtt", folder / "published.vtt")
     with _open(folder / "video.mp4", "video") as file:
         size_bytes = os.fstat(file.fileno()).st_size
@@ -73,9 +74,7 @@ def _rewrite_captions(path: Path, target: Path) -> None:
     captions.write(captions.parse(data), target)
 
 
-def _decode(
-    container: av.container.InputContainer, job: InspectJob, folder: Path
-) -> tuple[int, float, int, int]:
+def _decode(container: av.container.InputContainer, job: InspectJob, folder: Path) -> tuple[int, float]:
     kinds = [stream.type for stream in container.streams]
     if kinds not in (["video"], ["video", "audio"]):
         raise SceneError("The video doesn't hold one picture and at most one sound.")
@@ -110,7 +109,7 @@ def _decode(
     if best.frame is None or frames != stream.frames:
         raise SceneError(f"The video is incomplete: {frames} of its {stream.frames} frames could be decoded.")
     _write(to_jpeg(best.frame, _WIDTH_PX), folder / "thumbnail.jpg")
-    return frames, frames / job.fps, context.width, context.height
+    return frames, frames / job.fps
 
 
 def _check_time(frame: av.VideoFrame, number: int, job: InspectJob) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import cgroup, export, kernel, limits, mounts, priority
-from .protocol import Fork, InspectJob, JobChannel
+from .messages import ForkCommand, InspectJob
+from .protocol import JobChannel
 from .sandbox import Sandbox
 from .watch import Findings, watch
 
@@ -35,7 +36,7 @@ _PASSED_ON = (
 )
 
 
-def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int, entrance: int | None) -> NoReturn:
+def live(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int, entrance: int | None) -> NoReturn:
     """Run the job and write the findings of its watch to the pipe `findings`.
 
     `entrance`: descriptor of the control group of the zygote's jobs, if there is one.
@@ -50,7 +51,7 @@ def live(fork: Fork, sandbox: Sandbox, zygote: int, findings: int, entrance: int
         os._exit(code)
 
 
-def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
+def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> int:
     _forget_zygote(findings)
     channel = JobChannel(fork.socket)
     os.chdir("/")  # leave the job's folder, whose mount will be removed
@@ -90,7 +91,7 @@ def _outer(fork: Fork, sandbox: Sandbox, zygote: int, findings: int) -> int:
         os.kill(init, signal.SIGKILL)
         os.waitpid(init, 0)  # returns when every process of the namespace is dead
         if is_walled and export.export(fork.folder, place, fork.outputs) == "no_room":
-            Findings("no_room", found.peak_bytes).write(_FINDINGS)
+            Findings("no_room").write(_FINDINGS)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)
@@ -122,7 +123,7 @@ def _forget_zygote(findings: int) -> None:
     os.closerange(_FINDINGS + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 
 
-def _inner(fork: Fork, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
+def _inner(fork: ForkCommand, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
     folder = fork.folder
     kernel.die_with_parent()
     priority.yield_to_the_renderer(background=fork.background)

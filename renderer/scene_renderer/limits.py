@@ -4,13 +4,13 @@ import os
 import resource
 from contextlib import suppress
 
-from .protocol import Limits
+from .messages import JobLimits
 
 # Pending signals and timers: kernel memory that counts for the user, which may also run the service.
 _SIGNALS_WAITING = 1024
 
 
-def apply(limits: Limits, *, other_processes: int) -> None:
+def apply(limits: JobLimits, *, other_processes: int) -> None:
     """Limit this process and its children; lower existing limits are kept.
 
     `other_processes`: number of the user's other processes, since the kernel limits processes per user.

@@ -18,7 +18,7 @@ import av
 
 from . import mp4
 from .errors import SceneError, too_large
-from .protocol import InspectJob
+from .messages import InspectJob
 
 _SLICE, _KEY_SLICE, _INFORMATION = 1, 5, 6  # types of NAL units
 _UNIT_TYPE = 0x1F

@@ -13,10 +13,11 @@ from . import captions, errors, scene, settings, studio
 from .capture import CaptureRenderer
 from .encode import MovieEncoder
 from .errors import SceneError
-from .protocol import JobChannel, RenderJob
+from .messages import ListJob, RenderJob
+from .protocol import JobChannel
 
 
-def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
+def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     """Render the job's scene into its folder, or list the scenes, and report the outcome."""
     process = os.getpid()
     try:
@@ -30,7 +31,7 @@ def render(job: RenderJob, folder: Path, channel: JobChannel) -> None:
         channel.scenes(report) if isinstance(report, list) else channel.done(*report)
 
 
-def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, float, bool] | list[str]:
+def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tuple[int, float] | list[str]:
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
@@ -42,7 +43,7 @@ def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, flo
     np.random.seed()
     settings.fix(job)
     studio.open_to_scenes()
-    if job.class_name is None:
+    if isinstance(job, ListJob):
         return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
@@ -50,8 +51,8 @@ def _render(job: RenderJob, folder: Path, channel: JobChannel) -> tuple[int, flo
     renderer = _play(scene_class(), movie, job)
     channel.stage("finishing")
     movie.finish(renderer.file_writer.sound())
-    written = captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
-    return movie.frames, movie.frames / job.fps, written
+    captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
+    return movie.frames, movie.frames / job.fps
 
 
 def _play(playing: Scene, movie: MovieEncoder, job: RenderJob) -> CaptureRenderer:

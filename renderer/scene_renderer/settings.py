@@ -9,7 +9,7 @@ from typing import Any
 from manim import config
 from manim._config.utils import ManimConfig
 
-from .protocol import RenderJob
+from .messages import ListJob, RenderJob
 
 _FIXED: dict[str, Any] = {
     "format": "auto",
@@ -67,7 +67,7 @@ class SceneConfig(ManimConfig):
             super().update(obj)
 
 
-def fix(job: RenderJob) -> None:
+def fix(job: RenderJob | ListJob) -> None:
     """Apply the settings of the job and the service to the global configuration, and protect them."""
     sizes = {"pixel_width": job.width_px, "pixel_height": job.height_px, "frame_rate": job.fps}
     for name, value in (_FIXED | sizes).items():

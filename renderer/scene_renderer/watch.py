@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from . import mounts, process_tree
 from .disk_watch import DiskWatch
-from .protocol import Fork
+from .messages import ForkCommand, JobEndReason
 
 _INTERVAL_S = 0.2
 _REPORT_BYTES_MAX = 4096
@@ -24,13 +24,12 @@ _REPORT_BYTES_MAX = 4096
 
 @dataclass(frozen=True)
 class Findings:
-    """The peak memory of a job in bytes, and the limit that it has exceeded, if any.
+    """The limit that a job has exceeded, if any.
 
     The reason is ``no_room`` if the disk was full when the job's outputs were exported.
     """
 
-    reason: str | None = None
-    peak_bytes: int = 0
+    reason: JobEndReason | None = None
 
     @staticmethod
     def read(descriptor: int) -> "Findings":
@@ -45,7 +44,7 @@ class Findings:
         os.write(descriptor, json.dumps(vars(self)).encode() + b"\n")
 
 
-def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
+def watch(job: int, fork: ForkCommand, *, isolated: bool) -> Findings:
     """Return when process `job` has ended or the job has exceeded a limit.
 
     `isolated`: the job has its own process-id namespace and file system, which this process can see.
@@ -55,7 +54,7 @@ def watch(job: int, fork: Fork, *, isolated: bool) -> Findings:
     return _watch_isolated(ended, fork) if isolated else _watch_exposed(ended, fork)
 
 
-def _watch_isolated(ended: select.poll, fork: Fork) -> Findings:
+def _watch_isolated(ended: select.poll, fork: ForkCommand) -> Findings:
     """Count files as memory, by the statistics of their file system, whether mapped or not."""
     memory = _MemoryWatch(fork.memory_bytes, shared=False)
     while True:
@@ -63,23 +62,23 @@ def _watch_isolated(ended: select.poll, fork: Fork) -> Findings:
         files = mounts.used()
         # A scene that ran out of space fails for that reason, whatever it reports.
         if is_over or files.reason:
-            return Findings(files.reason, memory.peak_bytes)
+            return Findings(files.reason)
         if memory.is_exceeded(process_tree.in_namespace(), files.size_bytes):
-            return Findings("memory", memory.peak_bytes)
+            return Findings("memory")
 
 
-def _watch_exposed(ended: select.poll, fork: Fork) -> Findings:
+def _watch_exposed(ended: select.poll, fork: ForkCommand) -> Findings:
     memory = _MemoryWatch(fork.memory_bytes, shared=True)
     disk = DiskWatch(fork)
     disk.start()
     while not ended.poll(_INTERVAL_S * 1000):
         pids = list(process_tree.descendants(os.getpid()))
         if memory.is_exceeded(pids, 0):
-            return Findings("memory", memory.peak_bytes)
+            return Findings("memory")
         disk.note_written(pids)
         if disk.reason:
-            return Findings(disk.reason, memory.peak_bytes)
-    return Findings(None, memory.peak_bytes)
+            return Findings(disk.reason)
+    return Findings()
 
 
 class _MemoryWatch:
@@ -88,7 +87,6 @@ class _MemoryWatch:
     def __init__(self, limit_bytes: int, *, shared: bool) -> None:
         self._limit_bytes = limit_bytes
         self._shared = shared
-        self.peak_bytes = 0
 
     def is_exceeded(self, pids: list[int], in_files_bytes: int) -> bool:
         try:
@@ -98,5 +96,4 @@ class _MemoryWatch:
         used = in_files_bytes + sum(memory.total_bytes for memory in held.values())
         if used > self._limit_bytes:
             used = in_files_bytes + process_tree.proportional_bytes(held, shared=self._shared)
-        self.peak_bytes = max(self.peak_bytes, used)
         return used > self._limit_bytes

@@ -22,11 +22,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from . import cgroup, job, kernel, process_tree, sandbox
+from .messages import ForkCommand, KillCommand, PingCommand, ZygoteReport, parse_zygote_command
 from .priority import Session
-from .protocol import Fork, encode_line, parse_fork
+from .protocol import encode_line
 from .sandbox import Sandbox
 from .watch import Findings
 
@@ -69,7 +69,6 @@ def run(
     _send(
         {
             "type": "ready",
-            "pid": os.getpid(),
             "manim": version("manim"),
             "python": sys.version.split()[0],
             "layers": sorted(found.layers),
@@ -107,7 +106,7 @@ def _await_single_thread() -> None:
         time.sleep(0.005)
 
 
-def _send(message: dict[str, Any]) -> None:
+def _send(message: ZygoteReport) -> None:
     line = encode_line(message)
     while line:
         line = line[os.write(1, line) :]
@@ -117,7 +116,7 @@ def _send(message: dict[str, Any]) -> None:
 class _Running:
     """The running job: its process, and the pipe of its watch."""
 
-    fork: Fork
+    fork: ForkCommand
     pid: int
     findings: int
 
@@ -169,20 +168,19 @@ class _Zygote:
 
     def _obey(self, line: bytes) -> None:
         try:
-            message = json.loads(line)
-            kind = message["type"]
-            if kind == "ping":
-                _send({"type": "pong"})
-            elif kind == "fork":
-                self._fork(parse_fork(message))
-            elif kind == "kill":
-                self._kill(message["job"])
-            else:
-                raise ValueError(f"unknown command {kind!r}")
+            command = parse_zygote_command(json.loads(line))
         except (KeyError, TypeError, ValueError) as error:
             _send({"type": "error", "message": f"not understood: {type(error).__name__}: {error}"})
+            return
+        match command:
+            case PingCommand():
+                _send({"type": "pong"})
+            case ForkCommand():
+                self._fork(command)
+            case KillCommand():
+                self._kill(command.job)
 
-    def _fork(self, fork: Fork) -> None:
+    def _fork(self, fork: ForkCommand) -> None:
         if self._running:
             message = f"job {self._running.fork.job} still runs; {fork.job} was not forked"
             _send({"type": "error", "message": message})
@@ -195,7 +193,6 @@ class _Zygote:
             job.live(fork, self._sandbox, zygote, writer, self._entrance)
         os.close(writer)
         self._running = _Running(fork, pid, reader)
-        _send({"type": "forked", "job": fork.job})
 
     def _kill(self, name: str) -> None:
         if self._running and self._running.fork.job == name:
@@ -205,7 +202,7 @@ class _Zygote:
         """Reap ended children. When the job's outer process has ended, kill the remaining processes."""
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
@@ -224,7 +221,6 @@ class _Zygote:
                         "exitCode": code if code >= 0 else None,
                         "signal": _signal_name(-code) if code < 0 else None,
                         "reason": found.reason,
-                        "peakMemoryBytes": max(found.peak_bytes, usage.ru_maxrss * 1024),
                     }
                 )
 

@@ -1,9 +1,26 @@
 import { createServer } from 'node:http';
 import { server as createHapi } from '@hapi/hapi';
 import Joi from 'joi';
-import { type RenderRequest, renderRequestSchema } from '../../lib/index.ts';
+import { ASPECT_RATIOS, QUALITIES, type RenderRequest } from '../../lib/index.ts';
 
 const ARTIFACTS = 'http://127.0.0.1:8080/artifacts/01a201c05c7b00453407bd7b5e7d62449c0bc62c4bfb66c9';
+
+/** The rules of a render request, as a hapi application states them. */
+const REQUEST = Joi.object({
+  code: Joi.string().required(),
+  className: Joi.string()
+    .pattern(/^[A-Za-z_][A-Za-z0-9_]*$/)
+    .required(),
+  quality: Joi.string()
+    .valid(...QUALITIES)
+    .default('medium'),
+  aspectRatio: Joi.string()
+    .valid(...ASPECT_RATIOS)
+    .default('16:9'),
+  fps: Joi.number().integer().min(1),
+  metadata: Joi.any(),
+  webhookUrl: Joi.string().uri({ scheme: 'https' }).allow(null),
+});
 
 /** The response for every job; as large as that of a stored job. */
 const COMPLETED = {
@@ -43,7 +60,7 @@ export async function startHapi(add: (request: RenderRequest) => Promise<unknown
     {
       method: 'POST',
       path: '/api/v2/render',
-      options: { auth: 'any', validate: { payload: renderRequestSchema, options: { convert: false } } },
+      options: { auth: 'any', validate: { payload: REQUEST, options: { convert: false } } },
       async handler(request, h) {
         await add(request.payload as RenderRequest);
         return h.response({ jobId: 'none', status: 'queued', endpoint: 'render' }).code(202);

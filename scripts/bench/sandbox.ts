@@ -3,10 +3,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { systemClock } from '../../lib/clock.ts';
 import { filesOf } from '../../lib/render/end/collect.ts';
 import { JobChannel } from '../../lib/render/run/job-channel.ts';
-import { DEFAULT_LIMITS } from '../../lib/render/run/limits.ts';
-import type { RendererJob } from '../../lib/render/run/protocol.ts';
+import { DEFAULT_LIMITS, jobLimits } from '../../lib/render/run/limits.ts';
+import type { RendererJob } from '../../lib/render/run/messages.ts';
 import {
   findLauncher,
   type Launcher,
@@ -34,7 +35,7 @@ const JOB: RendererJob = {
   heightPx: 72,
   fps: 1,
   previewIntervalMs: 0,
-  limits: DEFAULT_LIMITS,
+  limits: jobLimits(DEFAULT_LIMITS),
 };
 
 interface Candidate {
@@ -89,7 +90,11 @@ async function start(parent: string, name: string, launcher: Launcher, layers: s
     cgroup: false,
   });
   for (const layer of LAYERS) if (!layers.includes(layer)) line.args.push('--without', layer);
-  const [zygote, ready] = await Zygote.start(line, { onLog: console.error, silenceTimeoutMs: 60_000 });
+  const [zygote, ready] = await Zygote.start(line, {
+    onLog: console.error,
+    silenceTimeoutMs: 60_000,
+    clock: systemClock,
+  });
   const missing = layers.filter((layer) => !ready.layers.includes(layer));
   if (missing.length > 0) throw new Error(`${missing.join(', ')} can't be used on this machine`);
   return { name, folder, zygote, timesMs: [] };
@@ -105,6 +110,7 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
     folder,
     uid,
     job: JOB,
+    clock: systemClock,
     onReport: (report) => {
       if (report.type === 'done') failure = undefined;
       else if (report.type === 'failed') failure = report.error;
@@ -114,6 +120,7 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
   const seen = seenInWork(launcher, candidate.folder, folder);
   const socket = JobChannel.pathIn(seen);
   await candidate.zygote.run({
+    type: 'fork',
     ...{ job: `${turn}`, folder: seen, socket, memoryBytes, diskBytes, files, fileSizeBytes },
     background: false,
     ...filesOf('render', DEFAULT_LIMITS),

@@ -67,6 +67,7 @@ async function deliver(path: string, hosts: string[], receiver: Receiver) {
   const toReceive = hosts.filter((host) => host.endsWith(`:${receiver.quickPort}`)).length;
   const outbound = new OutboundThread({
     options: { allowNetworks: ['127.0.0.0/8'], ca: receiver.ca, resolve: async () => ['127.0.0.1'] },
+    clock: systemClock,
     logger: silentLogger,
   });
   outbound.start();

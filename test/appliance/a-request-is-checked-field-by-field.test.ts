@@ -8,7 +8,7 @@ const ASPECT_RATIO = 'aspectRatio must be one of: 16:9, 9:16';
 const FPS = 'fps must be a positive integer';
 const WEBHOOK_URL = 'webhookUrl must be an https:// URL';
 
-/** A body, or what is changed of a valid one, and the `error` that answers it. */
+/** An invalid body and the `error` of its response. */
 const REFUSED: [body: unknown, error: string][] = [
   [{}, CODE],
   [{ className: 'Scene1' }, CODE],
@@ -48,12 +48,12 @@ const REFUSED: [body: unknown, error: string][] = [
   ['{"code":"x","className":"A","__proto__":{"code":"y"}}', '__proto__ is not allowed'],
   ['{"className":"A","__proto__":{"code":"y"}}', CODE],
   ['{"code":"x","className":"A","constructor":1}', 'constructor is not allowed'],
-  // The first broken rule in the order of the fields is the answer, unknown properties come last.
+  // Errors are reported in the order of the fields, unknown properties last.
   [{ codec: 1, fps: 0, quality: 'x', className: '', code: '' }, CODE],
   [{ codec: 1, fps: 0, quality: 'x', className: '', code: 'x' }, CLASS_NAME],
   [{ codec: 1, webhookUrl: 1, fps: 0, ...VALID }, FPS],
   [{ codec: 1, webhookUrl: 1, ...VALID }, WEBHOOK_URL],
-  // Of several members of one name, the last counts.
+  // Of several members with the same name, the last counts.
   ['{"code":"x","code":"","className":"A"}', CODE],
 ];
 
@@ -79,7 +79,7 @@ const ACCEPTED: unknown[] = [
   '{"c\\u006fde":"x","className":"A"}',
 ];
 
-t.test('a request that breaks a rule gets 400 with the words of the contract', async (t) => {
+t.test('an invalid request gets 400 with the contract’s message', async (t) => {
   const { post } = await listeningAppliance(t);
   for (const [body, error] of REFUSED) {
     const { status, json } = await post(body);
@@ -88,7 +88,7 @@ t.test('a request that breaks a rule gets 400 with the words of the contract', a
   }
 });
 
-t.test('a request that keeps all rules gets 202 with the id of its job', async (t) => {
+t.test('a valid request gets 202 with the id of its job', async (t) => {
   const { post } = await listeningAppliance(t);
   for (const body of ACCEPTED) {
     const { status, json } = await post(body);

@@ -33,13 +33,13 @@ t.test('a key that is missing, malformed or unknown gets 401', async (t) => {
   }
 });
 
-t.test('a client that waits for leave to send its body gets 401 instead', async (t) => {
+t.test('a client that waits for 100 Continue gets 401 instead', async (t) => {
   const { port } = await listeningAppliance(t);
   const head = 'POST /api/v2/render HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
   t.match(await exchange({ port }, head), /^HTTP\/1\.1 401 /);
 });
 
-t.test('the name of the scheme has no case', async (t) => {
+t.test('the authentication scheme is case-insensitive', async (t) => {
   const { ask, key } = await listeningAppliance(t);
   for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
     t.equal(
@@ -50,7 +50,7 @@ t.test('the name of the scheme has no case', async (t) => {
   }
 });
 
-t.test('the key is asked for before anything else is looked at', async (t) => {
+t.test('the key is checked before anything else', async (t) => {
   const { ask } = await listeningAppliance(t);
   const requests: [string, string, (string | undefined)?][] = [
     ['GET', '/api/v2/me'],
@@ -73,7 +73,7 @@ t.test('the key is asked for before anything else is looked at', async (t) => {
   }
 });
 
-t.test('the key is asked for first by a server that an embedder makes', async (t) => {
+t.test('the key is checked first on an embedder’s server', async (t) => {
   const unused = () => Promise.reject(new Error('not asked for'));
   const options: RenderApiOptions = {
     service: { enqueue: unused, get: unused, balance: unused },
@@ -98,10 +98,10 @@ t.test('the key is asked for first by a server that an embedder makes', async (t
     const { status, json } = await send(Number(hapi.info.port), target, {});
     t.strictSame({ status, json }, { status: 401, json: UNAUTHORIZED }, target);
   }
-  t.equal((await send(Number(hapi.info.port), '/%zz', {})).status, 400, 'its other paths are its own');
+  t.equal((await send(Number(hapi.info.port), '/%zz', {})).status, 400, 'other paths are not affected');
 });
 
-t.test('a revoked key is refused from the next request on', async (t) => {
+t.test('a revoked key is rejected from the next request on', async (t) => {
   const { askAs, newKey, installation } = await listeningAppliance(t);
   const key = await newKey('eve@example.org');
   t.equal((await askAs(key, '/api/v2/me')).status, 200);
@@ -110,7 +110,7 @@ t.test('a revoked key is refused from the next request on', async (t) => {
   t.strictSame((await askAs(key, '/api/v2/me')).json, UNAUTHORIZED);
 });
 
-t.test('a broken cookie changes nothing', async (t) => {
+t.test('an invalid cookie is ignored', async (t) => {
   const { ask, askAs, key } = await listeningAppliance(t);
   const headers = { cookie: 'a="b; =;;,' };
   t.equal((await ask('/api/v2/me', { headers })).status, 401);

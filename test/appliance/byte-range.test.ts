@@ -1,7 +1,7 @@
 import t from 'tap';
 import { byteRangeOf } from '../../appliance/http/byte-range.ts';
 
-t.test('a single range is the part of the file that it names', async (t) => {
+t.test('a single range is parsed', async (t) => {
   t.strictSame(byteRangeOf('bytes=0-0', 10), { start: 0, end: 0 });
   t.strictSame(byteRangeOf('bytes=2-5', 10), { start: 2, end: 5 });
   t.strictSame(byteRangeOf('bytes=2-', 10), { start: 2, end: 9 });
@@ -17,7 +17,7 @@ t.test('a range beyond the end is unsatisfiable', async (t) => {
   t.equal(byteRangeOf('bytes=-1', 0), 'unsatisfiable');
 });
 
-t.test('what makes no sense, and several ranges, mean the whole file', async (t) => {
+t.test('an invalid header and several ranges mean the whole file', async (t) => {
   const headers = [
     undefined,
     '',

@@ -8,7 +8,7 @@ import { IDLE_PYTHON } from './listening-appliance.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'appliance', 'main.ts');
 
-/** Of our own variables only those that a test sets. */
+/** The environment without variables of Scenepress and of the test runner. */
 const OTHER_VARIABLES = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS)/.test(name)),
 );
@@ -21,9 +21,9 @@ export interface Ended {
 
 export interface CommandOptions {
   env?: Record<string, string>;
-  /** With the renderer that the set-up made, instead of one whose jobs never begin. */
+  /** Uses the real renderer instead of one whose jobs never begin. */
   renders?: boolean;
-  /** A program that runs it: its name and arguments. */
+  /** A program that runs the command: its name and arguments. */
   launcher?: string[];
   cwd?: string;
   /** Where `serve` logs, when not on standard error. */
@@ -44,7 +44,7 @@ function start(
   });
 }
 
-/** Runs `scenepress` with these arguments to its end. */
+/** Runs `scenepress` with these arguments until it exits. */
 export async function scenepress(args: string[], options?: CommandOptions): Promise<Ended> {
   const child = start(args, options);
   child.stdin.end(options?.stdin ?? '');
@@ -56,7 +56,7 @@ export async function scenepress(args: string[], options?: CommandOptions): Prom
   return { code: code as number | null, stdout, stderr };
 }
 
-/** Presses Ctrl-C, for the whole process group, as soon as standard error matches; then waits for its end. */
+/** Sends SIGINT to the process group, as Ctrl-C does, once standard error matches, and waits until it exits. */
 export async function interrupted(args: string[], when: RegExp, options?: CommandOptions): Promise<Ended> {
   const child = start(args, options);
   child.stdin.end();
@@ -76,13 +76,13 @@ export interface Serving {
   pid: number;
   port: number;
   url: string;
-  /** Everything on standard output and error so far. */
+  /** The output so far. */
   stdout: () => string;
   stderr: () => string;
   /** Resolves when standard output or error matches. */
   says: (pattern: RegExp) => Promise<void>;
   kill: (signal: NodeJS.Signals) => void;
-  /** Resolves with its exit code when it has ended. */
+  /** Resolves with the exit code. */
   ended: Promise<number | null>;
 }
 

@@ -20,7 +20,7 @@ function place(t: Test) {
   return { archive, rendererDir, dataDir, roots };
 }
 
-t.test('what the doctor unpacks for itself is gone after it', { skip }, async (t) => {
+t.test('a root that the doctor unpacks is removed when it ends', { skip }, async (t) => {
   const { archive, rendererDir, dataDir, roots } = place(t);
   const root = await rootForCommand({ rendererDir, dataDir }, { lasting: false, archive });
   await root?.start(SILENT);
@@ -29,19 +29,19 @@ t.test('what the doctor unpacks for itself is gone after it', { skip }, async (t
   t.strictSame(roots(), []);
 });
 
-t.test('what render unpacks stays, and the doctor uses it', { skip }, async (t) => {
+t.test('a root that render unpacks is kept, and the doctor uses it', { skip }, async (t) => {
   const { archive, rendererDir, dataDir } = place(t);
   const lasting = await rootForCommand({ rendererDir, dataDir }, { lasting: true, archive });
   await lasting?.start(SILENT);
   await lasting?.end();
   const root = await rootForCommand({ rendererDir, dataDir }, { lasting: false, archive });
-  await root?.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
+  await root?.start({ ...SILENT, onProgress: () => t.fail('the root was unpacked again') });
   await root?.end();
   t.ok(root && existsSync(root.path));
   await lasting?.flushed;
 });
 
-t.test('the doctor uses the root of the service, where that has one', { skip }, async (t) => {
+t.test('the doctor uses the root of the service if there is one', { skip }, async (t) => {
   const { archive, dataDir } = place(t);
   mkdirSync(dataDir);
   const served = new UnpackedRoot({ archive, folder: join(dataDir, 'renderer') });
@@ -54,7 +54,7 @@ t.test('the doctor uses the root of the service, where that has one', { skip }, 
   t.ok(existsSync(served.path));
 });
 
-t.test('one that another process has begun to use is left', { skip }, async (t) => {
+t.test('a root in use by another process is not removed', { skip }, async (t) => {
   const { archive, rendererDir, dataDir } = place(t);
   const root = await rootForCommand({ rendererDir, dataDir }, { lasting: false, archive });
   await root?.start(SILENT);
@@ -66,7 +66,7 @@ t.test('one that another process has begun to use is left', { skip }, async (t) 
   other.stop();
 });
 
-t.test('where /tmp is mounted noexec, programs go beside the renderer', { skip: noMounts() }, (t) => {
+t.test('programs are put beside the renderer if /tmp is mounted noexec', { skip: noMounts() }, (t) => {
   const TMPDIR = t.testdir({ 'a folder': {} });
   const source = `
     import { programsFolder } from ${JSON.stringify(pathToFileURL(OWN_ROOT))};

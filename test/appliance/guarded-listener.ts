@@ -11,11 +11,11 @@ import { TestAuthority } from '../fixtures/certificates.ts';
 import { openSocket, type Target } from '../fixtures/raw-http.ts';
 import { temporaryFolder } from './listening-appliance.ts';
 
-/** What `/large` answers: more than the kernel buffers on both sides. */
+/** The size of the response of `/large`: more than the kernel buffers on both sides. */
 export const LARGE_BYTES: number = 64 * 1024 * 1024;
 
-const ROOMY = { total: 1_000, perAddress: 1_000 };
-const HASTY = {
+const NO_CAPS = { total: 1_000, perAddress: 1_000 };
+const SHORT_TIMEOUTS = {
   headersTimeout: 300,
   requestTimeout: 300,
   connectionsCheckingInterval: 50,
@@ -31,15 +31,15 @@ export interface GuardedListener {
   open: (from?: string) => Promise<Socket>;
 }
 
-/** A hapi server on a guarded listener of short time limits. `/` answers at once, `/never` not at all. */
+/** A hapi server on a guarded listener with short timeouts. `/` responds immediately, `/never` never. */
 export async function guardedListener(
   t: Test,
-  { secure = false, caps = ROOMY, ...options }: Partial<ConnectionsOptions> & { secure?: boolean } = {},
+  { secure = false, caps = NO_CAPS, ...options }: Partial<ConnectionsOptions> & { secure?: boolean } = {},
 ): Promise<GuardedListener> {
   const certificate = secure && new TestAuthority(await temporaryFolder(t)).issue(['127.0.0.1']);
   const listening = createListener(
     certificate ? { options: certificate, onChange: () => {} } : undefined,
-    HASTY,
+    SHORT_TIMEOUTS,
   );
   const hapi = createHapi({ host: '127.0.0.1', port: 0, ...listening, debug: false });
   hapi.route([
@@ -62,7 +62,7 @@ export async function guardedListener(
   return { target, connections, listener: hapi.listener, hapi, open };
 }
 
-/** Resolves when so many connections are open; rejects when that takes too long. */
+/** Resolves when `count` connections are open; rejects after 20 seconds. */
 export async function openConnections(connections: Connections, count: number): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (connections.counts.open !== count) {
@@ -71,7 +71,7 @@ export async function openConnections(connections: Connections, count: number): 
   }
 }
 
-/** The status that a GET on this connection is answered with; undefined when it is closed instead. */
+/** The status of a GET on this connection; undefined if the connection is closed instead. */
 export async function statusOn(socket: Socket, path = '/'): Promise<string | undefined> {
   if (socket.destroyed || !socket.writable) return undefined;
   socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);

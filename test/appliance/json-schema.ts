@@ -1,13 +1,13 @@
 type Schema = Record<string, unknown>;
 
-/** What of an OpenAPI document the tests look at. */
+/** The parts of an OpenAPI document that tests read. */
 export interface Document {
   paths: Record<string, Record<string, { responses: Record<string, { content: Content }> }>>;
   components: { schemas: Record<string, Schema> };
 }
 type Content = Record<'application/json', { schema: { $ref: string } }>;
 
-/** The schema of the answer to a request; an error when the document has no such answer. */
+/** The schema of a response; throws if the document has no such response. */
 export function answerSchema(
   { paths, components }: Document,
   method: string,
@@ -16,21 +16,21 @@ export function answerSchema(
 ): Schema {
   const reference = paths[path]?.[method]?.responses[status]?.content['application/json'].schema.$ref;
   const schema = components.schemas[reference?.split('/').at(-1) ?? ''];
-  if (!schema) throw new Error(`${method} ${path} has no answer ${status} in the document`);
+  if (!schema) throw new Error(`${method} ${path} has no response ${status} in the document`);
   return schema;
 }
 
 const NOTES = new Set(['description', 'default', 'format']);
 
 /**
- * What is wrong with a value by a JSON Schema (the part of it that the OpenAPI document uses); nothing when the list
- * is empty. A keyword it doesn't know is an error, so that no rule is passed over.
+ * Validates a value against a JSON Schema, as far as the OpenAPI document uses it, and returns the violations. An
+ * unknown keyword throws, so that no rule is skipped.
  */
 export function violations(schema: Schema, value: unknown, at = '$'): string[] {
   return Object.entries(schema).flatMap(([keyword, rule]) => {
     if (NOTES.has(keyword)) return [];
     const check = KEYWORDS[keyword];
-    if (!check) throw new Error(`the schema keyword ${keyword} isn't known here`);
+    if (!check) throw new Error(`the schema keyword ${keyword} isn't supported`);
     return check(rule as never, value, at, schema);
   });
 }
@@ -39,11 +39,11 @@ type Check = (rule: never, value: unknown, at: string, schema: Schema) => string
 
 const KEYWORDS: Record<string, Check> = {
   type: (rule: string | string[], value, at) =>
-    [rule].flat().some((type) => hasType(type, value)) ? [] : [`${at} is no ${rule}`],
+    [rule].flat().some((type) => hasType(type, value)) ? [] : [`${at} is not of type ${rule}`],
   enum: (rule: unknown[], value, at) => (rule.includes(value) ? [] : [`${at} is none of ${rule}`]),
   const: (rule: unknown, value, at) => (rule === value ? [] : [`${at} isn't ${rule}`]),
   anyOf: (rule: Schema[], value, at) =>
-    rule.some((schema) => violations(schema, value, at).length === 0) ? [] : [`${at} fits no alternative`],
+    rule.some((schema) => violations(schema, value, at).length === 0) ? [] : [`${at} matches no alternative`],
   minimum: (rule: number, value, at) =>
     typeof value === 'number' && value < rule ? [`${at} is below ${rule}`] : [],
   minLength: (rule: number, value, at) =>

@@ -27,7 +27,7 @@ export interface Request {
   body?: string | Buffer;
 }
 
-/** A really listening appliance. Its renders never begin, unless `renders` says so. */
+/** An appliance that listens on a port. Its renders never begin unless `renders` is set. */
 export interface ListeningAppliance {
   url: string;
   port: number;
@@ -36,11 +36,11 @@ export interface ListeningAppliance {
   dataDir: string;
   /** A live key with credits. */
   key: string;
-  /** What was logged, as text. */
+  /** The log so far. */
   log: () => string;
-  /** A request as it stands: nothing is normalised, nothing added but what HTTP needs. */
+  /** Sends a request as given: its path is not normalised, and only headers that HTTP requires are added. */
   ask: (path: string, request?: Request) => Promise<Answer>;
-  /** A request with the live key. */
+  /** Sends a request with a key. */
   askAs: (key: string, path: string, request?: Request) => Promise<Answer>;
   /** POSTs a body to the render endpoint with the live key. */
   post: (body: unknown, headers?: Record<string, string>) => Promise<Answer>;
@@ -111,7 +111,7 @@ export async function listeningAppliance(
   };
 }
 
-/** Sends a request to a port of this machine. */
+/** Sends a request to a local port. */
 export async function send(
   port: number,
   path: string,
@@ -138,5 +138,5 @@ export async function send(
   return promise;
 }
 
-/** A request that is accepted. */
+/** A valid request. */
 export const VALID = { code: 'from manim import *', className: 'Scene1' };

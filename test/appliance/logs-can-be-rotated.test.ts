@@ -8,11 +8,11 @@ import { send, temporaryFolder } from './listening-appliance.ts';
 
 const POLL_MS = 20;
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await delay(POLL_MS);
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(POLL_MS);
 }
 
-t.test('a log file is reopened on SIGHUP, and by itself when it was moved', async (t) => {
+t.test('a log file is reopened on SIGHUP, and without a signal after it was moved', async (t) => {
   const folder = await temporaryFolder(t);
   const file = join(folder, 'scenepress.log');
   const server = await serve(t, ['--data-dir', join(folder, 'data'), '--log-file', file], { logFile: file });
@@ -37,7 +37,7 @@ t.test('a log file is reopened on SIGHUP, and by itself when it was moved', asyn
   t.match(logs(file), '"msg":"stopped"');
 });
 
-t.test('a log file that can’t be opened stops the start', async (t) => {
+t.test('the service does not start if its log file cannot be opened', async (t) => {
   const folder = await temporaryFolder(t);
   const { code, stderr } = await scenepress(
     ['serve', '--data-dir', folder, '--log-file', join(folder, 'nowhere', 'log')],

@@ -5,7 +5,7 @@ import { loadConfig } from '../../appliance/config/config.ts';
 import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
 import { temporaryFolder } from './listening-appliance.ts';
 
-t.test('without any, there are defaults', async (t) => {
+t.test('options have defaults', async (t) => {
   t.match(loadConfig({ flags: {}, env: {} }), {
     host: '127.0.0.1',
     port: 8080,
@@ -18,7 +18,7 @@ t.test('without any, there are defaults', async (t) => {
   });
 });
 
-t.test('flags beat the environment, which beats the file, which beats defaults', async (t) => {
+t.test('flags override the environment, which overrides the file, which overrides defaults', async (t) => {
   const config = join(await temporaryFolder(t), 'scenepress.json');
   await writeFile(config, JSON.stringify({ port: 1, host: 'file', dataDir: 'file', freeCredits: 7 }));
   const env = {
@@ -29,11 +29,11 @@ t.test('flags beat the environment, which beats the file, which beats defaults',
   };
   const loaded = loadConfig({ flags: { port: '3' }, env });
   t.match(loaded, { port: 3, host: 'env', dataDir: 'file', freeCredits: 7, drainSeconds: 30 });
-  t.equal(loaded.workers, undefined, 'an empty variable is none');
+  t.equal(loaded.workers, undefined, 'an empty variable counts as unset');
   t.equal(loadConfig({ flags: { config }, env: {} }).port, 1);
 });
 
-t.test('networks are a list, with commas or as JSON', async (t) => {
+t.test('networks are a comma-separated list or a JSON array', async (t) => {
   const expected = ['10.1.0.0/16', 'fd00::/8'];
   const env = { SCENEPRESS_WEBHOOKS_ALLOW_NETWORKS: '10.1.0.0/16, fd00::/8' };
   t.same(loadConfig({ flags: {}, env }).webhooksAllowNetworks, expected);
@@ -43,7 +43,7 @@ t.test('networks are a list, with commas or as JSON', async (t) => {
   t.same(loadConfig({ flags: {}, env: {} }).webhooksAllowNetworks, []);
 });
 
-t.test('values are what they are meant to be', async (t) => {
+t.test('values are converted to the type of their option', async (t) => {
   const { port, trustProxy, publicUrl, creditsPerSecond } = loadConfig({
     flags: {},
     env: {
@@ -60,7 +60,7 @@ t.test('values are what they are meant to be', async (t) => {
   t.strictSame(creditsPerSecond, { low: 1, medium: 2, high: 3, twok: 4, fourk: 0.5 });
 });
 
-t.test('a value that is not allowed is refused by name, with what is allowed', async (t) => {
+t.test('an invalid value is rejected with the option’s name and the allowed values', async (t) => {
   const wrong: [string, string][] = [
     ['SCENEPRESS_PORT', 'eighty'],
     ['SCENEPRESS_PORT', '65536'],
@@ -79,12 +79,12 @@ t.test('a value that is not allowed is refused by name, with what is allowed', a
   t.throws(() => loadConfig({ flags: { dataDir: '', port: 'x' }, env: {} }), { message: /^--\w/ });
 });
 
-t.test('a secret that is not allowed is not repeated', async (t) => {
+t.test('an invalid secret is not printed', async (t) => {
   const message = 'SCENEPRESS_MASTER_KEY must be 64 hexadecimal digits.';
   t.throws(() => loadConfig({ flags: {}, env: { SCENEPRESS_MASTER_KEY: 'hunter2' } }), { message });
 });
 
-t.test('a file that is no configuration is refused', async (t) => {
+t.test('an invalid configuration file is rejected', async (t) => {
   const config = join(await temporaryFolder(t), 'scenepress.json');
   const load = () => loadConfig({ flags: { config }, env: {} });
   t.throws(load, { message: /can't be read/ }, 'missing');
@@ -98,7 +98,7 @@ t.test('a file that is no configuration is refused', async (t) => {
   t.throws(load, { message: /"port" in .* must be a whole number/ });
 });
 
-t.test('every option has a variable of its own', async (t) => {
+t.test('every option has its own environment variable', async (t) => {
   const variables = Object.keys(OPTIONS).map(variableOf);
   t.equal(new Set(variables).size, variables.length);
   t.ok(variables.every((variable) => /^SCENEPRESS_[A-Z_]+$/.test(variable)));

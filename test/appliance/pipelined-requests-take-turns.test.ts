@@ -6,7 +6,7 @@ import { Turns } from '../../appliance/edge/turns.ts';
 
 const REQUEST = 'GET /big HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A server that begins requests in turns and answers one when it is told to. */
+/** A server that handles requests in turns and leaves the responses to the test. */
 async function serving(t: Test) {
   const begun: ServerResponse[] = [];
   const turns = new Turns();
@@ -30,7 +30,7 @@ async function serving(t: Test) {
   return { begun, client, until };
 }
 
-t.test('of the requests that a client has sent ahead, one is under way', async (t) => {
+t.test('pipelined requests are handled one at a time', async (t) => {
   const { begun, client, until } = await serving(t);
   const socket = client();
   let answers = '';
@@ -52,7 +52,7 @@ t.test('of the requests that a client has sent ahead, one is under way', async (
   await until(() => begun.length === 51);
 });
 
-t.test('a connection with hundreds of requests sent ahead is closed, and others are served', async (t) => {
+t.test('a connection with hundreds of pipelined requests is closed, and others are served', async (t) => {
   const { begun, client, until } = await serving(t);
   const socket = client();
   socket.write(REQUEST.repeat(500));
@@ -63,7 +63,7 @@ t.test('a connection with hundreds of requests sent ahead is closed, and others 
   await until(() => begun.length === 2);
 });
 
-t.test('what waits on a connection that is closed never begins', async (t) => {
+t.test('requests that wait on a closed connection never start', async (t) => {
   const { begun, client, until } = await serving(t);
   const socket = client();
   socket.write(REQUEST.repeat(3));

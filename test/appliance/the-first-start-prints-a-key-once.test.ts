@@ -6,7 +6,7 @@ import { send, temporaryFolder } from './listening-appliance.ts';
 
 const KEY = /svc_live_[0-9a-f]{48}/;
 
-t.test('the first start prints a key that works, the next prints none', async (t) => {
+t.test('the first start prints a valid key, the next prints none', async (t) => {
   const dataDir = await temporaryFolder(t);
   const first = await serve(t, ['--data-dir', dataDir]);
   const key = KEY.exec(first.stdout())?.[0] ?? '';
@@ -28,7 +28,7 @@ t.test('the first start prints a key that works, the next prints none', async (t
   t.equal((await send(second.port, '/api/v2/me', { headers })).status, 200);
 });
 
-t.test('the command that it prints can be run as it is', async (t) => {
+t.test('the printed command works as it is', async (t) => {
   const { stdout, port } = await serve(t, ['--data-dir', await temporaryFolder(t)]);
   const [, authorization = '', body = ''] =
     /curl \S+\/api\/v2\/render -H 'Authorization: (.*?)' .* -d '(.*)'$/m.exec(stdout()) ?? [];
@@ -36,7 +36,7 @@ t.test('the command that it prints can be run as it is', async (t) => {
   t.equal(status, 202);
 });
 
-t.test('who has made an account before gets no other', async (t) => {
+t.test('the first start creates no account if there is one', async (t) => {
   const dataDir = await temporaryFolder(t);
   await scenepress(['account', 'create', 'ada@example.org', '--data-dir', dataDir]);
   const { stdout } = await serve(t, ['--data-dir', dataDir]);
@@ -46,7 +46,7 @@ t.test('who has made an account before gets no other', async (t) => {
   t.equal((JSON.parse(accounts) as unknown[]).length, 1);
 });
 
-t.test('on loopback the start says how to open it to the network', async (t) => {
+t.test('a start on loopback explains how to listen on the network', async (t) => {
   const { stdout } = await serve(t, ['--data-dir', await temporaryFolder(t)]);
   t.match(stdout(), 'SCENEPRESS_HOST=0.0.0.0');
   t.match(stdout(), 'SCENEPRESS_PUBLIC_URL');
@@ -55,7 +55,7 @@ t.test('on loopback the start says how to open it to the network', async (t) => 
   t.match(open.stdout(), `http://localhost:${open.port}`);
 });
 
-t.test('the full key is in no file', async (t) => {
+t.test('the full key is not stored in any file', async (t) => {
   const dataDir = await temporaryFolder(t);
   const server = await serve(t, ['--data-dir', dataDir]);
   const key = KEY.exec(server.stdout())?.[0] ?? 'no key';

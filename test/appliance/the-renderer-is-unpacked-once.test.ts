@@ -35,7 +35,7 @@ function place(t: Test): { packed: string; folder: string } {
 
 interface Program {
   child: ChildProcess;
-  /** Resolves when it says so next; rejects when it says something else. */
+  /** Resolves when the next line is this one; rejects if it is another. */
   says: (line: string) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-t.test('a root is unpacked, readable to everyone, and not a second time', { skip }, async (t) => {
+t.test('a root is unpacked once and readable by everyone', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const umask = process.umask(0o077);
@@ -61,18 +61,18 @@ t.test('a root is unpacked, readable to everyone, and not a second time', { skip
   const root = new UnpackedRoot({ archive, folder });
   const parts: number[] = [];
   await root.start({ ...SILENT, onProgress: (part) => parts.push(part) });
-  t.equal(parts.at(-1), 1, 'its progress is told to the end');
+  t.equal(parts.at(-1), 1, 'progress is reported to the end');
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello');
   t.equal(statSync(join(root.path, 'etc/hello')).mode & 0o777, 0o644);
   t.notOk(existsSync(join(root.path, '.tools')));
   await root.flushed;
   root.stop();
   const again = new UnpackedRoot({ archive, folder });
-  await again.start({ ...SILENT, onProgress: () => t.fail('it is unpacked again') });
+  await again.start({ ...SILENT, onProgress: () => t.fail('the root was unpacked again') });
   again.stop();
 });
 
-t.test('what tar leaves unread, because it has ended, keeps nobody waiting', async (t) => {
+t.test('input that tar leaves unread when it exits does not block', async (t) => {
   const ended = spawn('true', { stdio: ['pipe', 'ignore', 'pipe'] });
   await once(ended, 'close');
   const input = inputOf(ended);
@@ -80,7 +80,7 @@ t.test('what tar leaves unread, because it has ended, keeps nobody waiting', asy
   t.ok(input.writableFinished);
 });
 
-t.test('of two starts at once, one unpacks and the other waits', { skip }, async (t) => {
+t.test('of two concurrent starts, one unpacks and the other waits', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const { file } = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const first = start(t, file, folder, 'stop');
@@ -93,23 +93,26 @@ t.test('of two starts at once, one unpacks and the other waits', { skip }, async
   await Promise.all([end(first.child), end(second.child)]);
 });
 
-t.test('a start that was killed while it unpacked is repaired by the next one', { skip }, async (t) => {
+t.test('the next start replaces a root whose unpacking was killed', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const killed = start(t, archive.file, folder, 'stop');
   await killed.says('unpacking');
   killed.child.kill('SIGKILL');
   await once(killed.child, 'close');
-  t.notOk(existsSync(join(folder, `root-${archive.name}`)), 'half a root has no name');
+  t.notOk(
+    existsSync(join(folder, `root-${archive.name}`)),
+    'an incomplete root does not have its final name',
+  );
   const root = new UnpackedRoot({ archive, folder });
   await root.start(SILENT);
   t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello');
-  await root.flushed; // The mark that says so is written beside, too.
-  t.strictSame(unfinished(folder), [], 'nothing of the first one is left');
+  await root.flushed; // The mark is written after the flush.
+  t.strictSame(unfinished(folder), [], 'nothing of the first attempt is left');
   root.stop();
 });
 
-t.test('one that a power cut may have left in pieces is unpacked again', { skip }, async (t) => {
+t.test('a root that a power cut may have left incomplete is unpacked again', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const root = new UnpackedRoot({ archive, folder });
@@ -135,14 +138,10 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
   t.strictSame(
     await start(),
     { unpacked: false, text: 'hello' },
-    'since this start of the machine it is whole',
+    'a root unpacked since this boot is complete',
   );
   await root.flushed;
-  t.equal(
-    readFileSync(mark, 'utf8'),
-    'flushed',
-    'what a killed process had not put on the disk is put there',
-  );
+  t.equal(readFileSync(mark, 'utf8'), 'flushed', 'a root that a killed process had not flushed is flushed');
 
   for (const text of ['6e7a3d9c-0d1c-4c5f-9a35-0f3f4d1e8b77', '']) {
     writeFileSync(join(root.path, 'etc/hello'), '');
@@ -155,7 +154,7 @@ t.test('one that a power cut may have left in pieces is unpacked again', { skip 
   await root.flushed;
 });
 
-t.test('one without a mark is left to the process that uses it', { skip }, async (t) => {
+t.test('a root without a mark is not replaced while another process uses it', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const { child, says } = start(t, archive.file, folder);
@@ -165,24 +164,28 @@ t.test('one without a mark is left to the process that uses it', { skip }, async
   const mark = `${root.path}.whole`;
   while (readFileSync(mark, 'utf8') !== 'flushed') await setTimeout(10);
   for (const i of [1, 2]) {
-    // Gone, because a version without marks took it away; or of another boot, on a machine with the same home.
+    // Removed by a version without marks, or written in another boot by a machine with the same home folder.
     rmSync(mark, { force: true });
     if (i === 2) writeFileSync(mark, '6e7a3d9c-0d1c-4c5f-9a35-0f3f4d1e8b77');
     writeFileSync(join(root.path, 'etc/hello'), 'in use');
     await root.start(SILENT);
     await root.flushed;
     t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'in use');
-    t.not(existsSync(mark) && readFileSync(mark, 'utf8'), 'flushed', 'nobody says that it is whole');
+    t.not(existsSync(mark) && readFileSync(mark, 'utf8'), 'flushed', 'it is not marked as complete');
     root.stop();
   }
   await end(child);
   await root.start(SILENT);
-  t.equal(readFileSync(join(root.path, 'etc/hello'), 'utf8'), 'hello', 'and unpacked once it is free');
+  t.equal(
+    readFileSync(join(root.path, 'etc/hello'), 'utf8'),
+    'hello',
+    'it is unpacked again once it is not in use',
+  );
   await root.flushed;
   root.stop();
 });
 
-t.test('one that could not be put on the disk is unpacked again', { skip }, async (t) => {
+t.test('a root that could not be flushed is unpacked again', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const root = new UnpackedRoot({ archive, folder });
@@ -205,7 +208,7 @@ t.test('one that could not be put on the disk is unpacked again', { skip }, asyn
   root.stop();
 });
 
-t.test('where boots have no id, it is on the disk before it is used', { skip }, async (t) => {
+t.test('without a boot id, a root is flushed before it is used', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello' });
   const withoutId = `
@@ -220,7 +223,7 @@ t.test('where boots have no id, it is on the disk before it is used', { skip }, 
   const options = ['--import', `data:text/javascript,${encodeURIComponent(withoutId)}`];
   const mark = join(folder, `root-${archive.name}.whole`);
   for (const expected of ['unpacking\nready\n', 'ready\n', 'unpacking\nready\n']) {
-    // Nothing else keeps the program running meanwhile.
+    // Nothing else keeps the program running during the flush.
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [...options, PROGRAM, archive.file, folder],
@@ -229,11 +232,11 @@ t.test('where boots have no id, it is on the disk before it is used', { skip }, 
     t.equal(stdout, expected, stderr);
     t.equal(status, 0);
     t.equal(readFileSync(mark, 'utf8'), 'flushed');
-    if (expected === 'ready\n') rmSync(mark); // And without a mark nothing says that it is whole.
+    if (expected === 'ready\n') rmSync(mark); // Without a mark the root counts as incomplete.
   }
 });
 
-t.test('unpacking can be ended, and leaves nothing', { skip }, async (t) => {
+t.test('unpacking can be aborted and leaves nothing', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello'.repeat(1_000_000) });
   const root = new UnpackedRoot({ archive, folder });
@@ -246,7 +249,7 @@ t.test('unpacking can be ended, and leaves nothing', { skip }, async (t) => {
   );
 });
 
-t.test('a damaged program is refused, and leaves no root', { skip }, async (t) => {
+t.test('a damaged program is rejected and leaves no root', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = packSmallRoot(packed, { 'etc/hello': 'hello'.repeat(1000) });
   const [{ offset, sizeBytes } = { offset: 0, sizeBytes: 0 }] = archive.segments;
@@ -260,7 +263,7 @@ t.test('a damaged program is refused, and leaves no root', { skip }, async (t) =
   t.notOk(existsSync(join(folder, `root-${archive.name}`)));
 });
 
-t.test('too little room is seen before, and said', { skip }, async (t) => {
+t.test('too little disk space is reported before unpacking', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const archive = { ...packSmallRoot(packed, {}), unpackedBytes: 1e15 };
   const expected = {
@@ -270,7 +273,7 @@ t.test('too little room is seen before, and said', { skip }, async (t) => {
   await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), expected);
 });
 
-t.test('other versions are removed once nobody uses them', { skip }, async (t) => {
+t.test('roots of other versions are removed once they are not in use', { skip }, async (t) => {
   const { packed, folder } = place(t);
   const old = packSmallRoot(packed, { 'etc/version': '1' });
   const { child, says } = start(t, old.file, folder);
@@ -280,7 +283,7 @@ t.test('other versions are removed once nobody uses them', { skip }, async (t) =
   const archive = packSmallRoot(join(packed, '2'), { 'etc/version': '2' });
   const root = new UnpackedRoot({ archive, folder });
   await root.start(SILENT);
-  t.equal(roots(folder).length, 2, 'a running program keeps its own');
+  t.equal(roots(folder).length, 2, 'a root in use is kept');
   root.stop();
   await end(child);
   await root.start(SILENT);
@@ -289,7 +292,7 @@ t.test('other versions are removed once nobody uses them', { skip }, async (t) =
   root.stop();
 });
 
-t.test('a file without a root has none', async (t) => {
+t.test('no archive is found in a file without one', async (t) => {
   t.equal(findArchive(process.execPath), undefined);
 });
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Becomes a bare machine in fresh mount and process-id namespaces: the folder $1 is its root, what it writes goes to $2,
-# and the folder $3 is its /opt/scenepress. Then runs the rest. By pivot_root: in a chroot the kernel permits no user
+# Enters a bare machine in new mount and process-id namespaces: the folder $1 is its root, changes to it go to $2,
+# and the folder $3 is its /opt/scenepress. Then runs the rest. Uses pivot_root: in a chroot the kernel permits no user
 # namespaces.
 set -eu
 lower=$1 work=$2 programs=$3

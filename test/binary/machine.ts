@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { configuredMirrors } from '../../scripts/root/apt.ts';
 
-/** What is inside of a bare machine. */
+/** The kind of a bare machine. */
 export interface MachineKind {
   debian: 'bullseye' | 'trixie';
-  user: 'root' | 'somebody';
-  /** Without them also without the right to mount, as in most containers. */
+  user: 'root' | 'ordinary';
+  /** Without them mounting is not permitted either, as in most containers. */
   userNamespaces: boolean;
 }
 
@@ -22,13 +22,13 @@ export interface Ended {
 }
 
 const BUILD = join(import.meta.dirname, '../../build');
-const SOMEBODY = '1000';
-const EVERYBODY = '0 0 65536';
+const ORDINARY_UID = '1000';
+const ALL_IDS = '0 0 65536';
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * A bare Debian with nothing but the program in `/opt/scenepress`: no Python, TeX, fonts or Node, its own processes and
- * files, the network of this process. Its user owns `/srv/scenepress`.
+ * A minimal Debian with only the program in `/opt/scenepress`: no Python, TeX, fonts or Node. It has its own processes
+ * and files and the network of this process. Its user owns `/srv/scenepress`.
  */
 export class Machine {
   readonly #kind: MachineKind;
@@ -38,7 +38,7 @@ export class Machine {
   #holder: ChildProcess | undefined;
   #pid = 0;
 
-  /** `programs`: the folder that the machine sees, and can't write to, as `/opt/scenepress`. */
+  /** `programs`: the folder that is mounted read-only as `/opt/scenepress`. */
   constructor(kind: MachineKind, programs: string) {
     this.#kind = kind;
     this.#programs = programs;
@@ -64,14 +64,14 @@ export class Machine {
     this.#pid = childOf(init.pid);
   }
 
-  /** A user namespace with everybody in it: it has limits of its own, which this machine doesn't share. */
+  /** A user namespace that maps all ids. Limits set in it do not apply to the host. */
   async #limitedUsers(): Promise<string> {
     const holder = spawn('unshare', ['--user', 'sh', '-c', 'echo in && exec sleep infinity'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#holder = holder;
     await once(holder.stdout, 'data');
-    for (const map of ['uid_map', 'gid_map']) writeFileSync(`/proc/${holder.pid}/${map}`, EVERYBODY);
+    for (const map of ['uid_map', 'gid_map']) writeFileSync(`/proc/${holder.pid}/${map}`, ALL_IDS);
     return `/proc/${holder.pid}/ns/user`;
   }
 
@@ -93,7 +93,7 @@ export class Machine {
     const who = user === 'root' ? [] : ['--reuid', this.#uid, '--regid', this.#uid, '--clear-groups'];
     const rights = userNamespaces ? [] : ['--bounding-set', '-sys_admin', '--inh-caps', '-sys_admin'];
     const line = ['--target', String(this.#pid), ...namespaces, '--root', 'setpriv', ...who, ...rights];
-    // tap loads itself into every Node that a test starts, and is not on this machine.
+    // NODE_OPTIONS loads tap, which is not on this machine.
     return spawn('nsenter', [...line, 'env', '-u', 'NODE_OPTIONS', ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
@@ -101,7 +101,7 @@ export class Machine {
     });
   }
 
-  /** Runs a program to its end. */
+  /** Runs a program until it exits. */
   async run(command: string[], options?: SpawnOptions): Promise<Ended> {
     const child = this.spawn(command, options);
     const output = [child.stdout, child.stderr].map((stream) => text(stream as NonNullable<typeof stream>));
@@ -113,32 +113,32 @@ export class Machine {
   }
 
   get #uid(): string {
-    return this.#kind.user === 'root' ? '0' : SOMEBODY;
+    return this.#kind.user === 'root' ? '0' : ORDINARY_UID;
   }
 }
 
-/** Tells a program of a machine to end: what was started here only waits for it. */
+/** Sends SIGTERM to a program in a machine: its process here is only nsenter, which waits for it. */
 export function endInMachine({ pid }: ChildProcess): void {
   process.kill(childOf(pid), 'SIGTERM');
 }
 
-/** Ends it where it stands, whatever it is. */
+/** Kills a program in a machine. */
 export function killInMachine(child: ChildProcess): void {
   try {
     process.kill(childOf(child.pid), 'SIGKILL');
   } catch {
-    child.kill('SIGKILL'); // It hasn't begun yet, or is over.
+    child.kill('SIGKILL'); // It has not started yet, or has ended.
     child.stderr?.destroy();
   }
 }
 
 function childOf(pid: number | undefined): number {
   const child = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
-  assert(child > 0, 'it runs');
+  assert(child > 0, 'it is running');
   return child;
 }
 
-/** The folder of a minimal Debian, made once. */
+/** The folder of a minimal Debian, created once. */
 export function minimalDebian(codename: MachineKind['debian']): string {
   const folder = join(BUILD, 'cache', `debian-${codename}`);
   if (existsSync(folder)) return folder;

@@ -1,4 +1,4 @@
-// Types, lint and format of both languages; `npm run check` runs just this.
+// Types, lint and format of both languages; `npm run check` runs only this file.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
@@ -19,12 +19,12 @@ const checks: [name: string, cwd: string, command: string, ...args: string[]][] 
 
 for (const [name, cwd, command, ...args] of checks) {
   t.test(name, async (t) => {
-    // tap loads itself into every Node that a test starts, and tsc doesn't survive that.
+    // NODE_OPTIONS loads tap, which breaks tsc.
     const { status, stdout, stderr, error } = spawnSync('env', ['-u', 'NODE_OPTIONS', command, ...args], {
       cwd,
       encoding: 'utf8',
     });
     if (status !== 0) t.comment(stdout + stderr + (error ?? ''));
-    t.equal(status, 0, 'nothing is found');
+    t.equal(status, 0, 'there are no findings');
   });
 }

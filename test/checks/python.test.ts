@@ -1,4 +1,4 @@
-// The renderer's own tests run in pytest; here each of them becomes an assertion.
+// Runs the renderer's tests with pytest and reports each of them as an assertion.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,5 +24,5 @@ t.test('the Python tests pass', async (t) => {
     if (inside.includes('<skipped')) t.pass(title, { skip: true });
     else t.notMatch(inside, /<(failure|error)/, title);
   }
-  t.equal(status, 0, 'pytest ends with success');
+  t.equal(status, 0, 'pytest succeeds');
 });

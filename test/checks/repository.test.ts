@@ -9,22 +9,22 @@ const git = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclu
   cwd: root,
   encoding: 'utf8',
 });
-// A tree without its history has no list of its files.
+// Without git there is no list of tracked files.
 const skip = git.status === 0 ? false : 'not a git checkout';
 const files = git.stdout
   .split('\0')
   .filter((file) => file && statSync(join(root, file), { throwIfNoEntry: false }));
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-t.test('every top-level entry has its reason', { skip }, async (t) => {
+t.test('there are no unexpected top-level entries', { skip }, async (t) => {
   const agreed = ['appliance', 'lib', 'renderer', 'scripts', 'test', 'CHANGELOG.md', 'LICENSE', 'README.md'];
   for (const entry of new Set(files.map((file) => file.split('/')[0] ?? ''))) {
     t.ok(agreed.includes(entry) || entry.startsWith('.') || /\.json$|\.config\.\w+$/.test(entry), entry);
   }
 });
 
-t.test('no file names a place on somebody’s machine', { skip }, async (t) => {
-  // Written so that this file doesn't find itself.
+t.test('no file contains an absolute path of a development machine', { skip }, async (t) => {
+  // Written so that it does not match this file.
   const places = /(?<![\w.$}/-])\/(?:home\/(?!user\b)\w|root\/\w|work\/\w|Users\/\w|tmp\/v\/)/;
   t.same(
     files.filter((file) => !file.endsWith('repository.test.ts') && places.test(text(file))),
@@ -32,7 +32,7 @@ t.test('no file names a place on somebody’s machine', { skip }, async (t) => {
   );
 });
 
-t.test('the locks name no registry', { skip }, async (t) => {
+t.test('lock files contain no registry URLs', { skip }, async (t) => {
   const locks = files.filter((file) => /(\.lock|package-lock\.json|\.npmrc)$/.test(file));
   t.ok(locks.length >= 4);
   for (const file of locks) {
@@ -41,7 +41,7 @@ t.test('the locks name no registry', { skip }, async (t) => {
   }
 });
 
-t.test('the npm locks have no holes, which npm would refuse elsewhere', async (t) => {
+t.test('the npm locks contain every dependency', async (t) => {
   type Entry = { dependencies?: object; optionalDependencies?: object };
   for (const lock of ['package-lock.json', 'scripts/bench/package-lock.json']) {
     const { packages } = JSON.parse(text(lock)) as { packages: Record<string, Entry> };
@@ -54,7 +54,7 @@ t.test('the npm locks have no holes, which npm would refuse elsewhere', async (t
   }
 });
 
-t.test('no large media', { skip }, async (t) => {
+t.test('there are no large media files', { skip }, async (t) => {
   const media = files.filter((file) =>
     /\.(mp4|webm|mov|gif|png|jpe?g|webp|wav|mp3|pdf|ttf|otf|woff2?)$/i.test(file),
   );
@@ -64,7 +64,7 @@ t.test('no large media', { skip }, async (t) => {
   );
 });
 
-t.test('every relative link of a page leads to a file and a heading', { skip }, async (t) => {
+t.test('every relative link in Markdown has an existing file and heading as target', { skip }, async (t) => {
   for (const page of files.filter((file) => file.endsWith('.md'))) {
     const links = withoutCode(text(page)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g);
     for (const [link, path = '', anchor] of links) {
@@ -75,7 +75,7 @@ t.test('every relative link of a page leads to a file and a heading', { skip }, 
   }
 });
 
-t.test('every section that comments cite is in the contract', { skip }, async (t) => {
+t.test('every section of the contract that is cited exists', { skip }, async (t) => {
   const sections = [...text('appliance/render-api.md').matchAll(/^#+ ([\d.]*\d)/gm)].map(
     ([, number]) => number,
   );
@@ -89,7 +89,7 @@ function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^```.*?^```/gms, '');
 }
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub generates for headings. */
 function anchorsOf(markdown: string): Set<string> {
   const headings = withoutCode(markdown).matchAll(/^#+ (.+)$/gm);
   const anchor = (heading: string) =>
@@ -100,7 +100,7 @@ function anchorsOf(markdown: string): Set<string> {
   return new Set([...headings].map(([, heading = '']) => anchor(heading)));
 }
 
-/** Looks as Node does: in the package's own node_modules, then in those of each folder above. */
+/** Resolves as Node does: in the package's own node_modules, then in those of each parent folder. */
 function isReachable(packages: object, path: string, name: string): boolean {
   for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (Object.hasOwn(packages, `${at && `${at}/`}node_modules/${name}`)) return true;

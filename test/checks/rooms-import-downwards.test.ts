@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 
 const LIB = join(import.meta.dirname, '../../lib');
-/** By room: those whose code it may use beside its own and the files at the top of lib. Types may come from anywhere. */
+/** The rooms that a room may import besides itself and the files at the top of lib. Types may be imported from anywhere. */
 const USES: Record<string, string[]> = {
   storage: [],
   documents: ['accounts', 'jobs', 'settings'],
@@ -25,14 +25,14 @@ function roomOf(path: string): string {
 }
 
 for (const [room, uses] of Object.entries(USES)) {
-  t.test(`lib/${room} uses no rooms above it`, async (t) => {
+  t.test(`lib/${room} imports no rooms above it`, async (t) => {
     const files = readdirSync(join(LIB, room), { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.ts'))) {
       const path = join(LIB, room, file);
       for (const [text, target = ''] of readFileSync(path, 'utf8').matchAll(VALUE_IMPORT)) {
         if (ONLY_TYPES.test(text)) continue;
         const used = roomOf(join(dirname(path), target));
-        t.ok(used === '' || used === room || uses.includes(used), `${room}/${file} uses ${target}`);
+        t.ok(used === '' || used === room || uses.includes(used), `${room}/${file} imports ${target}`);
       }
     }
   });

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import type { Answer, Question } from '../fixtures/crashing-program.ts';
-import { seededRandom } from '../fixtures/simulated-disk.ts';
+import { seededRandom } from '../fixtures/seeded-random.ts';
 
 const LIVES = Number(process.env['LIVES'] ?? 100);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const DRIVERS = 6;
-const MOST_ACTS = 60;
+const MAX_ACTS = 60;
 
-/** What was acknowledged: all of it must be there in the end. */
-const told = {
+/** Everything that was acknowledged and must be stored in the end. */
+const acknowledged = {
   jobs: new Map<string, string>(),
   canceled: new Set<string>(),
   grants: new Map<string, number>(),
@@ -48,7 +48,7 @@ class Life {
     return life;
   }
 
-  /** Undefined when it was killed before it answered. */
+  /** Undefined if the service was killed before it answered. */
   ask<T>(question: Omit<Question, 'id'> & Record<string, unknown>): Promise<T | undefined> {
     const id = this.#questions++;
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ class Life {
       const { jobId } = (await response.json()) as { jobId?: string };
       return { status: response.status, ...(jobId !== undefined && { jobId }) };
     } catch {
-      return undefined; // Killed meanwhile.
+      return undefined; // The service was killed.
     }
   }
 
@@ -79,39 +79,39 @@ class Life {
   }
 }
 
-/** Does one thing that a client or an operator does, and notes what it was told. */
+/** Performs one random operation of a client or an operator, and records what was acknowledged. */
 async function act(life: Life): Promise<void> {
   const owner = `owner-${Math.floor(random() * 3)}`;
   const dice = random();
-  if (dice < 0.1 || told.keys.size === 0) {
+  if (dice < 0.1 || acknowledged.keys.size === 0) {
     const minted = await life.ask<{ key: string; keyId: string }>({ ask: 'mint', accountId: owner });
-    if (minted?.key) told.keys.set(minted.keyId, minted.key);
+    if (minted?.key) acknowledged.keys.set(minted.keyId, minted.key);
   } else if (dice < 0.2) {
-    const note = `grant ${told.grants.size} ${random()}`;
+    const note = `grant ${acknowledged.grants.size} ${random()}`;
     const amountCredits = Math.floor(random() * 100) + 1;
     const answer = await life.ask<{ total?: number }>({ ask: 'grant', owner, amountCredits, note });
-    if (answer?.total !== undefined) told.grants.set(note, amountCredits);
-  } else if (dice < 0.23 && told.keys.size > 3) {
-    const [keyId, key] = pick([...told.keys]) as [string, string];
-    told.keys.delete(keyId); // Whether or not the answer comes, it may be revoked.
+    if (answer?.total !== undefined) acknowledged.grants.set(note, amountCredits);
+  } else if (dice < 0.23 && acknowledged.keys.size > 3) {
+    const [keyId, key] = pick([...acknowledged.keys]) as [string, string];
+    acknowledged.keys.delete(keyId); // It may be revoked even if no answer arrives.
     const answer = await life.ask<{ revokedAtMs?: number }>({ ask: 'revoke', keyId });
-    if (answer?.revokedAtMs) told.revoked.set(keyId, key);
+    if (answer?.revokedAtMs) acknowledged.revoked.set(keyId, key);
   } else if (dice < 0.33) {
-    const jobId = pick([...told.jobs.keys()]);
+    const jobId = pick([...acknowledged.jobs.keys()]);
     const job = jobId && (await life.ask<{ status?: string; error?: string }>({ ask: 'cancel', jobId }));
-    if (job && job.status === 'failed' && job.error === 'Canceled') told.canceled.add(jobId);
+    if (job && job.status === 'failed' && job.error === 'Canceled') acknowledged.canceled.add(jobId);
   } else {
-    const key = pick([...told.keys.values()]) as string;
+    const key = pick([...acknowledged.keys.values()]) as string;
     const code = pick(['x', 'x', 'x', 'x', 'fail', 'die']) as string;
     const answer = await life.post(key, { code, className: 'A', quality: 'low' });
-    if (answer?.status === 202) told.jobs.set(String(answer.jobId), code);
-    else if (answer?.status === 401 && ![...told.keys.values()].includes(key))
-      return; // Revoked meanwhile.
+    if (answer?.status === 202) acknowledged.jobs.set(String(answer.jobId), code);
+    else if (answer?.status === 401 && ![...acknowledged.keys.values()].includes(key))
+      return; // The key was revoked concurrently.
     else if (answer && answer.status !== 402) throw new Error(`POST was answered with ${answer.status}`);
   }
 }
 
-/** What a power cut may leave at the log's end. */
+/** Appends to the log what a power cut may leave at its end. */
 function disturbLog(folder: string): void {
   const path = join(folder, 'database.sqlite-wal');
   if (!existsSync(path)) return;
@@ -121,14 +121,14 @@ function disturbLog(folder: string): void {
 }
 
 t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledged`, async (t) => {
-  t.comment(`SEED=${SEED} makes the same choices again`);
+  t.comment(`SEED=${SEED} repeats the random choices`);
   const folder = t.testdir();
   for (let number = 0; number < LIVES; number++) {
     const life = await Life.begin(folder);
     t.teardown(() => life.kill());
     let alive = true;
-    // However slow the machine is: after some acts of one driver, amid those of the others.
-    let actsLeft = Math.floor(random() * MOST_ACTS);
+    // The kill comes after a number of operations, so it does not depend on the speed of the machine.
+    let actsLeft = Math.floor(random() * MAX_ACTS);
     const drivers = Array.from({ length: DRIVERS }, async () => {
       while (alive) {
         await act(life);
@@ -146,23 +146,24 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   t.teardown(() => last.kill());
   const problems: string[] = [];
   let completed = 0;
-  for (const [jobId, code] of told.jobs) {
-    // Its end is waited for: cancelling a job that is over changes nothing.
+  for (const [jobId, code] of acknowledged.jobs) {
+    // Cancelling returns the final state; it does not change a job that has ended.
     const job = await last.ask<{ status: string; error: string | null }>({ ask: 'cancel', jobId });
     const canceled = job?.error === 'Canceled';
     if (job?.status === 'completed') completed += 1;
-    // However often the service was killed meanwhile, only the code of a job, or a cancellation, fails it.
+    // Only its code or a cancellation may fail a job, however often the service was killed.
     const ended =
       job?.status === 'completed' ? code === 'x' : job?.status === 'failed' && (canceled || code !== 'x');
-    if (!ended || (told.canceled.has(jobId) && !canceled))
+    if (!ended || (acknowledged.canceled.has(jobId) && !canceled))
       problems.push(`${jobId} (${code}): ${JSON.stringify(job)}`);
   }
-  t.same(problems, [], 'every job that was accepted has ended as it may, and what was canceled stays so');
+  t.same(problems, [], 'every accepted job has ended as expected, and canceled jobs are still canceled');
   const statusOf = async (key: string) => (await last.post(key, {}))?.status;
-  for (const [keyId, key] of told.revoked)
-    if ((await statusOf(key)) !== 401) problems.push(`${keyId} is alive again`);
-  for (const [keyId, key] of told.keys) if ((await statusOf(key)) !== 400) problems.push(`${keyId} is dead`);
-  t.same(problems, [], 'keys are as they were told to be');
+  for (const [keyId, key] of acknowledged.revoked)
+    if ((await statusOf(key)) !== 401) problems.push(`${keyId} is accepted although it was revoked`);
+  for (const [keyId, key] of acknowledged.keys)
+    if ((await statusOf(key)) !== 400) problems.push(`${keyId} is rejected although it was not revoked`);
+  t.same(problems, [], 'exactly the revoked keys are rejected');
   await last.kill();
 
   const data = new DataFolder(folder);
@@ -177,13 +178,15 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
       ...entries.flatMap(({ note, amountCredits }) => (note === null ? [] : [`${note}: ${amountCredits}`])),
     );
   }
-  t.equal(new Set(grants).size, grants.length, 'a grant is there once');
-  const missing = [...told.grants].filter(([note, amount]) => !grants.includes(`${note}: ${amount}`));
-  t.same(missing, [], 'a grant that was acknowledged is there');
-  const unfinished = (await data.storage.unfinishedJobs()).filter(({ jobId }) => told.jobs.has(jobId));
-  t.same(unfinished, [], 'no job is left over');
-  t.comment(
-    `${told.jobs.size} jobs, ${told.canceled.size} canceled, ${told.grants.size} grants, ${told.revoked.size} revoked`,
+  t.equal(new Set(grants).size, grants.length, 'no grant was made twice');
+  const missing = [...acknowledged.grants].filter(([note, amount]) => !grants.includes(`${note}: ${amount}`));
+  t.same(missing, [], 'every acknowledged grant is stored');
+  const unfinished = (await data.storage.unfinishedJobs()).filter(({ jobId }) =>
+    acknowledged.jobs.has(jobId),
   );
-  t.ok(told.jobs.size > LIVES && completed > 0, 'there was something to lose');
+  t.same(unfinished, [], 'no job is unfinished');
+  t.comment(
+    `${acknowledged.jobs.size} jobs, ${acknowledged.canceled.size} canceled, ${acknowledged.grants.size} grants, ${acknowledged.revoked.size} revoked`,
+  );
+  t.ok(acknowledged.jobs.size > LIVES && completed > 0, 'enough jobs were accepted and completed');
 });

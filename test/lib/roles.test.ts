@@ -6,7 +6,7 @@ import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 
-t.test('what one service takes on, another one renders', async (t) => {
+t.test('a job enqueued in one service is rendered by another', async (t) => {
   const dataFolder = new DataFolder(join(t.testdir(), 'data'));
   const signals = new LocalSignals();
   const renderer = { python: PYTHON, insecureNoSandbox: true };
@@ -35,7 +35,7 @@ t.test('what one service takes on, another one renders', async (t) => {
   await worker.stop();
 });
 
-t.test('what ends in one service, another one tells the webhook of', async (t) => {
+t.test('the outcome of a job in one service is delivered by another', async (t) => {
   const authority = new TestAuthority(t.testdir());
   const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
   const url = `https://127.0.0.1:${receiver.port}/`;
@@ -57,19 +57,19 @@ t.test('what ends in one service, another one tells the webhook of', async (t) =
   const request = { owner: 'ada', className: 'A', code: 'x', webhook: { url, secret: 's' } };
   const end = async () => front.cancel((await front.enqueue(request)).jobId);
   await end();
-  const told = new Promise((resolve) => sender.on('delivery', resolve));
+  const delivered = new Promise((resolve) => sender.on('delivery', resolve));
   t.equal(await front.deliveries.countDue(), 1);
   await sender.start();
-  t.match(await told, { status: 'delivered' });
+  t.match(await delivered, { status: 'delivered' });
   const heard: string[] = [];
-  signals.listen(({ kind }) => void heard.push(kind));
+  signals.subscribe(({ kind }) => void heard.push(kind));
   await end();
-  t.ok(heard.includes('due'), 'the sender need not wait for its next look');
+  t.ok(heard.includes('due'), 'the sender is woken by a signal');
   await receiver.got(2);
   t.equal(receiver.received.length, 2);
 });
 
-t.test('roles have names', async (t) => {
+t.test('unknown and missing roles are rejected', async (t) => {
   const roles = ['cook'] as unknown as Role[];
   t.throws(() => new RenderService({ folder: t.testdirName, roles }), {
     message: /roles are some of api, worker/,

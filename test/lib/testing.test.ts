@@ -22,8 +22,12 @@ import {
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
+import { LateStores } from '../fixtures/late-stores.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+/** A behaviour that needs one call to be under way when the next is made. */
+const IN_ORDER = /keys that are being written/;
 let folders = 0;
 
 async function openFolder(t: Test, options: DataFolderOptions = {}): Promise<DataFolder> {
@@ -32,96 +36,80 @@ async function openFolder(t: Test, options: DataFolderOptions = {}): Promise<Dat
   return folder;
 }
 
-const suites: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
-  [
-    'the SQLite storage',
-    (t) =>
-      storageSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.storage, close: () => folder.stop() };
-      }),
-  ],
+type Open<T> = () => Promise<{ subject: T; close: () => Promise<void> }>;
+/** Wraps a store of the subject, or the subject itself. */
+type Wrap = <T extends object>(store: T) => T;
+
+const suites: [name: string, behaviours: (t: Test, wrap: Wrap) => Behaviour[]][] = [
+  ['the SQLite storage', (t, wrap) => storageSuite(inFolder(t, ({ storage }) => wrap(storage)))],
   [
     'the SQLite storage, for deliveries',
-    (t) =>
-      deliveriesSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.storage, close: () => folder.stop() };
-      }),
+    (t, wrap) => deliveriesSuite(inFolder(t, ({ storage }) => wrap(storage))),
   ],
   [
     'the SQLite storage, for claims on deliveries',
-    (t) =>
-      deliveryClaimsSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.storage, close: () => folder.stop() };
-      }),
+    (t, wrap) => deliveryClaimsSuite(inFolder(t, ({ storage }) => wrap(storage))),
   ],
-  [
-    'the SQLite storage, for its queue',
-    (t) =>
-      queueSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.storage, close: () => folder.stop() };
-      }),
-  ],
+  ['the SQLite storage, for its queue', (t, wrap) => queueSuite(inFolder(t, ({ storage }) => wrap(storage)))],
   [
     'the accounts document',
-    (t) =>
-      accountStoreSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.accountStore, close: () => folder.stop() };
-      }),
+    (t, wrap) => accountStoreSuite(inFolder(t, ({ accountStore }) => wrap(accountStore))),
   ],
-  [
-    'the keys document',
-    (t) =>
-      keyStoreSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.keyStore, close: () => folder.stop() };
-      }),
-  ],
-  [
-    'the settings document',
-    (t) =>
-      settingsStoreSuite(async () => {
-        const folder = await openFolder(t);
-        return { subject: folder.settings, close: () => folder.stop() };
-      }),
-  ],
+  ['the keys document', (t, wrap) => keyStoreSuite(inFolder(t, ({ keyStore }) => wrap(keyStore)))],
+  ['the settings document', (t, wrap) => settingsStoreSuite(inFolder(t, ({ settings }) => wrap(settings)))],
   [
     'the stored ledger',
-    (t) =>
-      ledgerSuite(async () => {
-        const folder = await openFolder(t);
-        const subject = new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth: 100, clock });
-        return { subject, close: () => folder.stop() };
-      }),
+    (t, wrap) =>
+      ledgerSuite(
+        inFolder(
+          t,
+          ({ ledgerStore }) =>
+            new StoredLedger({ store: wrap(ledgerStore), freeCreditsPerMonth: 100, clock }),
+        ),
+      ),
   ],
   [
     'the tests’ own ledger that lives elsewhere',
-    () => ledgerSuite(async () => ({ subject: new DistantLedger(100), close: async () => {} })),
-  ],
-  [
-    'signals within a process',
-    () => signalsSuite(async () => ({ subject: new LocalSignals(), close: async () => {} })),
+    (_, wrap) => ledgerSuite(async () => ({ subject: wrap(new DistantLedger(100)), close: async () => {} })),
   ],
   [
     'the file asset store',
-    (t) =>
+    (t, wrap) =>
       assetStoreSuite(async () => {
-        const subject = new FileAssetStore(join(t.testdirName, String(folders++)));
+        const subject = wrap(new FileAssetStore(join(t.testdirName, String(folders++))));
         await subject.start();
         return { subject, close: async () => {} };
       }),
   ],
 ];
+
+function inFolder<T>(t: Test, subjectOf: (folder: DataFolder) => T): Open<T> {
+  return async () => {
+    const folder = await openFolder(t);
+    return { subject: subjectOf(folder), close: () => folder.stop() };
+  };
+}
+
 for (const [name, behaviours] of suites) {
   t.test(name, async (t) => {
     t.testdir();
-    for (const { title, run } of behaviours(t)) await t.test(title, run);
+    for (const { title, run } of behaviours(t, (store) => store)) await t.test(title, run);
+  });
+
+  t.test(`${name}, when calls are carried out and answered late`, async (t) => {
+    t.testdir();
+    t.comment(`SEED=${SEED}`);
+    const late = new LateStores(SEED);
+    for (const { title, run } of behaviours(t, (store) => late.of(store))) {
+      if (!IN_ORDER.test(title)) await t.test(title, run);
+    }
   });
 }
+
+t.test('signals within a process', async (t) => {
+  const suite = signalsSuite(async () => ({ subject: new LocalSignals(), close: async () => {} }));
+  for (const { title, run } of suite) await t.test(title, run);
+});
 
 t.test('a suite fails where the behaviour is missing', async (t) => {
   const forgetful = new DistantLedger(100);

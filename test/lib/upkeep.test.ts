@@ -15,13 +15,13 @@ function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object,
   return { upkeep: new Upkeep(options as unknown as UpkeepOptions), errors };
 }
 
-t.test('damage that the nightly check finds is logged', async (t) => {
+t.test('damage found by the nightly check is logged', async (t) => {
   const { upkeep, errors } = upkeepOf({ check: async () => ['row 2 missing from index jobs_in_phase'] });
   await upkeep.nightly();
   t.match(errors, [[{ problems: [/row 2/] }, /The storage is damaged.*scenepress recover/]]);
 });
 
-t.test('a storage that is whole, or can not be checked, is no error', async (t) => {
+t.test('an intact storage, or one without a check, logs no error', async (t) => {
   for (const storage of [{ check: async () => [] }, {}]) {
     const { upkeep, errors } = upkeepOf(storage);
     await upkeep.nightly();
@@ -29,7 +29,7 @@ t.test('a storage that is whole, or can not be checked, is no error', async (t) 
   }
 });
 
-t.test('where others claim jobs too, those of a worker that died wait again', async (t) => {
+t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
   const { book, storage, ledger } = await openStored(t);

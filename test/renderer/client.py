@@ -1,4 +1,4 @@
-"""The service's side of the renderer protocol, as far as tests need it."""
+"""The parts of the service's side of the renderer protocol that tests need. All messages are validated."""
 
 import json
 import os
@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from schema import check
 
 Message = dict[str, Any]
 
@@ -40,7 +42,7 @@ LIMITS: Message = {
 
 
 def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
-    """A small render job; `limits` changes some of the limits, other names the job's own fields."""
+    """A small render job; `limits` overrides limits, other arguments override fields of the job."""
     limits = LIMITS | changes.pop("limits", {})
     job = {"kind": "render", "code": code, "className": name, "widthPx": 128, "heightPx": 72, "fps": 10}
     return job | {"previewIntervalMs": 0, "limits": limits} | changes
@@ -48,26 +50,26 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"]
+    del job["className"], job["previewIntervalMs"]
     return job | {"kind": "list"}
 
 
 def inspect_job(width_px: int = 128, height_px: int = 72, fps: int = 10, **limits: int) -> Message:
-    """A look at what `render_job` makes; other names change limits."""
+    """An inspection of what `render_job` produces; arguments override limits."""
     size = {"widthPx": width_px, "heightPx": height_px, "fps": fps}
     return {"kind": "inspect", "limits": LIMITS | limits} | size
 
 
 @dataclass
 class Outcome:
-    """What a job has reported, and what the zygote has said about its end."""
+    """The reports of a job, and the zygote's report of its end."""
 
     reports: list[Message]
     ended: Message
 
     @property
     def result(self) -> Message:
-        """The first report that counts."""
+        """The report that decides the job."""
         kinds = ("done", "failed", "inspected", "scenes")
         return next(report for report in self.reports if report["type"] in kinds)
 
@@ -92,7 +94,7 @@ class Channel:
         while b"\n" not in self.buffer:
             try:
                 chunk = self.socket.recv(65_536)
-            except ConnectionResetError:  # it was killed before it had read its work
+            except ConnectionResetError:  # killed before it read its work
                 return None
             if not chunk:
                 return None
@@ -100,6 +102,7 @@ class Channel:
         line, _, rest = bytes(self.buffer).partition(b"\n")
         self.buffer = bytearray(rest)
         message: Message = json.loads(line)
+        check("JobReport", message)
         return message
 
     def wait_for(self, **wanted: Any) -> Message:
@@ -110,7 +113,7 @@ class Channel:
 
 
 class Zygote:
-    """A process that forks jobs, a zygote or an inspector, and the commands it takes."""
+    """A zygote or an inspector, and the commands that it accepts."""
 
     def __init__(
         self,
@@ -143,6 +146,9 @@ class Zygote:
         self.ready = self.receive()
 
     def send(self, message: Message | bytes) -> None:
+        """Send a command; bytes are sent as they are."""
+        if not isinstance(message, bytes):
+            check("ZygoteCommand", message)
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         self._stdin.write(line + b"\n")
         self._stdin.flush()
@@ -151,13 +157,14 @@ class Zygote:
         deadline = time.monotonic() + TIMEOUT_S
         while b"\n" not in self._buffer:
             readable, _, _ = select.select([self._stdout], [], [], max(0.0, deadline - time.monotonic()))
-            assert readable, "the zygote says nothing"
+            assert readable, "the zygote does not respond"
             chunk = os.read(self._stdout, 65_536)
             assert chunk, f"the zygote has ended: {self.process.wait()}"
             self._buffer += chunk
         line, _, rest = bytes(self._buffer).partition(b"\n")
         self._buffer = bytearray(rest)
         message: Message = json.loads(line)
+        check("ZygoteReport", message)
         return message
 
     def start(self, folder: Path, job: Message, **limits: int) -> Channel:
@@ -165,6 +172,7 @@ class Zygote:
 
         `limits`: `memory_bytes`, `disk_bytes`, `files`.
         """
+        check("RendererJob", job)
         made = {*(INSPECTED if job["kind"] == "inspect" else RENDERED), *self._also_leaves}
         files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
@@ -188,7 +196,6 @@ class Zygote:
                 }
             )
             connection, _ = listener.accept()
-        assert self.receive() == {"type": "forked", "job": "job"}
         connection.settimeout(TIMEOUT_S)
         connection.sendall(json.dumps(job).encode() + b"\n")
         return Channel(connection)

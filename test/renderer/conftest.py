@@ -14,7 +14,7 @@ def _landscape() -> Iterator[Zygote]:
 
 @pytest.fixture
 def zygote(_landscape: Zygote) -> Iterator[Zygote]:
-    """A zygote that every test shares: whatever a scene does, it has to survive."""
+    """A zygote shared by all tests; no scene may end it."""
     yield _landscape
     assert _landscape.process.poll() is None
     assert children(_landscape.process.pid) == []
@@ -29,7 +29,7 @@ def portrait_zygote() -> Iterator[Zygote]:
 
 @pytest.fixture(scope="session")
 def exposed_zygote() -> Iterator[Zygote]:
-    """A zygote whose jobs share the disk and the process ids of others."""
+    """A zygote without namespaces, whose jobs share the disk and the process ids of others."""
     zygote = Zygote("--without=namespaces")
     yield zygote
     assert zygote.close() == 0
@@ -37,7 +37,7 @@ def exposed_zygote() -> Iterator[Zygote]:
 
 @pytest.fixture(params=["isolated", "exposed"])
 def any_zygote(request: pytest.FixtureRequest) -> Zygote:
-    """One of each kind; without namespaces, both are of the second."""
+    """A zygote of each kind; if namespaces are not available, both are without."""
     found: Zygote = request.getfixturevalue("zygote" if request.param == "isolated" else "exposed_zygote")
     return found
 
@@ -51,7 +51,7 @@ def _inspector() -> Iterator[Zygote]:
 
 @pytest.fixture
 def inspector(_inspector: Zygote) -> Iterator[Zygote]:
-    """What looks at renders: one for all tests, which no file must end."""
+    """An inspector shared by all tests; no file may end it."""
     yield _inspector
     assert _inspector.process.poll() is None
     assert children(_inspector.process.pid) == []

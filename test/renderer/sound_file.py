@@ -1,4 +1,4 @@
-"""A file of sound for scenes."""
+"""A sound file for scenes."""
 
 import wave
 from pathlib import Path

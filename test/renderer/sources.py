@@ -1,4 +1,4 @@
-"""Scene sources that several tests use."""
+"""Scene sources used by several tests."""
 
 from textwrap import dedent, indent
 

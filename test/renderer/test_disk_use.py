@@ -1,4 +1,4 @@
-"""How files are counted where a job shares the disk, and what can't be hidden from the count."""
+"""How files are counted when a job shares the disk, and that none can be hidden."""
 
 import os
 import time
@@ -9,7 +9,7 @@ import pytest
 from scene_renderer import disk_use
 from scene_renderer.disk_use import Pass
 from scene_renderer.disk_watch import DiskWatch
-from scene_renderer.protocol import Fork
+from scene_renderer.messages import ForkCommand
 
 TICK_S = 0.03
 
@@ -20,10 +20,10 @@ def look(folder: Path) -> Pass:
 
 def watching(folder: Path) -> DiskWatch:
     limits = {"memory_bytes": 1, "disk_bytes": 100, "files": 3, "file_size_bytes": 50}
-    return DiskWatch(Fork("job", str(folder), "", inputs=(), outputs={}, background=False, **limits))
+    return DiskWatch(ForkCommand("job", str(folder), "", inputs=[], outputs={}, background=False, **limits))
 
 
-def test_a_pass_is_complete_when_no_folder_has_changed_before_the_next(tmp_path: Path) -> None:
+def test_a_pass_is_complete_if_no_folder_changes_before_the_next(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     (tmp_path / "a" / "file").write_text("text")
@@ -34,20 +34,20 @@ def test_a_pass_is_complete_when_no_folder_has_changed_before_the_next(tmp_path:
     assert not first.is_complete_before(look(tmp_path))
 
 
-def test_a_change_just_before_may_hide_another(tmp_path: Path) -> None:
+def test_a_pass_right_after_a_change_is_not_complete(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
     fresh = look(tmp_path)
     assert not fresh.is_complete_before(look(tmp_path))
 
 
-def test_a_look_leaves_no_mark(tmp_path: Path) -> None:
+def test_a_pass_does_not_change_access_times(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
-    os.utime(tmp_path, (1, 1))  # so that reading it would show, however the disk is mounted
+    os.utime(tmp_path, (1, 1))  # old enough for an update even with relatime
     look(tmp_path)
     assert tmp_path.stat().st_atime == 1
 
 
-def test_what_one_of_the_last_passes_has_seen_counts_until_one_is_complete(tmp_path: Path) -> None:
+def test_files_of_earlier_passes_count_until_a_pass_is_complete(tmp_path: Path) -> None:
     watch = watching(tmp_path)
     seen, missed = Pass({1: 90}, {9: 1}), Pass({2: 20}, {9: 2})
     assert watch._limit_of([missed]) is None
@@ -56,15 +56,15 @@ def test_what_one_of_the_last_passes_has_seen_counts_until_one_is_complete(tmp_p
     assert watch._limit_of([Pass({1: 60}), Pass({1: 60})]) is None, "the same file counts once"
 
 
-def test_a_removed_file_that_is_only_mapped_counts_as_what_was_written(
+def test_a_removed_and_mapped_file_counts_by_the_bytes_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = watching(tmp_path)
     monkeypatch.setattr("scene_renderer.process_tree.written_bytes", lambda pid: 70)
-    assert watch._limit_of([Pass({1: 60}, mapped={2})]) == "disk", "nothing is known of what was written"
+    assert watch._limit_of([Pass({1: 60}, mapped={2})]) == "disk", "the number of bytes written is unknown"
     watch.note_written([])
-    assert watch._limit_of([Pass({1: 40}, mapped={2})]) is None, "at most as large as any one may be"
+    assert watch._limit_of([Pass({1: 40}, mapped={2})]) is None, "at most the file size limit"
     assert watch._limit_of([Pass({1: 60}, mapped={2})]) == "disk"
-    assert watch._limit_of([Pass({1: 20}, mapped={2, 3})]) is None, "and all together as what was written"
+    assert watch._limit_of([Pass({1: 20}, mapped={2, 3})]) is None, "together at most the bytes written"
     assert watch._limit_of([Pass({1: 40}, mapped={2, 3})]) == "disk"
     assert watch._limit_of([Pass({1: 31}, is_vague=True)]) == "disk"

@@ -85,7 +85,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("source", "parts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_an_error_says_what_is_wrong_and_where(
+def test_an_error_has_a_message_and_a_line(
     zygote: Zygote, tmp_path: Path, source: str, parts: list[str]
 ) -> None:
     outcome = zygote.run(tmp_path, render_job(source))

@@ -1,4 +1,4 @@
-"""What leaves a job's own file system, and what doesn't."""
+"""Which files are exported from a job's own file system."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def run(source: Path, target: Path, outputs: dict[str, int]) -> str:
         os.close(place)
 
 
-def test_only_what_is_asked_for_leaves(folders: tuple[Path, Path]) -> None:
+def test_only_requested_files_are_exported(folders: tuple[Path, Path]) -> None:
     source, target = folders
     (source / "video").write_bytes(b"video" * 1000)
     (source / "other").write_bytes(b"other")
@@ -35,7 +35,7 @@ def test_only_what_is_asked_for_leaves(folders: tuple[Path, Path]) -> None:
     assert (target / "video").stat().st_mode & 0o777 == 0o600
 
 
-def test_links_folders_and_pipes_stay(folders: tuple[Path, Path]) -> None:
+def test_links_folders_and_pipes_are_not_exported(folders: tuple[Path, Path]) -> None:
     source, target = folders
     (source / "link").symlink_to("/etc/passwd")
     (source / "twice").write_text("twice")
@@ -46,7 +46,7 @@ def test_links_folders_and_pipes_stay(folders: tuple[Path, Path]) -> None:
     assert list(target.iterdir()) == []
 
 
-def test_a_link_in_the_place_of_an_output_is_replaced(folders: tuple[Path, Path]) -> None:
+def test_a_link_at_the_path_of_an_output_is_replaced(folders: tuple[Path, Path]) -> None:
     source, target = folders
     (source / "video").write_text("video")
     (other := source / "other").write_text("other")
@@ -56,7 +56,7 @@ def test_a_link_in_the_place_of_an_output_is_replaced(folders: tuple[Path, Path]
     assert other.read_text() == "other"
 
 
-def test_a_file_that_is_too_large_leaves_its_size_and_no_bytes(folders: tuple[Path, Path]) -> None:
+def test_a_file_over_the_limit_is_exported_as_its_size_without_content(folders: tuple[Path, Path]) -> None:
     source, target = folders
     with open(source / "video", "wb") as file:
         file.truncate(1 << 40)
@@ -65,7 +65,7 @@ def test_a_file_that_is_too_large_leaves_its_size_and_no_bytes(folders: tuple[Pa
     assert (target / "video").stat().st_blocks == 0
 
 
-def test_a_full_disk_is_no_room_and_keeps_nothing_half(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_partial_file(zygote: Zygote, tmp_path: Path) -> None:
     if "namespaces" not in zygote.ready["layers"]:
         pytest.skip("a job has no file system of its own here")
     if os.getuid() != 0:

@@ -23,7 +23,7 @@ WORDS = [
 
 
 def test_every_script_has_a_font(zygote: Zygote, tmp_path: Path) -> None:
-    # For a character that no font has, Pango draws a box and in it the digits of its number.
+    # For a character that no font has, Pango draws a box with the digits of its code point.
     body = f"""
         def shapes(text):
             return sum(shape.has_points() for shape in Text(text))
@@ -39,7 +39,7 @@ def test_every_script_has_a_font(zygote: Zygote, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("font", ["Noto Sans", "Noto Serif", "DejaVu Sans Mono", "Latin Modern Roman"])
-def test_these_fonts_can_be_named(zygote: Zygote, tmp_path: Path, font: str) -> None:
+def test_fonts_can_be_selected_by_name(zygote: Zygote, tmp_path: Path, font: str) -> None:
     body = (
         f"import manimpango\nassert {font!r} in manimpango.list_fonts()\nself.add(Text('a', font={font!r}))"
     )

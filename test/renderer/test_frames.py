@@ -1,4 +1,4 @@
-"""A sample of what ``npm run fidelity`` compares."""
+"""A sample of the comparisons of ``npm run fidelity``."""
 
 import subprocess
 import sys
@@ -47,7 +47,7 @@ DOCUMENTED = [
     "scene.vector_space_scene:LinearTransformationSceneExample",
 ]
 SETTINGS = {
-    # the scene's
+    # options of the scene
     "background_color": "config.background_color = '#224466'",
     "background_opacity": "config.background_opacity = 0.5",
     "frame_height": "config.frame_height = 4",
@@ -58,7 +58,7 @@ SETTINGS = {
     "seed": "config.seed = 5",
     "tex_template": r"config.tex_template = TexTemplate(preamble=r'\usepackage{amsmath}\def\x{\int}')",
     "defaults": "Square.set_default(color=PINK); Dot.set_default(radius=0.5)",
-    # the service's, in which Manim draws the same frames
+    # options of the service, with which Manim draws the same frames
     "transparent": "config.transparent = True",
     "gif": "config.format = 'gif'",
     "webm": "config.format = 'webm'",
@@ -79,7 +79,7 @@ def with_setting(setting: str) -> Example:
 
 
 def sample() -> dict[str, Example]:
-    """Small pictures; a few also as the service draws them, a few also in portrait."""
+    """Compare small pictures; a few also in the service's sizes, a few also in portrait."""
     own = {example.class_name: example for example in own_scenes()}
     found = {example.name: replace(example, size=(192, 108, 10)) for example in documented()}
     return {
@@ -100,13 +100,13 @@ def compared() -> dict[str, Comparison]:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_the_frames_are_manims(compared: dict[str, Comparison], name: str) -> None:
+def test_frames_equal_manims(compared: dict[str, Comparison], name: str) -> None:
     comparison = compared[name]
     assert comparison.verdict is Verdict.EQUAL, comparison.reason
     assert comparison.frames > 0
 
 
-def test_what_is_not_equal_is_seen() -> None:
+def test_differences_are_detected() -> None:
     drawn = "self.add(Square(color={}))\nself.wait(0.2)"
     bodies = {
         "here": drawn.format("GREEN if 'scene_renderer' in __import__('sys').modules else RED"),
@@ -125,8 +125,8 @@ def test_what_is_not_equal_is_seen() -> None:
 
 
 @pytest.mark.parametrize("name", ["Chance", "Moving", "Heard"])
-def test_the_reference_is_what_the_command_writes(tmp_path: Path, name: str) -> None:
-    """Against pictures and a video of the command itself, which nobody listens to."""
+def test_the_reference_equals_the_output_of_the_command(tmp_path: Path, name: str) -> None:
+    """Compare with pictures and a video of the command itself, without a listener."""
     (example,) = (replace(e, size=(192, 108, 10)) for e in own_scenes() if e.class_name == name)
     manim = Manim()
     recording = manim.render(example, tmp_path)
@@ -135,7 +135,7 @@ def test_the_reference_is_what_the_command_writes(tmp_path: Path, name: str) -> 
         command = [sys.executable, "-m", "manim", "render", *options(example.size), "--format", form]
         subprocess.run([*command, "scene.py", name], cwd=tmp_path, check=True, capture_output=True)
     pictures = sorted((tmp_path / "images").rglob("*.png"))
-    # Each picture of a still wait is written once there.
+    # The command writes the picture of a static wait once.
     assert [digest(np.array(Image.open(path))) for path in pictures] == [name for name, _ in recording.frames]
     (video,) = (tmp_path / "videos").rglob(f"*p10/{name}.mp4")
     found = streams(video)

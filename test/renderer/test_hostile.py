@@ -22,7 +22,7 @@ def _needs_namespaces(zygote: Zygote) -> None:
         ("ctypes.string_at(0)", None, "SIGSEGV"),
     ],
 )
-def test_the_end_of_a_job_is_told_truthfully(
+def test_the_end_of_a_job_is_reported_correctly(
     zygote: Zygote, tmp_path: Path, body: str, code: int | None, signal: str | None
 ) -> None:
     outcome = zygote.run(tmp_path, render_job(scene(body, above=ABOVE)))
@@ -44,7 +44,7 @@ def test_the_end_of_a_job_is_told_truthfully(
         "sys.modules.clear()",
     ],
 )
-def test_a_scene_that_means_harm_harms_only_itself(zygote: Zygote, tmp_path: Path, body: str) -> None:
+def test_a_hostile_scene_harms_only_itself(zygote: Zygote, tmp_path: Path, body: str) -> None:
     outcome = zygote.run(tmp_path, render_job(scene(f"{body}\nself.wait()", above=ABOVE)))
     assert len(outcome.of_type("done")) + len(outcome.of_type("failed")) <= 1
     zygote.send({"type": "ping"})
@@ -55,9 +55,7 @@ def test_a_scene_that_means_harm_harms_only_itself(zygote: Zygote, tmp_path: Pat
 
 
 @pytest.mark.parametrize("how", ["ends", "killed"])
-def test_processes_that_a_scene_leaves_behind_are_dead_at_its_end(
-    zygote: Zygote, tmp_path: Path, how: str
-) -> None:
+def test_processes_left_by_a_scene_are_dead_at_its_end(zygote: Zygote, tmp_path: Path, how: str) -> None:
     body = """
         reader, writer = os.pipe()
         if os.fork() == 0:
@@ -73,7 +71,7 @@ def test_processes_that_a_scene_leaves_behind_are_dead_at_its_end(
         if loop: signal.pause()
     """
     source = scene(body, above=f"{ABOVE}import fcntl\nloop = {how == 'killed'}\n")
-    (tmp_path / "lock").touch()  # a file that it reads is the same inside and outside
+    (tmp_path / "lock").touch()  # the job has the same file read-only
     channel = zygote.start(tmp_path, render_job(source))
     if how == "killed":
         channel.wait_for(type="progress")
@@ -81,7 +79,7 @@ def test_processes_that_a_scene_leaves_behind_are_dead_at_its_end(
     outcome = zygote.finish(channel)
     assert outcome.ended["type"] == "ended"
     assert children(zygote.process.pid) == []
-    # The daemon held a lock: it is free only when the daemon is dead.
+    # The daemon held a lock, which is free only when the daemon is dead.
     import fcntl
 
     with open(tmp_path / "lock") as lock:

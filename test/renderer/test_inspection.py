@@ -18,13 +18,7 @@ from video import boxes, contents
 def test_a_video_is_decoded_and_gets_a_thumbnail(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE, widthPx=1280, heightPx=720))
     outcome = inspector.run(tmp_path, inspect_job(1280, 720))
-    assert outcome.result == {
-        "type": "inspected",
-        "frames": 20,
-        "seconds": 2.0,
-        "widthPx": 1280,
-        "heightPx": 720,
-    }
+    assert outcome.result == {"type": "inspected", "frames": 20, "seconds": 2.0}
     with Image.open(tmp_path / "thumbnail.jpg") as image:
         assert (image.format, image.size) == ("JPEG", (640, 360))
         red, green, blue = image.convert("RGB").resize((1, 1), box=(310, 170, 330, 190)).getpixel((0, 0))  # type: ignore[misc]
@@ -48,7 +42,7 @@ def test_a_narrow_video_keeps_its_width(zygote: Zygote, inspector: Zygote, tmp_p
         "self.camera.background_color = WHITE\nself.add(Line(color=BLACK, stroke_width=1))\nself.wait(3)",
     ],
 )
-def test_the_thumbnail_is_not_blank_when_the_video_is_not(
+def test_the_thumbnail_of_a_video_with_content_is_not_blank(
     zygote: Zygote, inspector: Zygote, tmp_path: Path, body: str
 ) -> None:
     zygote.run(tmp_path, render_job(scene(body), widthPx=854, heightPx=480))
@@ -83,7 +77,7 @@ def test_a_damaged_video_is_a_failure(zygote: Zygote, inspector: Zygote, tmp_pat
         assert not (tmp_path / "thumbnail.jpg").exists()
 
 
-def test_what_is_not_a_regular_file_is_refused(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
+def test_other_than_regular_files_are_rejected(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     path = tmp_path / "video.mp4"
     assert inspector.run(tmp_path, inspect_job()).result["type"] == "failed"
     path.symlink_to("/etc/passwd")
@@ -96,7 +90,7 @@ def test_what_is_not_a_regular_file_is_refused(zygote: Zygote, inspector: Zygote
     assert inspector.run(tmp_path, inspect_job()).result["type"] == "failed"
 
 
-def test_limits_hold(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
+def test_limits_are_enforced(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     error = inspector.run(tmp_path, inspect_job(frames=19)).error
     assert error == "The video is longer than the limit of 19 frames."
@@ -106,7 +100,7 @@ def test_limits_hold(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     assert error == "The video is larger than the limit of 3 MiB."
 
 
-def test_a_video_of_another_size_or_rate_is_refused(
+def test_a_video_of_another_size_or_rate_is_rejected(
     zygote: Zygote, inspector: Zygote, tmp_path: Path
 ) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
@@ -118,7 +112,7 @@ def test_a_video_of_another_size_or_rate_is_refused(
 
 @pytest.mark.parametrize("fps", [1, 7, 59, 120, 1001, 2000, 4999, 5000, 36_000])
 @pytest.mark.parametrize("sound", [False, True], ids=["silent", "with sound"])
-def test_every_rate_is_what_was_asked_for(
+def test_every_rate_must_be_the_requested_one(
     zygote: Zygote, inspector: Zygote, tmp_path: Path, fps: int, *, sound: bool
 ) -> None:
     write_tone(tmp_path / "tone.wav", 1, 44_100, 2)
@@ -139,7 +133,7 @@ def later_sound(kind: str, number: int, packet: "av.Packet[Any]") -> None:
 
 def longer_last_picture(kind: str, number: int, packet: "av.Packet[Any]") -> None:
     if kind == "video" and number == 199 and packet.duration is not None:
-        packet.duration *= 2  # of 200, so that the average rate is hardly another
+        packet.duration *= 2  # one of 200, so that the average rate hardly changes
 
 
 def picture_decoded_early(kind: str, number: int, packet: "av.Packet[Any]") -> None:
@@ -155,7 +149,7 @@ def picture_decoded_early(kind: str, number: int, packet: "av.Packet[Any]") -> N
         (picture_decoded_early, "The video doesn't show 10 frames in each second."),
     ],
 )
-def test_packets_at_other_times_are_refused(
+def test_packets_at_other_times_are_rejected(
     zygote: Zygote,
     inspector: Zygote,
     tmp_path: Path,
@@ -226,7 +220,7 @@ FROM_TO = "WEBVTT\n\n00:00:00.000 --> 00:00:01.000"
         "WEBVTT\n\n00:00:02.000 --> 00:00:03.000\nx\n\n00:00:01.000 --> 00:00:03.000\nx\n",
     ],
 )
-def test_other_captions_are_refused(zygote: Zygote, inspector: Zygote, tmp_path: Path, text: str) -> None:
+def test_other_captions_are_rejected(zygote: Zygote, inspector: Zygote, tmp_path: Path, text: str) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     (tmp_path / "captions.vtt").write_bytes(text.encode())
     error = inspector.run(tmp_path, inspect_job()).error
@@ -234,7 +228,7 @@ def test_other_captions_are_refused(zygote: Zygote, inspector: Zygote, tmp_path:
     assert not (tmp_path / "published.vtt").exists()
 
 
-def test_too_many_captions_are_refused(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
+def test_too_many_captions_are_rejected(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     cue = "00:00:00.000 --> 00:00:01.000\nx\n"
     (tmp_path / "captions.vtt").write_text("WEBVTT\n\n" + "\n".join([cue] * 50_001))
@@ -269,7 +263,7 @@ def test_probing_opens_no_other_decoder(tmp_path: Path) -> None:
         mp4_boxes.check(file, path.stat().st_size, samples_max=100)
 
 
-def test_boxes_that_our_muxer_does_not_write_are_refused(zygote: Zygote, tmp_path: Path) -> None:
+def test_boxes_that_the_muxer_does_not_write_are_rejected(zygote: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     data = (tmp_path / "video.mp4").read_bytes()
     index = data.index(b"mdat") - 4
@@ -290,7 +284,7 @@ def test_boxes_that_our_muxer_does_not_write_are_refused(zygote: Zygote, tmp_pat
 
 
 def test_the_inspector_has_its_own_memory_and_no_manim(zygote: Zygote, inspector: Zygote) -> None:
-    maps = [Path(f"/proc/{each.ready['pid']}/maps").read_text() for each in (zygote, inspector)]
+    maps = [Path(f"/proc/{each.process.pid}/maps").read_text() for each in (zygote, inspector)]
     assert "manimpango" in maps[0]
     assert "manimpango" not in maps[1]
     places = [next(line for line in text.splitlines() if "libc.so" in line).split()[0] for text in maps]

@@ -1,4 +1,4 @@
-"""What each wall of the sandbox stops when it is the only one."""
+"""What each layer of the sandbox stops when it is the only one."""
 
 import ast
 import os
@@ -56,8 +56,8 @@ EVERYTHING = (
 
 
 @pytest.fixture(scope="module", params=["none", *LAYERS])
-def walled(request: pytest.FixtureRequest) -> Iterator[tuple[str, Zygote]]:
-    """A zygote whose jobs have no wall but one."""
+def layered(request: pytest.FixtureRequest) -> Iterator[tuple[str, Zygote]]:
+    """A zygote whose jobs have a single layer."""
     zygote = Zygote(*(f"--without={layer}" for layer in LAYERS if layer != request.param))
     if request.param != "none" and request.param not in zygote.ready["layers"]:
         zygote.close()
@@ -66,7 +66,7 @@ def walled(request: pytest.FixtureRequest) -> Iterator[tuple[str, Zygote]]:
     assert zygote.close() == 0
 
 
-# What the others are there for.
+# Attacks that a layer does not stop by itself.
 PASSES = {
     "namespaces": "keys memory namespace trace",
     "landlock": "change keys local memory namespace trace",
@@ -74,8 +74,8 @@ PASSES = {
 }
 
 
-def test_each_layer_stops_its_share(walled: tuple[str, Zygote], tmp_path: Path) -> None:
-    layer, zygote = walled
+def test_each_layer_stops_its_share(layered: tuple[str, Zygote], tmp_path: Path) -> None:
+    layer, zygote = layered
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
         local.bind(path := str(tmp_path / "local"))
         local.listen()
@@ -86,22 +86,22 @@ def test_each_layer_stops_its_share(walled: tuple[str, Zygote], tmp_path: Path) 
         attacks = " + ".join(EVERYTHING).format(
             port=server.getsockname()[1], path=path, service=os.getpid(), file=file
         )
-        # When it is imported: rendering starts threads, and a process with threads can't change namespaces.
+        # At import, because rendering starts threads, and a process with threads cannot change namespaces.
         outcome = zygote.run(folder, render_job(f"{ABOVE}\nraise ValueError(sorted({attacks}))"))
     Path("/var/tmp/scenepress-layer").unlink(missing_ok=True)
     through = set(ast.literal_eval(outcome.error.splitlines()[0].removeprefix("ValueError: ")))
-    if layer == "none":  # what else passes depends on who runs this
+    if layer == "none":  # other attacks depend on the user who runs the tests
         assert through >= {"change", "connect", "local", "memory", "read", "see", "signal", "trace", "write"}
     else:
         assert through <= set(PASSES[layer].split())
 
 
-def test_each_layer_lets_scenes_be_rendered(walled: tuple[str, Zygote], tmp_path: Path) -> None:
-    assert walled[1].run(tmp_path, render_job(SQUARE)).result["type"] == "done"
+def test_scenes_render_with_each_layer_alone(layered: tuple[str, Zygote], tmp_path: Path) -> None:
+    assert layered[1].run(tmp_path, render_job(SQUARE)).result["type"] == "done"
 
 
 def self_attack(folder: Path, *, others: int = 0, paths: Sequence[str] = ()) -> str:
-    """The self-attack as the service sends it; `folder` is the job's."""
+    """The self-attack as sent by the service; `folder` is that of the job."""
     secret = folder.parent / "secret"
     secret.write_text("secret")
     targets = {
@@ -119,13 +119,13 @@ def self_attack(folder: Path, *, others: int = 0, paths: Sequence[str] = ()) -> 
 
 
 @pytest.mark.parametrize("missing", [(), ("namespaces",)], ids=["full", "reduced"])
-def test_the_self_attack_gets_nowhere(tmp_path: Path, missing: tuple[str, ...]) -> None:
+def test_the_self_attack_is_blocked(tmp_path: Path, missing: tuple[str, ...]) -> None:
     zygote = Zygote(*(f"--without={layer}" for layer in missing))
     others = 10_000 if "namespaces" in missing else 0
     error = zygote.run(tmp_path, render_job(self_attack(tmp_path, others=others))).error.splitlines()[0]
     unlimited = (
         os.getuid() == 0
-    )  # nobody's number of processes is, but root's; the service never runs jobs so
+    )  # the kernel does not limit root's processes; the service does not run jobs as root
     assert error == ("SandboxLeaks: started more processes than it may" if unlimited else "SandboxHolds")
     assert not (tmp_path.parent / "mark").exists()
     assert zygote.close() == 0
@@ -136,13 +136,13 @@ def test_the_self_attack_gets_nowhere(tmp_path: Path, missing: tuple[str, ...]) 
     ("others", "limit", "leaks"),
     [
         (10_000, 64, False),
-        (10_000, 64 + 40, False),  # that were counted, and have ended since
+        (10_000, 64 + 40, False),  # other processes that have ended since they were counted
         (0, 64, False),
         (0, 64 + 40, True),
         (10_000, None, True),
     ],
 )
-def test_a_limit_counts_others_only_where_the_kernel_does(
+def test_a_limit_includes_other_processes_only_if_the_kernel_counts_them(
     tmp_path: Path, others: int, limit: int | None, *, leaks: bool
 ) -> None:
     outcome = outcome_as_another_user(self_attack(tmp_path, others=others), processes=limit)
@@ -150,7 +150,7 @@ def test_a_limit_counts_others_only_where_the_kernel_does(
 
 
 def outcome_as_another_user(source: str, *, processes: int | None) -> str:
-    """Run a source as a user who has nothing else running, and may have so many processes; what it raises."""
+    """Run a source as a user without other processes and with a process limit; return its exception."""
     said, says = os.pipe()
     child = os.fork()
     if child == 0:
@@ -167,11 +167,11 @@ def outcome_as_another_user(source: str, *, processes: int | None) -> str:
     with open(said) as outcome:
         text = outcome.read()
     os.waitpid(child, 0)
-    assert text.startswith("SandboxLeaks: "), "there is no sandbox around it"
+    assert text.startswith("SandboxLeaks: "), "it runs without a sandbox"
     return text
 
 
-def test_the_self_attack_sees_what_gets_through(tmp_path: Path) -> None:
+def test_the_self_attack_reports_leaks(tmp_path: Path) -> None:
     zygote = Zygote(*(f"--without={layer}" for layer in LAYERS))
     error = zygote.run(tmp_path, render_job(self_attack(tmp_path))).error
     assert error.startswith("SandboxLeaks: ")
@@ -192,7 +192,7 @@ def test_the_self_attack_sees_what_gets_through(tmp_path: Path) -> None:
     [(str(RENDERER), True), ("/scene_renderer", False), (str(RENDERER)[:-1], False)],
     ids=["seen", "end of another", "beginning of another"],
 )
-def test_the_self_attack_looks_for_whole_paths(
+def test_the_self_attack_compares_whole_path_components(
     zygote: Zygote, tmp_path: Path, path: str, *, is_seen: bool
 ) -> None:
     error = zygote.run(tmp_path, render_job(self_attack(tmp_path, paths=[path]))).error
@@ -200,15 +200,15 @@ def test_the_self_attack_looks_for_whole_paths(
     assert ("saw a path of the machine" in error) == is_seen
 
 
-def test_a_reduced_sandbox_lets_text_tex_and_3d_through(tmp_path: Path) -> None:
+def test_text_tex_and_3d_render_in_a_reduced_sandbox(tmp_path: Path) -> None:
     zygote = Zygote("--without=namespaces")
     source = (RENDERER / "scenes" / "trial.py").read_text()
     assert zygote.run(tmp_path, render_job(source, "Trial")).result["type"] == "done"
     assert zygote.close() == 0
 
 
-def test_scenes_copy_files_and_use_databases_in_every_sandbox(
-    walled: tuple[str, Zygote], tmp_path: Path
+def test_scenes_can_copy_files_and_use_databases_in_every_sandbox(
+    layered: tuple[str, Zygote], tmp_path: Path
 ) -> None:
     body = """
         Path('a').write_text('text')
@@ -224,4 +224,4 @@ def test_scenes_copy_files_and_use_databases_in_every_sandbox(
         self.add(ImageMobject('text.png'))
     """
     above = "import shelve, shutil, sqlite3, tempfile\nfrom pathlib import Path\nfrom PIL import Image\n"
-    assert walled[1].run(tmp_path, render_job(scene(body, above=above))).result["type"] == "done"
+    assert layered[1].run(tmp_path, render_job(scene(body, above=above))).result["type"] == "done"

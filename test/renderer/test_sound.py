@@ -32,7 +32,7 @@ def test_a_sound_becomes_a_track_as_long_as_the_video(
     assert not list(tmp_path.glob("video.*.mp4"))
 
 
-def test_a_missing_sound_is_the_scenes_error(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_missing_sound_is_an_error_of_the_scene(zygote: Zygote, tmp_path: Path) -> None:
     error = zygote.run(tmp_path, render_job(scene("self.add_sound('none.wav')\nself.wait()"))).error
     assert "none.wav" in error
     assert "line 5" in error
@@ -40,7 +40,7 @@ def test_a_missing_sound_is_the_scenes_error(zygote: Zygote, tmp_path: Path) -> 
 
 def test_a_sound_that_is_not_wav_is_converted(zygote: Zygote, tmp_path: Path) -> None:
     write_tone(tmp_path / "tone.wav", 1, 44_100, 1)
-    (tmp_path / "tone.wav").rename(tmp_path / "tone.au")  # a format is told by its bytes, not by its name
+    (tmp_path / "tone.wav").rename(tmp_path / "tone.au")  # formats are detected by content
     body = BODY.replace("tone.wav", "tone.au")
     assert zygote.run(tmp_path, render_job(scene(body))).result["type"] == "done"
     assert len(streams(tmp_path / "video.mp4")) == 2

@@ -10,7 +10,7 @@ from client import Zygote, render_job
 from scene_renderer import kernel
 from sources import scene
 
-# As a process has it before and after, where it can be controlled; what can't be stays as it is.
+# The mitigation status of a process before and after, for kernels where it can be set.
 CHANGES = {"thread vulnerable": "thread force mitigated", "conditional enabled": "conditional force disabled"}
 
 
@@ -18,8 +18,8 @@ def settings(status: str) -> dict[str, str]:
     return dict(re.findall(r"^(Speculation\w*):\t(.*)$", status, re.MULTILINE))
 
 
-def test_a_scene_can_not_speculate_where_that_can_be_forbidden(zygote: Zygote, tmp_path: Path) -> None:
-    before = settings(Path(f"/proc/{zygote.ready['pid']}/status").read_text())
+def test_speculation_is_disabled_for_scenes_if_possible(zygote: Zygote, tmp_path: Path) -> None:
+    before = settings(Path(f"/proc/{zygote.process.pid}/status").read_text())
     body = "raise ValueError([line for line in open('/proc/self/status') if 'pecul' in line])"
     text = zygote.run(tmp_path, render_job(scene(body))).error.splitlines()[0].removeprefix("ValueError: ")
     after = settings("".join(ast.literal_eval(text)))
@@ -28,7 +28,7 @@ def test_a_scene_can_not_speculate_where_that_can_be_forbidden(zygote: Zygote, t
 
 
 class _Library:
-    """A C library whose prctl fails, and knows how it was called."""
+    """A C library whose prctl fails and records its arguments."""
 
     def __init__(self, error: int) -> None:
         self.error = error
@@ -41,14 +41,14 @@ class _Library:
 
 
 @pytest.mark.parametrize("error", [0, errno.ENXIO, errno.ENODEV, errno.EPERM, errno.EINVAL])
-def test_it_is_asked_for_and_may_be_missing(monkeypatch: pytest.MonkeyPatch, error: int) -> None:
+def test_an_unsupported_prctl_is_ignored(monkeypatch: pytest.MonkeyPatch, error: int) -> None:
     library = _Library(error)
     monkeypatch.setattr(kernel, "_libc", library)
     kernel.forbid_speculation()
     assert library.calls == [[53, 0, 8, 0, 0], [53, 1, 8, 0, 0]]
 
 
-def test_another_failure_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_error_of_prctl_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "_libc", _Library(errno.EFAULT))
     with pytest.raises(OSError, match="speculation"):
         kernel.forbid_speculation()

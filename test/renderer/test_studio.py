@@ -1,4 +1,4 @@
-"""The studio's own material in sandboxes without bubblewrap; studio.test.ts has the others."""
+"""The studio's own material in sandboxes without bubblewrap; studio.test.ts tests it with bubblewrap."""
 
 import sys
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=[(), ("namespaces",), ("landlock",)], ids=["all", "reduced", "bound"])
 def supplied(request: pytest.FixtureRequest, studio: Path) -> Iterator[Zygote]:
-    """A zygote that was told of the folder, where it lies, as it is without bubblewrap."""
+    """A zygote started with the folder's own path, as without bubblewrap."""
     options = [f"--read={studio / part}" for part in ("python", "assets")]
     without = [f"--without={layer}" for layer in request.param]
     zygote = Zygote(*options, *without, environment={"XDG_DATA_HOME": str(studio)})
@@ -35,7 +35,7 @@ def supplied(request: pytest.FixtureRequest, studio: Path) -> Iterator[Zygote]:
     assert zygote.close() == 0
 
 
-def test_modules_and_pictures_are_found(supplied: Zygote, tmp_path: Path) -> None:
+def test_modules_and_pictures_can_be_used(supplied: Zygote, tmp_path: Path) -> None:
     body = """
         import studio_helpers
         drawing = SVGMobject("mark")
@@ -61,12 +61,12 @@ def test_nothing_can_be_written_and_no_link_leads_out(supplied: Zygote, studio: 
     assert supplied.run(tmp_path, render_job(scene(body))).error.startswith("ValueError: []\n")
 
 
-def test_errors_name_files_by_their_place_in_it(supplied: Zygote, studio: Path, tmp_path: Path) -> None:
+def test_errors_name_files_relative_to_the_folder(supplied: Zygote, studio: Path, tmp_path: Path) -> None:
     error = supplied.run(tmp_path, render_job(scene("open(f'{config.assets_dir}/no.png')"))).error
     assert error.startswith("FileNotFoundError: [Errno 2] No such file or directory: 'assets/no.png'\n")
 
 
-def test_without_a_folder_pictures_are_looked_for_beside_the_scene(zygote: Zygote, tmp_path: Path) -> None:
+def test_without_a_folder_pictures_are_searched_beside_the_scene(zygote: Zygote, tmp_path: Path) -> None:
     (tmp_path / "mark.svg").write_text(DRAWING)
     body = "assert str(config.get_dir('assets_dir')) == '.'\nself.add(SVGMobject('mark'))\nself.wait()"
     assert zygote.run(tmp_path, render_job(scene(body))).result["type"] == "done"

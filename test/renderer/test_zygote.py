@@ -14,7 +14,6 @@ ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sle
 
 def test_ready_names_the_versions(zygote: Zygote) -> None:
     assert zygote.ready["type"] == "ready"
-    assert zygote.ready["pid"] == zygote.process.pid
     assert zygote.ready["manim"] == version("manim")
     assert zygote.ready["python"] == sys.version.split()[0]
     assert set(zygote.ready["layers"]) | set(zygote.ready["problems"]) == {
@@ -26,8 +25,7 @@ def test_ready_names_the_versions(zygote: Zygote) -> None:
 
 def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) -> None:
     outcome = zygote.run(tmp_path, render_job(SQUARE))
-    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0, "captions": False}
-    assert outcome.ended.pop("peakMemoryBytes") > 50_000_000
+    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0}
     assert outcome.ended == {"type": "ended", "job": "job", "exitCode": 0, "signal": None, "reason": None}
 
 
@@ -47,11 +45,11 @@ def fork(job: str, folder: str) -> dict[str, object]:
     return {"type": "fork", "job": job, "background": False, **place, **limits}
 
 
-def test_a_second_job_at_once_is_refused(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_second_concurrent_job_is_refused(zygote: Zygote, tmp_path: Path) -> None:
     channel = zygote.start(tmp_path, render_job(ENDLESS))
     zygote.send(fork("other", "/"))
     assert "still runs" in zygote.receive()["message"]
-    zygote.send({"type": "kill", "job": "other"})  # not the one that runs
+    zygote.send({"type": "kill", "job": "other"})  # not the running job
     zygote.send({"type": "ping"})
     assert zygote.receive() == {"type": "pong"}
     zygote.send({"type": "kill", "job": "job"})
@@ -71,14 +69,13 @@ def test_a_second_job_at_once_is_refused(zygote: Zygote, tmp_path: Path) -> None
         b"\xff",
     ],
 )
-def test_a_malformed_command_is_answered_by_an_error(zygote: Zygote, line: bytes) -> None:
+def test_a_malformed_command_gets_an_error(zygote: Zygote, line: bytes) -> None:
     zygote.send(line)
     assert zygote.receive()["type"] == "error"
 
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
     zygote.send(fork("job", str(tmp_path)))
-    assert zygote.receive()["type"] == "forked"
     assert zygote.receive()["exitCode"] == 70
 
 
@@ -108,7 +105,7 @@ def test_the_death_of_the_zygote_kills_the_job(tmp_path: Path) -> None:
     assert channel.receive() is None, "the job's end of the socket must be closed"
 
 
-def test_a_job_starts_with_nothing_of_the_zygote(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_job_inherits_nothing_from_the_zygote(zygote: Zygote, tmp_path: Path) -> None:
     source = """
 import os, sys
 standard = [os.readlink(f"/proc/self/fd/{number}") for number in range(3)]
@@ -116,12 +113,12 @@ others = [number for number in range(3, 256) if os.path.exists(f"/proc/self/fd/{
 raise ValueError(standard, len(others), sorted(os.environ), sys.argv)
 """
     error = zygote.run(tmp_path, render_job(source)).error
-    assert "['/dev/null', '/dev/null', '/dev/null'], 1, " in error, "there is only its socket"
+    assert "['/dev/null', '/dev/null', '/dev/null'], 1, " in error, "its socket is the only other descriptor"
     assert "PYTHONPATH" not in error
     assert "['scene.py']" in error
 
 
-def test_a_job_sees_nothing_of_the_job_before(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_job_sees_nothing_of_earlier_jobs(zygote: Zygote, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()

@@ -1,4 +1,4 @@
-"""What ffprobe, a program that isn't the renderer's, says about a video."""
+"""Properties of a video as reported by ffprobe, independently of the renderer."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ def boxes(path: Path) -> list[bytes]:
 
 
 def contents(path: Path) -> list[tuple[str, Fraction, bytes]]:
-    """What is seen and heard: kind, time in seconds and plain bytes of each frame."""
+    """The decoded frames of picture and sound: kind, time in seconds and bytes of each."""
     with av.open(str(path)) as container:
         frames = [
             (type(frame).__name__, (frame.pts or 0) * frame.time_base, frame.to_ndarray().tobytes())

@@ -1,5 +1,5 @@
-// Every scene in `attacks` is rendered by a started service, in the real sandbox. On another level than the full one it
-// is started by `reduced-sandbox.test.ts`, which names the attacks.
+// Renders every scene in `attacks` with a service in the real sandbox. `attacks-in-other-environments.test.ts` runs this
+// file in other environments, with a selection of attacks.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -16,8 +16,8 @@ const ATTACKS = join(import.meta.dirname, 'attacks');
 const PROCESSES = 48;
 const MAY_COMPLETE = 'completed, or ';
 const HARM_MS = 3000;
-const END_MS = 8000; // Later the renderer is replaced, which attacks must not achieve.
-const SECRET = 'what nobody may read';
+const END_MS = 8000; // After that the renderer would be replaced, which attacks must not achieve.
+const SECRET = 'the content of a secret file';
 const MARKER = 'a line of an earlier job: 5c1f0e';
 const VICTIM = `# ${MARKER}
 from manim import *
@@ -33,10 +33,10 @@ const files = ['.notes', 'master.key', '.keys/keys.json'].map((name) => join(dat
 const service = await startService(t, {
   folder: data,
   workers: 1,
-  // Nobody else's: without namespaces the kernel counts the processes of a user, not of a job.
+  // A unique uid: without namespaces the kernel counts processes per user, not per job.
   renderer: { uid: 100_000 + process.pid },
   limits: {
-    timeoutMs: 60_000, // Where much else runs, bombs are slow.
+    timeoutMs: 60_000, // On a busy machine bombs are slow.
     memoryBytes: 700 * MIB,
     processes: PROCESSES,
     diskBytes: 100 * MIB,
@@ -66,7 +66,7 @@ const targets = {
   service: process.pid,
   variable: 'SCENEPRESS_TEST_SECRET',
   level,
-  // Backwards: the attack itself is in its memory.
+  // Reversed, because the source of the attack is in memory, too.
   marker: [...MARKER].reverse().join(''),
 };
 const [before, after] = readFileSync(join(ATTACKS, '_prelude.py'), 'utf8').split('TARGETS: dict\n');
@@ -77,11 +77,11 @@ const names =
   chosen?.map((name) => `${name}.py`) ?? readdirSync(ATTACKS).filter((name) => /^[a-z].*\.py$/.test(name));
 
 const work = join(data, 'work', 'w0');
-const zygotes = readdirSync(work); // Its cache, which scenes neither see nor reach.
-const asTheyWere = states();
-let untouched: string;
-t.test('there are many attacks, and a job to be harmed', async (t) => {
-  untouched = await victimVideo(t);
+const zygotes = readdirSync(work); // The zygote's cache, which is hidden from scenes.
+const initialStates = states();
+let expectedVideo: string;
+t.test('the level is as expected, and an ordinary job renders', async (t) => {
+  expectedVideo = await victimVideo(t);
   t.ok(names.length >= (chosen ? 10 : 40), `${names.length}`);
   const { level: found, limits } = service.status().sandbox ?? {};
   const byKernel = process.env['SCENEPRESS_TEST_LIMITED_BY'] === 'kernel';
@@ -108,27 +108,27 @@ for (const name of names) {
         error: new RegExp(outcome.replace(MAY_COMPLETE, '').replace('failed: ', '')),
       });
     t.notMatch(job.error ?? '', /^Through/);
-    t.equal(job.attempts, 1, 'the renderer survives');
+    t.equal(job.attempts, 1, 'the renderer was not replaced');
     await assertNothingLeaked(t, job);
     await assertUnharmed(t);
   });
 }
 
-/** Ends what doesn't end by itself, when it has had time to do harm. */
+/** Cancels a job that does not end by itself, after a delay in which it could do harm. */
 async function cancelSoon(t: Test, jobId: string): Promise<void> {
   await delay(HARM_MS);
   const begun = performance.now();
   await cancelToTheEnd(service, jobId);
-  t.ok(performance.now() - begun < END_MS, `it is ended in ${Math.round(performance.now() - begun)} ms`);
+  t.ok(performance.now() - begun < END_MS, `it ended in ${Math.round(performance.now() - begun)} ms`);
 }
 
 async function assertNothingLeaked(t: Test, job: Job): Promise<void> {
   t.notOk(job.error?.includes(SECRET) || job.error?.includes('root:'));
   for (const { name } of job.artifacts) {
     const bytes = readFileSync(await artifactPath(service, job, name as ArtifactName));
-    t.notOk(bytes.includes(SECRET) || bytes.includes(targets.marker), `${name} holds no secret`);
+    t.notOk(bytes.includes(SECRET) || bytes.includes(targets.marker), `${name} contains no secret`);
   }
-  t.equal(visits, 0, 'nobody was reached');
+  t.equal(visits, 0, 'no server was reached');
 }
 
 async function assertUnharmed(t: Test): Promise<void> {
@@ -139,17 +139,17 @@ async function assertUnharmed(t: Test): Promise<void> {
   );
   t.same(readdirSync(work), zygotes, 'no file is left');
   for (const file of files) t.equal(readFileSync(file, 'utf8'), SECRET);
-  t.same(states(), asTheyWere, 'no mode and no time is changed');
+  t.same(states(), initialStates, 'no mode or time has changed');
   t.match(service.status(), { ready: true, running: 0, queued: 0 });
-  t.equal(await victimVideo(t), untouched, 'the next job is rendered as ever');
+  t.equal(await victimVideo(t), expectedVideo, 'the next job is rendered as before');
 }
 
-/** The data folder's mode, and when the files in it were changed in any way. */
+/** The mode of the data folder and the change times of its files. */
 function states(): number[] {
   return [statSync(data).mode, ...files.map((file) => statSync(file).ctimeMs)];
 }
 
-/** Hash of the video of an ordinary job. */
+/** The hash of the video of an ordinary job. */
 async function victimVideo(t: Test): Promise<string> {
   const job = await render(service, { code: VICTIM });
   t.match(job, { status: 'completed', error: null, attempts: 1 });

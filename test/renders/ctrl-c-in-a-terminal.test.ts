@@ -10,11 +10,11 @@ import { Terminal } from '../fixtures/terminal.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const MAIN = join(ROOT, 'appliance', 'main.ts');
-/** Longer than two signals may be apart to count as one. */
-const DELIBERATELY_LATER_MS = 1_100;
+/** Longer than the interval within which two signals count as one. */
+const LATER_MS = 1_100;
 const STARTS: Record<string, { command: string[]; exitCode: number }> = {
   'npm start': { command: ['npm', 'start'], exitCode: 0 },
-  // npx runs a shell around the service, which ends by the SIGINT that it got, too.
+  // npx runs the service in a shell, which also gets the SIGINT and ends by it.
   'npx scenepress serve': { command: ['npx', 'scenepress', 'serve'], exitCode: 130 },
 };
 const OWN_VARIABLES = Object.fromEntries(
@@ -43,7 +43,7 @@ async function serveIn(t: Test, command: string[]) {
     const request = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
     return (await send(Number(port), path, request)).json;
   };
-  /** Takes on a render and resolves when it is drawn. */
+  /** Enqueues a job and resolves when it is running. */
   const draw = async (code: string): Promise<string> => {
     const { jobId } = await ask('/api/v2/render', { code, className: 'Main', quality: 'low' });
     for (let state: unknown; state !== 'running'; await delay(20)) {
@@ -55,7 +55,7 @@ async function serveIn(t: Test, command: string[]) {
 }
 
 for (const [name, { command, exitCode }] of Object.entries(STARTS)) {
-  t.test(`${name}: Ctrl-C lets the running render finish, and says so`, async (t) => {
+  t.test(`${name}: Ctrl-C lets the running render finish and prints that`, async (t) => {
     const { terminal, draw, dataDir, logFile } = await serveIn(t, command);
     const below = processesBelow(terminal.pid);
     const jobId = await draw(afterOneFrame('time.sleep(3)'));
@@ -71,19 +71,19 @@ for (const [name, { command, exitCode }] of Object.entries(STARTS)) {
   });
 }
 
-t.test('npm start: Ctrl-C pressed again, later, ends it where it stands', async (t) => {
+t.test('npm start: a second, later Ctrl-C ends the service immediately', async (t) => {
   const { terminal, draw } = await serveIn(t, ['npm', 'start']);
   await draw(ENDLESS);
   const below = processesBelow(terminal.pid);
   terminal.pressCtrlC();
   await terminal.shows(/Stopping: 1 render/);
-  await delay(DELIBERATELY_LATER_MS);
+  await delay(LATER_MS);
   terminal.pressCtrlC();
   t.equal(await terminal.ended, 130);
   await ended(below);
 });
 
-t.test('while it starts, Ctrl-C ends the start', async (t) => {
+t.test('npm start: Ctrl-C during the start aborts it', async (t) => {
   const { terminal, logFile } = await start(t, ['npm', 'start']);
   while (zygotesBelow(terminal.pid).length === 0) await delay(20);
   const below = processesBelow(terminal.pid);
@@ -95,7 +95,7 @@ t.test('while it starts, Ctrl-C ends the start', async (t) => {
 });
 
 for (const when of ['while it warms up', 'while it renders']) {
-  t.test(`render: Ctrl-C ${when} cancels it and leaves nothing`, async (t) => {
+  t.test(`render: Ctrl-C ${when} cancels the render and leaves no files`, async (t) => {
     const [cwd, TMPDIR] = [await temporaryFolder(t), await temporaryFolder(t)];
     await writeFile(join(cwd, 'endless.py'), ENDLESS);
     const command = [process.execPath, MAIN, 'render', 'endless.py', '-ql'];
@@ -112,7 +112,7 @@ for (const when of ['while it warms up', 'while it renders']) {
   });
 }
 
-t.test('doctor: Ctrl-C ends it', async (t) => {
+t.test('doctor: Ctrl-C ends the command', async (t) => {
   const command = [process.execPath, MAIN, 'doctor', '--data-dir', join(await temporaryFolder(t), 'data')];
   const terminal = new Terminal(t, command, { env: OWN_VARIABLES, cwd: ROOT });
   await terminal.shows(/Sandbox/);

@@ -1,27 +1,68 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import t from 'tap';
-import { Simulation } from './simulation.ts';
+import t, { type Test } from 'tap';
+import { type History, Simulation, type SimulationOptions } from './simulation.ts';
 
-const RUNS = Number(process.env['SIMULATIONS'] ?? 6);
-const HOURS = Number(process.env['SIMULATED_HOURS'] ?? 2);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const MEMORY = '/dev/shm';
+const PACE = Object.fromEntries(
+  Object.entries({ actEveryMs: 'ACT_EVERY_S', crashEveryMs: 'CRASH_EVERY_S' })
+    .map(([name, variable]) => [name, Number(process.env[variable]) * 1000] as const)
+    .filter(([, ms]) => ms > 0),
+);
 
-t.test(`a simulated service keeps its invariants, from SEED=${SEED} on`, async (t) => {
-  let total = { jobs: 0, lives: 0 };
-  for (let seed = SEED; seed < SEED + RUNS; seed++) {
-    const simulation = new Simulation(seed, existsSync(MEMORY) ? MEMORY : tmpdir());
-    try {
-      const { jobs, lives } = await simulation.run(HOURS * 3_600_000);
-      total = { jobs: total.jobs + jobs, lives: total.lives + lives };
-    } catch (error) {
-      t.comment(simulation.log.slice(-20).join('\n'));
-      t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1 SIMULATED_HOURS=${HOURS}`);
-      throw error;
-    } finally {
-      await simulation.end();
-    }
+interface Kind {
+  /** Simulations, each with the next seed. */
+  runs: number;
+  hours: number;
+  options: Partial<SimulationOptions>;
+}
+
+const KINDS: Record<string, Kind> = {
+  'with a busy service': { runs: 3, hours: 2, options: {} },
+  'with stores that answer late': { runs: 3, hours: 1, options: { isLate: true } },
+  'over a month': { runs: 1, hours: 30 * 24, options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS } },
+};
+
+async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
+  const hours = Number(process.env['SIMULATED_HOURS'] ?? kind.hours);
+  const simulation = new Simulation({
+    ...kind.options,
+    ...PACE,
+    seed,
+    folder: existsSync(MEMORY) ? MEMORY : tmpdir(),
+  });
+  try {
+    return await simulation.run(hours * HOUR_MS);
+  } catch (error) {
+    t.comment(simulation.log.slice(-20).join('\n'));
+    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
+    throw error;
+  } finally {
+    await simulation.end();
   }
-  t.ok(total.jobs > RUNS, `${total.jobs} jobs in ${total.lives} lives`);
+}
+
+for (const [name, kind] of Object.entries(KINDS)) {
+  t.test(`a simulation ${name} keeps the invariants, from SEED=${SEED} on`, async (t) => {
+    const runs = Number(process.env['SIMULATIONS'] ?? kind.runs);
+    const total = { jobs: 0, lives: 0 };
+    for (let seed = SEED; seed < SEED + runs; seed++) {
+      const { jobs, lives } = await simulated(t, kind, seed);
+      total.jobs += jobs;
+      total.lives += lives;
+    }
+    t.ok(total.jobs > runs, `${total.jobs} jobs in ${total.lives} lives`);
+  });
+}
+
+t.test(`the same seed makes the same history, SEED=${SEED}`, async (t) => {
+  for (const options of [{}, { isLate: true }]) {
+    const kind = { runs: 1, hours: 0.5, options };
+    const first = await simulated(t, kind, SEED);
+    t.same(await simulated(t, kind, SEED), first);
+    t.not((await simulated(t, kind, SEED + 1)).hash, first.hash);
+  }
 });

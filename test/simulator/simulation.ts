@@ -1,89 +1,94 @@
 import assert from 'node:assert/strict';
-import {
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Job,
-  type Logger,
-  RenderService,
-  type RenderServiceOptions,
-  StoredLedger,
-} from '../../lib/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import type { Renderer } from '../../lib/render/pool/renderer.ts';
-import { makeParts } from '../../lib/service-parts.ts';
-import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
-import { SqlStorage } from '../../lib/sql/sql-storage.ts';
-import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
-import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
-import { FakeClock } from '../fixtures/fake-clock.ts';
-import { seededRandom } from '../fixtures/simulated-disk.ts';
-import { SimulatedRenderer } from './simulated-renderer.ts';
+import { serialize } from 'node:v8';
+import { type Job, jobJson } from '../../lib/index.ts';
+import { LateStores } from '../fixtures/late-stores.ts';
+import { seededBytes, seededRandom } from '../fixtures/seeded-random.ts';
+import { settled } from './settled.ts';
+import { ASSET_URL, Life } from './simulated-life.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
-/** A stop takes far fewer. */
-const MOST_STEPS = 10_000;
+const DAY_MS = 24 * 3_600_000;
 const OWNERS = ['ada', 'eve', 'kim'];
 const CODE = 'class A(Scene): pass';
 const REFUSALS = /too_many_failures|insufficient_credits|queue_full|conflict|not_running|not_found|storage_f/;
+/** Grants with idempotency keys: so many credits, and one for each number of the key. */
+const LEAST_GRANT = 20;
 
-/** One process of the service, from its start to its crash. */
-interface Life {
-  service: RenderService;
-  clock: FakeClock;
-  ledger: StoredLedger;
-  renderer: SimulatedRenderer;
+export interface SimulationOptions {
+  seed: number;
+  /** For files, best in memory. */
   folder: string;
-  /** Bytes of the log that are known to be on the medium. */
-  durableBytes: () => number;
-  isDead: () => boolean;
+  /** Mean time between two things that somebody does. */
+  actEveryMs?: number;
+  /** Mean time between two crashes. */
+  crashEveryMs?: number;
+  /** Storage, ledger and settings answer late. */
+  isLate?: boolean;
+}
+
+export interface History {
+  jobs: number;
+  lives: number;
+  /** Of everything that happened, and of what is stored in the end. */
+  hash: string;
 }
 
 /**
- * A whole service under virtual time: clients, renders that end in every way, receivers and stores that fail, flushes that
- * fail, crashes that lose what wasn't flushed, a clock that jumps. What is random comes of one seed.
+ * A whole service under virtual time: clients, renders that end in every way, receivers and stores that fail, flushes
+ * that fail, crashes that lose what wasn't flushed, a clock that jumps. What is random comes of one seed, and the
+ * same seed makes the same history.
  */
 export class Simulation {
+  readonly #options: Required<SimulationOptions>;
   readonly #random: () => number;
+  readonly #bytes: ReturnType<typeof seededBytes>;
+  readonly #late: LateStores | undefined;
   readonly #world: SimulatedWorld;
   readonly #root: string;
+  readonly #history = createHash('sha256');
   #lives = 0;
   #nowMs = Date.parse('2026-11-01T00:00:00Z');
   #life: Life | undefined;
+  #failure: Error | undefined;
   /** Jobs that a client was told of, as it last saw them. */
   readonly #known = new Map<string, Job>();
+  readonly #jobIds: string[] = [];
   readonly #keys = new Map<string, string>();
+  /** Owners by the idempotency keys of grants that they were told of. */
+  readonly #grants = new Map<string, string>();
+  /** Redeliveries that a client was told of. */
+  readonly #sentAgain: string[] = [];
   readonly log: string[] = [];
 
-  /** `folder`: for files, best in memory. */
-  constructor(seed: number, folder: string) {
-    this.#random = seededRandom(seed);
+  constructor({ actEveryMs = 10_000, crashEveryMs = 500_000, isLate = false, ...rest }: SimulationOptions) {
+    this.#options = { actEveryMs, crashEveryMs, isLate, ...rest };
+    this.#random = seededRandom(rest.seed);
+    this.#bytes = seededBytes(rest.seed + 1);
+    this.#late = isLate ? new LateStores(rest.seed + 2) : undefined;
     this.#world = new SimulatedWorld(this.#random);
-    this.#root = mkdtempSync(join(folder, 'simulation-'));
+    this.#root = mkdtempSync(join(rest.folder, 'simulation-'));
   }
 
   /** Runs for so long by the service's clock; then faults end, and everything must come to its end. */
-  async run(forMs: number): Promise<{ jobs: number; lives: number }> {
+  async run(forMs: number): Promise<History> {
+    const { actEveryMs, crashEveryMs } = this.#options;
     const endMs = this.#nowMs + forMs;
     await this.#begin();
     while (this.#current.clock.now() < endMs || this.#nowMs < endMs) {
       await this.#act();
-      await this.#pass(this.#random() * 20_000);
-      if (this.#random() < 0.02 || this.#current.isDead()) await this.#crash();
+      await this.#pass(this.#random() * 2 * actEveryMs);
+      if (this.#random() < actEveryMs / crashEveryMs || this.#current.isDead) await this.#crash();
+      if (this.#failure) throw this.#failure;
     }
     this.#world.isFaulty = false;
     await this.#crash();
-    for (let hours = 0; hours < 48 && !(await this.#isQuiet()); hours++) await this.#pass(3_600_000);
+    for (let hours = 0; hours < 48 && !(await this.#isDone()); hours++) await this.#pass(3_600_000);
     await this.#checkEnd();
-    return { jobs: this.#known.size, lives: this.#lives };
+    this.#history.update(serialize(await this.#current.rows()));
+    return { jobs: this.#known.size, lives: this.#lives, hash: this.#history.digest('hex') };
   }
 
   get #current(): Life {
@@ -92,108 +97,104 @@ export class Simulation {
   }
 
   async #begin(): Promise<void> {
-    const folder = join(this.#root, String(++this.#lives));
     const before = this.#life;
-    mkdirSync(folder);
-    const path = join(folder, 'database.sqlite');
-    if (before) copyAfterCrash(before, path, this.#random);
-    const clock = new FakeClock(new Date(this.#nowMs).toISOString());
-    let [durableBytes, isDead] = [0, false];
-    const database = new SqliteDatabase(path, SQLITE_SCHEMA, {
-      flushFile: async (descriptor) => {
-        const { size } = fstatSync(descriptor);
-        if (this.#life?.clock === clock)
-          await new Promise<void>((resolve) => clock.after(this.#random() * 20, resolve));
-        if (this.#life?.clock === clock && this.#world.isFaulty && this.#random() < 0.0005) {
-          throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
-        }
-        durableBytes = size;
-      },
-      onFatal: () => {
-        isDead = true;
-      },
-      checkpointAfterBytes: Number.MAX_SAFE_INTEGER,
+    const life = await Life.begin(join(this.#root, String(++this.#lives)), {
+      from: before,
+      nowMs: this.#nowMs,
+      world: this.#world,
+      random: this.#random,
+      bytes: this.#bytes,
+      late: this.#late,
+      logger: { error: (details, message) => this.#note(message, details) },
     });
-    const storage = new SqlStorage(database);
-    const ledger = new StoredLedger({
-      store: new SqlLedgerStore(database, storage),
-      clock,
-      freeCreditsPerMonth: 300,
+    if (before) before.isRunning = false;
+    life.service.on('job', (job) => {
+      if (this.#life === life || this.#life === before) this.#attempt(() => this.#see(job));
     });
-    const renderer = new SimulatedRenderer({ size: 3, clock, random: this.#random });
-    const logger: Logger = { ...silentLogger, error: (details, message) => this.#note(message, details) };
-    const options: RenderServiceOptions = {
-      storage,
-      ledger,
-      settings: this.#world.settings(),
-      assets: this.#world.assetStore(clock),
-      workFolder: join(folder, 'work'),
-      assetUrl: 'https://assets.example',
-      webhooks: { secretOf: () => 'secret' },
-      queue: { maxQueued: 60, maxQueuedPerOwner: 30 },
-      workers: 3,
-      clock,
-      logger,
-    };
-    const outbound = this.#world.outbound(clock);
-    const parts = makeParts(options, { renderer: renderer as unknown as Renderer, outbound });
-    const service = new RenderService(options, parts);
-    const life = {
-      service,
-      clock,
-      ledger,
-      renderer,
-      folder,
-      durableBytes: () => durableBytes,
-      isDead: () => isDead,
-    };
-    service.on('job', (job) => {
-      if (this.#life === life || this.#life === before) this.#see(job);
-    });
-    await service.start();
+    life.service.on('delivery', (delivery) => this.#record('delivery', delivery));
+    await life.service.start();
+    await settled();
     this.#life = life;
+    life.isRunning = true;
     await this.#checkAfterStart();
   }
 
   /** One thing that somebody does. Nobody waits for it. */
   async #act(): Promise<void> {
-    const { service, clock } = this.#current;
-    const life = this.#life;
+    const { service, clock, ledger } = this.#current;
     const chance = this.#random();
-    const owner = OWNERS[Math.floor(this.#random() * OWNERS.length)] as string;
-    const jobIds = [...this.#known.keys()];
-    const jobId = jobIds[Math.floor(this.#random() * jobIds.length)];
-    const told = <T>(answer: Promise<T>, then: (value: T) => void = () => {}) =>
-      void answer.then(
-        (value) => this.#life === life && !life?.isDead() && then(value),
-        (error: Error & { code?: string }) => assert.match(`${error.code} ${error.message}`, REFUSALS),
-      );
-    if (chance < 0.6) {
+    const owner = this.#oneOf(OWNERS) as string;
+    const jobId = this.#oneOf(this.#jobIds);
+    if (chance < 0.55) {
       const key = this.#random() < 0.2 ? `key-${Math.floor(this.#random() * 50)}` : undefined;
-      const webhook = this.#random() < 0.5 ? { url: 'https://receiver.example/', secret: 's' } : undefined;
+      const webhookUrl = this.#random() < 0.5 ? 'https://receiver.example/' : undefined;
       const request = { owner, code: CODE, className: 'A', quality: 'low' as const };
       const answer = service.enqueue({
         ...request,
-        ...(webhook && { webhookUrl: webhook.url }),
+        ...(webhookUrl && { webhookUrl }),
         ...(key && { idempotency: { key, fingerprint: 'same' } }),
       });
-      told(answer, (job) => {
-        this.#see(job);
-        if (!key) return;
-        const first = this.#keys.get(`${owner} ${key}`);
-        // For a day a key answers with its job.
-        if (first !== undefined && this.#ageMs(first) < 24 * 3_600_000 && job.jobId !== first) {
-          assert.fail(`the key ${key} of ${owner} made ${first} and ${job.jobId}`);
-        }
-        this.#keys.set(`${owner} ${key}`, job.jobId);
-      });
-    } else if (chance < 0.75 && jobId) told(service.cancel(jobId));
-    else if (chance < 0.9 && jobId) told(service.get(jobId), (job) => this.#see(job));
-    else if (chance < 0.92) told(service.pauseQueue());
-    else if (chance < 0.97) told(service.resumeQueue());
-    else if (chance < 0.98)
+      this.#told(answer, (job) => this.#added(job, key));
+    } else if (chance < 0.7 && jobId) this.#told(service.cancel(jobId), (job) => this.#see(job));
+    else if (chance < 0.83 && jobId) this.#told(service.get(jobId), (job) => this.#see(job));
+    else if (chance < 0.86 && jobId) this.#told(service.renderAgain(jobId), (job) => this.#added(job));
+    else if (chance < 0.89) this.#told(this.#sendAgain(), (deliveryId) => this.#sentAgain.push(deliveryId));
+    else if (chance < 0.92) {
+      const number = Math.floor(this.#random() * 20);
+      const idempotencyKey = `${owner}-grant-${number}`;
+      const granted = ledger.grantPaid(owner, LEAST_GRANT + number, { idempotencyKey, note: idempotencyKey });
+      this.#told(granted, () => this.#grants.set(idempotencyKey, owner));
+    } else if (chance < 0.94) this.#told(service.pauseQueue());
+    else if (chance < 0.98) this.#told(service.resumeQueue());
+    else if (chance < 0.99)
       clock.set(new Date(clock.now() + (this.#random() - 0.5) * 7_200_000).toISOString());
     await settled();
+  }
+
+  /** An answer to a client, unless its connection went with a crash. */
+  #told<T>(answer: Promise<T>, then: (value: T) => void = () => {}): void {
+    const life = this.#current;
+    answer
+      .then(
+        (value) => {
+          if (this.#life !== life || life.isDead) return;
+          this.#record('answer', value);
+          then(value);
+        },
+        (error: Error & { code?: string }) => {
+          this.#record('refusal', `${error.code} ${error.message}`);
+          assert.match(`${error.code} ${error.message}`, REFUSALS);
+        },
+      )
+      .catch((error: Error) => {
+        this.#failure ??= error;
+      });
+  }
+
+  /** What fails here ends the simulation. */
+  #attempt(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.#failure ??= error as Error;
+    }
+  }
+
+  async #sendAgain(): Promise<string> {
+    const { deliveries } = this.#current.service;
+    const [delivery] = await deliveries.list({ limit: 1 });
+    return (await deliveries.sendAgain(delivery?.deliveryId ?? 'none')).deliveryId;
+  }
+
+  #added(job: Job, key?: string): void {
+    this.#see(job);
+    if (!key) return;
+    const first = this.#keys.get(`${job.owner} ${key}`);
+    // For a day a key answers with its job.
+    if (first !== undefined && this.#ageMs(first) < DAY_MS && job.jobId !== first) {
+      assert.fail(`the key ${key} of ${job.owner} made ${first} and ${job.jobId}`);
+    }
+    this.#keys.set(`${job.owner} ${key}`, job.jobId);
   }
 
   #ageMs(jobId: string): number {
@@ -203,28 +204,28 @@ export class Simulation {
 
   /** What was told once stays so. */
   #see(job: Job): void {
+    this.#record('job', job);
     const before = this.#known.get(job.jobId);
     if (before && (before.status === 'completed' || before.status === 'failed')) {
       assert.deepEqual(job, before, 'a job that has ended does not change');
     }
+    if (!before) this.#jobIds.push(job.jobId);
     this.#known.set(job.jobId, job);
   }
 
   async #pass(ms: number): Promise<void> {
     const { clock } = this.#current;
     const until = clock.uptimeMs() + ms;
-    for (;;) {
-      const nextMs = clock.nextInMs ?? Number.POSITIVE_INFINITY;
-      const leftMs = until - clock.uptimeMs();
-      if (nextMs > leftMs) {
-        clock.advance(leftMs);
-        break;
+    let isIdle = false;
+    for (let leftMs = ms; leftMs > 0 && !this.#current.isDead; leftMs = until - clock.uptimeMs()) {
+      // Polls would find nothing: only the last one is made.
+      if (!isIdle && (await this.#current.isIdle())) {
+        isIdle = true;
+        clock.postpone(leftMs);
       }
-      clock.advance(nextMs);
+      clock.advance(Math.min(leftMs, clock.nextInMs ?? leftMs));
       await settled();
-      if (this.#current.isDead()) break;
     }
-    await settled();
     this.#nowMs = clock.now();
   }
 
@@ -232,12 +233,13 @@ export class Simulation {
     const dead = this.#current;
     this.#nowMs += 1_000;
     await this.#begin();
-    await bury(dead);
+    this.#record('crash', this.#nowMs);
+    await dead.bury();
   }
 
   /** Leaves nothing behind. */
   async end(): Promise<void> {
-    if (this.#life) await bury(this.#life);
+    await this.#life?.bury();
     rmSync(this.#root, { recursive: true, force: true });
   }
 
@@ -253,36 +255,47 @@ export class Simulation {
     assert.deepEqual(problems, []);
   }
 
-  async #isQuiet(): Promise<boolean> {
-    const { service } = this.#current;
-    await this.#doing(service.resumeQueue());
-    const { queued, running } = service.status();
-    const open = (await service.deliveries.list({ limit: 100_000 })).filter(({ status }) =>
-      /waiting|sending/.test(status),
-    );
-    return queued + running + open.length === 0;
+  async #isDone(): Promise<boolean> {
+    await this.#doing(this.#current.service.resumeQueue());
+    return this.#doing(this.#current.isDone());
   }
 
   async #checkEnd(): Promise<void> {
-    const { service, renderer } = this.#current;
+    const { service, renderer, ledger } = this.#current;
     await this.#checkAfterStart();
     assert(renderer.mostRunning <= renderer.size);
     const jobs = await service.list({ limit: 100_000 });
-    for (const { jobId, status, webhookUrl, artifacts } of jobs) {
+    for (const job of jobs) {
+      const { jobId, status, webhookUrl, artifacts } = job;
       assert.match(status, /completed|failed/, `${jobId} has ended`);
       for (const { name } of artifacts) assert(await this.#doing(service.openArtifact(jobId, name)));
-      const deliveries = await service.deliveries.list({ jobId });
-      assert.equal(deliveries.length, webhookUrl === null ? 0 : 1, `deliveries of ${jobId}`);
+      const deliveries = await service.deliveries.list({ jobId, limit: 100_000 });
+      const automatic = deliveries.filter(({ repeats }) => repeats === null);
+      assert.equal(automatic.length, webhookUrl === null ? 0 : 1, `deliveries of ${jobId}`);
       for (const delivery of deliveries) {
-        assert(delivery.attempts.length <= 4);
+        assert(delivery.attempts.length <= (delivery.repeats === null ? 4 : 1));
         assert.match(delivery.status, /delivered|failed/);
         if (delivery.status === 'delivered') assert((this.#world.received.get(jobId) ?? 0) > 0);
+        const { body } = await service.deliveries.get(delivery.deliveryId);
+        assert.equal(body, jobJson(job, ASSET_URL), `the outcome of ${jobId} is sent`);
       }
     }
+    for (const deliveryId of this.#sentAgain) assert(await service.deliveries.get(deliveryId));
     const kept = new Set(
       jobs.flatMap(({ jobId, artifacts }) => artifacts.map(({ name }) => `${jobId}/${name}`)),
     );
     assert(kept.size <= this.#world.assets.size);
+    const entries = (
+      await Promise.all(OWNERS.map((owner) => ledger.statement(owner, { limit: 1_000_000 })))
+    ).flat();
+    for (const [key, owner] of this.#grants) {
+      const made = entries.filter(({ note }) => note === key);
+      assert.deepEqual(
+        made.map((entry) => entry.owner),
+        [owner],
+        `${key} was made once`,
+      );
+    }
   }
 
   /** Lets time pass until something is done. */
@@ -297,44 +310,17 @@ export class Simulation {
     return something;
   }
 
+  #oneOf<T>(all: T[]): T | undefined {
+    return all[Math.floor(this.#random() * all.length)];
+  }
+
+  #record(what: string, details: unknown): void {
+    this.#history.update(`${this.#life?.clock.uptimeMs()} ${what} ${JSON.stringify(details)}\n`);
+  }
+
   #note(message: string, details: object): void {
-    this.log.push(
-      `${new Date(this.#nowMs).toISOString()} ${message} ${(details as { err?: Error }).err?.message}`,
-    );
-  }
-}
-
-/** Ends what a process takes with it when it dies: threads, open files. Nothing hears of it any more. */
-async function bury({ service, clock }: Life): Promise<void> {
-  let isOver = false;
-  const over = () => {
-    isOver = true;
-  };
-  service.stop().then(over, over);
-  for (let steps = 0; steps < MOST_STEPS && !isOver; steps++) {
-    await settled();
-    clock.advance(clock.nextInMs ?? 1);
-  }
-}
-
-/** Files as a power cut leaves them: the log ends where it was flushed to, or anywhere behind that. */
-function copyAfterCrash({ folder, durableBytes }: Life, path: string, random: () => number): void {
-  copyFileSync(join(folder, 'database.sqlite'), path);
-  const log = join(folder, 'database.sqlite-wal');
-  if (!existsSync(log)) return;
-  copyFileSync(log, `${path}-wal`);
-  const { size } = statSync(log);
-  const least = Math.min(durableBytes(), size);
-  truncateSync(`${path}-wal`, least + Math.floor(random() * (size - least + 1)));
-}
-
-/** Resolves when nothing goes on any more but what waits for the clock. */
-async function settled(): Promise<void> {
-  for (let quiet = 0; quiet < 3; ) {
-    await new Promise(setImmediate);
-    const isBusy = process
-      .getActiveResourcesInfo()
-      .some((name) => name.startsWith('FSReq') || name === 'Immediate');
-    quiet = isBusy ? 0 : quiet + 1;
+    const reason = (details as { err?: Error }).err?.message.replaceAll(this.#root, '');
+    this.#record(message, reason);
+    this.log.push(`${new Date(this.#nowMs).toISOString()} ${message} ${reason}`);
   }
 }

@@ -22,7 +22,7 @@ export function initramfs({ modules, busybox }: Parts, folder: string, job: stri
   return archive;
 }
 
-/** The modules' files, each after those that it depends on. What is built into the kernel has none. */
+/** The files of the modules, each after its dependencies. Drivers built into the kernel have none. */
 function inOrder(modules: string): string[] {
   const names = readdirSync(modules, { recursive: true, encoding: 'utf8' });
   const files = new Map<string, string>();

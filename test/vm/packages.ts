@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a virtual machine is started from. */
+/** The files from which a virtual machine is started. */
 export interface Parts {
   kernel: string;
   /** The folder of the kernel's modules. */
@@ -75,7 +75,7 @@ function unpacked(name: string, realName = () => name): string {
   return folder;
 }
 
-/** What a package without files stands for. */
+/** The dependency of a metapackage. */
 function dependency(name: string): string {
   const text = execFileSync('apt-cache', ['depends', '--important', name], { encoding: 'utf8' });
   const found = /^ +Depends: (\S+)$/m.exec(text)?.[1];

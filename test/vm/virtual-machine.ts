@@ -14,7 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { initramfs } from './initramfs.ts';
 import type { Parts } from './packages.ts';
 
-/** Where in the tree of control groups a job runs: see `enter-group.sh`. */
+/** The places of a job in the tree of control groups: see `enter-group.sh`. */
 export const PLACES = ['root', 'session', 'unit', 'user', 'container'] as const;
 export type Place = (typeof PLACES)[number];
 
@@ -22,7 +22,7 @@ export interface JobOptions {
   place: Place;
   /** Text of a shell script. */
   job: string;
-  /** Takes the output of the job while it runs. */
+  /** Receives the output of the job while it runs. */
   print: (text: string) => void;
   /** Real time after which the machine is ended. */
   timeoutMs: number;
@@ -33,11 +33,11 @@ const BUILD = join(CHECKOUT, 'build');
 const MEMORY = '4G';
 const DISK_BYTES = 20 * 1024 ** 3;
 const SHARE_TIMEOUT_MS = 10_000;
-/** How `timeout` ends when it has ended what it ran. */
+/** The exit code of `timeout` after a timeout. */
 const TIMED_OUT = 124;
-/** So many of the kernel's last lines are shown when the machine fails. */
+/** How many of the kernel's last lines are shown when the machine fails. */
 const LINES = 30;
-/** The host's files without other file systems than the checkout's, read-only whatever the machine does. */
+/** Shares the host's root and, if separate, the checkout's file system, read-only. */
 const SHARE = `
 mount --bind / "$1"
 mount -o remount,bind,ro "$1"
@@ -126,7 +126,7 @@ function startMachine(parts: Parts, folder: string, { place, job, timeoutMs }: J
   });
 }
 
-/** Resolves when the host's files can be had. */
+/** Resolves when virtiofsd accepts connections. */
 async function shared(share: ChildProcess, socket: string): Promise<void> {
   let said = '';
   share.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Boom } from '@hapi/boom';
 import type { Request, ServerAuthSchemeObject } from '@hapi/hapi';
 import { discardBody } from './request-body.ts';
@@ -18,7 +19,12 @@ export interface Caller {
 export type Authenticate = (token: string) => Promise<Caller | null> | Caller | null;
 
 // Scheme names are case-insensitive (RFC 9110 §11.1); the token contains no spaces.
-const BEARER = /^Bearer +([^\s]+) *$/i;
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** The token in the `Authorization` header of a request; undefined without one. */
+export function bearerToken({ headers }: IncomingMessage): string | undefined {
+  return BEARER.exec(headers.authorization ?? '')?.[1];
+}
 
 const EXPECTS_CONTINUE = /^100-continue$/i;
 
@@ -26,7 +32,7 @@ const EXPECTS_CONTINUE = /^100-continue$/i;
 export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject {
   return {
     async authenticate(request, h) {
-      const token = BEARER.exec(request.raw.req.headers.authorization ?? '')?.[1];
+      const token = bearerToken(request.raw.req);
       const caller = token === undefined ? null : await authenticate(token);
       if (!caller) {
         const { req } = request.raw;
@@ -44,8 +50,9 @@ export function callerOf(request: Request): Caller | undefined {
   return (request.auth.credentials?.app as { caller?: Caller } | undefined)?.caller;
 }
 
-function unauthorized(): Boom {
-  const error = new Boom('The API key is invalid or missing.', { statusCode: 401 });
+/** The error of a request without a valid token. */
+export function unauthorized(message = 'The API key is invalid or missing.'): Boom {
+  const error = new Boom(message, { statusCode: 401 });
   error.output.headers['WWW-Authenticate'] = 'Bearer';
   return error;
 }

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { renderRequestSchema } from '../../../lib/index.ts';
+import { RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
 
 /** Description of an endpoint for hapi and the OpenAPI document. */
 export interface Endpoint {
@@ -8,7 +8,8 @@ export interface Endpoint {
   operationId: string;
   summary: string;
   params?: Record<string, string>;
-  body?: Joi.Schema;
+  /** The name and the JSON Schema of its body. */
+  body?: { name: string; schema: object };
   /** By status: the schema of the response, and descriptions of its integer headers. */
   responses: Record<number, { description: string; schema: Joi.Schema; headers?: Record<string, string> }>;
 }
@@ -32,7 +33,7 @@ const ERRORS = {
   402: 'The balance is below the minimum reserve; no job is created.',
   404: 'The job does not exist or belongs to another user.',
   413: 'The body is larger than 204,800 bytes.',
-  429: 'Too much of the account failed, or was canceled, within an hour. Try again after `Retry-After` seconds.',
+  429: 'Too many renders of the account failed or were canceled within an hour. Try again after `Retry-After` seconds.',
   503: 'The service is starting, stopping or out of space. Try again after `Retry-After` seconds.',
 };
 
@@ -111,7 +112,7 @@ export const ENQUEUE: Endpoint = {
   path: '/api/v2/render',
   operationId: 'enqueueRender',
   summary: 'Enqueue a render',
-  body: named('RenderRequest', renderRequestSchema),
+  body: { name: 'RenderRequest', schema: RENDER_REQUEST_SCHEMA },
   responses: {
     202: { description: 'The job is queued.', schema: enqueuedBody },
     ...errors(400, 401, 402, 413, 429, 503),

@@ -48,7 +48,7 @@ export async function receiveRenderRequest(message: IncomingMessage): Promise<Re
   const json = decodeUtf8(await readBody(message));
   const body = parseObject(json);
   const metadataJson = Object.hasOwn(body, 'metadata') ? ownText(rawMember(json, 'metadata')) : null;
-  // Metadata may be nested thousands of levels deep, so the field checks must not see it.
+  // Stored as text only.
   if (metadataJson !== null) body['metadata'] = undefined;
   return { request: parseRenderRequest(body), metadataJson, fingerprint: () => hash('sha256', json) };
 }

@@ -2,7 +2,7 @@ import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isShortage } from '../../shortage.ts';
 import type { RenderLimits } from '../run/limits.ts';
-import type { ForkCommand, RendererJob } from '../run/protocol.ts';
+import type { ForkCommand, RendererJob } from '../run/messages.ts';
 
 const MIB = 1024 * 1024;
 const CAPTIONS_LIMIT_BYTES = 16 * MIB;
@@ -37,7 +37,7 @@ export async function collectFiles(
   jobFolder: string,
   outFolder: string,
   limits: RenderLimits,
-): Promise<{ problem: string } | { problem: undefined; captions: boolean }> {
+): Promise<{ problem: string | undefined }> {
   const video = await plainFileSize(join(jobFolder, 'video.mp4'));
   if (video === undefined) return { problem: 'The scene left no video.' };
   if (video > limits.outputBytes) {
@@ -48,9 +48,9 @@ export async function collectFiles(
   await rename(join(jobFolder, 'video.mp4'), join(outFolder, 'video.mp4'));
 
   const captions = await plainFileSize(join(jobFolder, 'captions.vtt'));
-  const take = captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES;
-  if (take) await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
-  return { problem: undefined, captions: take };
+  if (captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES)
+    await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
+  return { problem: undefined };
 }
 
 /** Size of a regular file with one hard link; undefined for missing files, links, folders and devices. */

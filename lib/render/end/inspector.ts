@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
 import type { RenderLimits } from '../run/limits.ts';
-import type { ZygoteReady } from '../run/protocol.ts';
+import type { ZygoteReady } from '../run/messages.ts';
 import type { RenderedFile } from '../run/render-task.ts';
 import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from '../start/launcher.ts';
@@ -13,17 +14,18 @@ export interface ZygoteSettings {
   index: number;
   launcher: Launcher;
   limits: RenderLimits;
+  clock: Clock;
 }
 
 /** Starts a process that forks jobs, in its own control group when available. */
 export function startZygote(
-  { launcher, index, limits }: ZygoteSettings,
+  { launcher, index, limits, clock }: ZygoteSettings,
   { workFolder, role, onLog }: { workFolder: string; role: RendererRole; onLog: (line: string) => void },
 ): Promise<[Zygote, ZygoteReady]> {
   const home = launcher.cgroups.folder;
   const cgroup = home === undefined ? undefined : JobCgroup.make(home, index, limits);
   const commandLine = zygoteCommandLine(launcher, { index, workFolder, role, cgroup: cgroup !== undefined });
-  return Zygote.start(commandLine, { onLog, silenceTimeoutMs: launcher.silenceTimeoutMs, cgroup });
+  return Zygote.start(commandLine, { onLog, silenceTimeoutMs: launcher.silenceTimeoutMs, clock, cgroup });
 }
 
 /**
@@ -81,7 +83,7 @@ export class Inspector {
 }
 
 /** Asserts that inspections have all sandbox layers of scenes. */
-export function assertSameWalls(inspector: Zygote, zygote: Zygote): void {
+export function assertSameLayers(inspector: Zygote, zygote: Zygote): void {
   const missing = zygote.layers.filter((layer) => !inspector.layers.includes(layer));
   if (missing.length === 0) return;
   throw new ZygoteDied(`the inspector's sandbox lacks what scenes have around them: ${missing.join(', ')}`);

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { systemRandom } from '../../random.ts';
 
 // Missing in Node's constants; the same on all architectures. Opens folders without read permission.
 const O_PATH = 0o10000000;
@@ -16,7 +16,7 @@ export async function removeFolder(path: string): Promise<void> {
   const top = await openFolder(path);
   if (!top) return;
   try {
-    const prefix = randomUUID(); // A prefix that no scene can guess.
+    const prefix = systemRandom.bytes(16).toString('hex'); // A prefix that no scene can guess.
     const full: Buffer[] = [];
     await clear(top, async (name) => void full.push(name));
     for (let name = full.pop(), moved = 0; name !== undefined; name = full.pop()) {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Clock } from '../../clock.ts';
 
 /** How long killed processes may take to end; those in disk I/O take longest. */
 const PATIENCE_MS = 1_000;
@@ -10,8 +11,8 @@ interface RunningProcess {
 }
 
 /** Kills a process and all its descendants. */
-export function killTree(root: number): void {
-  killAll(() => {
+export function killTree(root: number, clock: Clock): void {
+  killAll(clock, () => {
     const all = runningProcesses();
     const tree = new Set([root]);
     for (let size = 0; size < tree.size; ) {
@@ -26,8 +27,8 @@ export function killTree(root: number): void {
  * Kills the remaining processes of a session whose leader has been reaped. The kernel reuses a pid only when no
  * session of that id exists, so when another process has the id, nothing is left to kill.
  */
-export function killSession(leader: number): void {
-  killAll(() => {
+export function killSession(leader: number, clock: Clock): void {
+  killAll(clock, () => {
     const all = runningProcesses();
     if (all.some(({ pid }) => pid === leader)) return [];
     return all.filter(({ session }) => session === leader).map(({ pid }) => pid);
@@ -38,9 +39,9 @@ export function killSession(leader: number): void {
  * Stops all processes before killing any, to catch fork bombs. Repeats until none is left, because the kernel
  * continues stopped processes of orphaned process groups.
  */
-function killAll(find: () => number[]): void {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (let left = find(); left.length > 0 && performance.now() < deadline; left = find()) {
+function killAll(clock: Clock, find: () => number[]): void {
+  const deadline = clock.uptimeMs() + PATIENCE_MS;
+  for (let left = find(); left.length > 0 && clock.uptimeMs() < deadline; left = find()) {
     const stopped = new Set<number>();
     for (let fresh = left; fresh.length > 0; fresh = find().filter((pid) => !stopped.has(pid))) {
       for (const pid of fresh) {

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock, Timer } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
+import { within } from '../../within.ts';
 
 const LOOK_MS = 1_000;
 /** Most checks only read; one in this many also writes. */
@@ -15,8 +16,9 @@ const SILENCE_MS = 10_000;
  */
 export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   readonly #check: (how: { write: boolean }) => Promise<boolean>;
+  readonly #clock: Clock;
   readonly #logger: Logger;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #looks = 0;
   #looking: Promise<void> | undefined;
   #lookedAtMs = 0;
@@ -26,15 +28,17 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
   constructor(options: {
     /** Checks the folder; resolves with true when it was replaced. */
     check: (how: { write: boolean }) => Promise<boolean>;
+    clock: Clock;
     logger: Logger;
   }) {
     super();
     this.#check = options.check;
+    this.#clock = options.clock;
     this.#logger = options.logger;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer = this.#clock.every(LOOK_MS, () => this.#look());
   }
 
   /** Checks immediately with a write; resolves with whether the folder is usable. */
@@ -47,26 +51,25 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
 
   /** Stops the checks; does not wait for one that hangs. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     if (!this.#hangs) await this.#looking;
   }
 
   /** Resolves when the current check has ended or timed out. */
   async #looked(): Promise<void> {
-    if (this.#looking !== undefined)
-      await Promise.race([this.#looking, delay(SILENCE_MS, undefined, { ref: false })]);
+    if (this.#looking !== undefined) await within(this.#clock, SILENCE_MS, this.#looking);
   }
 
   get #hangs(): boolean {
-    return this.#looking !== undefined && performance.now() - this.#lookedAtMs > SILENCE_MS;
+    return this.#looking !== undefined && this.#clock.uptimeMs() - this.#lookedAtMs > SILENCE_MS;
   }
 
   /** While there is a problem, every check writes. */
   #look({ write = this.problem !== null || ++this.#looks % LOOKS_PER_WRITE === 0 } = {}): void {
-    if (this.#hangs) this.#fail('its file system does not answer');
+    if (this.#hangs) this.#fail('its file system does not respond');
     if (this.#looking !== undefined) return;
-    this.#lookedAtMs = performance.now();
+    this.#lookedAtMs = this.#clock.uptimeMs();
     this.#looking = this.#check({ write })
       .then(
         (isNew) => this.#pass(isNew),

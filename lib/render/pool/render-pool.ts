@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import type { Clock } from '../../clock.ts';
+import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { systemRandom } from '../../random.ts';
+import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type {
@@ -28,7 +30,6 @@ import type { WorkerData, WorkerMessage } from './thread.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
-const KEEP_ALIVE_MS = 60_000;
 // TypeScript when running from source.
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
   .href;
@@ -66,11 +67,13 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #limits: RenderLimits;
   readonly #workFolder: string;
   readonly #place: WorkFolder;
+  readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #shutdownName = `scenepress-${randomUUID()}`;
+  readonly #shutdownName = `scenepress-${uniqueName()}`;
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
-  #keepAlive: NodeJS.Timeout | undefined;
+  /** Keeps the process alive, which Piscina's idle threads do not. */
+  #keepAlive: MessageChannel | undefined;
   /** The removal of files of earlier runs. */
   #removal: Promise<unknown> | undefined;
   /** The number of warm zygotes, by thread. */
@@ -91,6 +94,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     launcher: Launcher;
     limits: RenderLimits;
     workFolder: string;
+    clock: Clock;
     logger: Logger;
   }) {
     super();
@@ -99,6 +103,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#limits = options.limits;
     this.#workFolder = options.workFolder;
     this.#place = new WorkFolder(options.workFolder);
+    this.#clock = options.clock;
     this.#logger = options.logger;
   }
 
@@ -107,7 +112,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    * not warm; the reason of `signal` on abort. After an error, call `stop`.
    */
   async start(signal: AbortSignal): Promise<void> {
-    await this.#setAside();
+    await this.#renameOldFolder();
     await this.#place.make();
     this.#threads = threadCounters();
     const workerData: WorkerData = {
@@ -119,8 +124,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       threads: this.#threads,
     };
     signal.throwIfAborted();
-    // Keeps the process alive, which Piscina's idle threads do not.
-    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+    this.#keepAlive = new MessageChannel();
+    this.#keepAlive.port1.ref();
     this.#piscina = new piscina.Piscina({
       filename: WORKER_FILE,
       workerData,
@@ -145,21 +150,21 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /**
-   * Moves the work folder of a killed service aside and removes it in the background; the start does not wait for it,
+   * Renames the work folder of a killed service and removes it in the background; the start does not wait for it,
    * nor fail because of it.
    */
-  async #setAside(): Promise<void> {
-    const aside = `${this.#workFolder}.old-`;
-    await rename(this.#workFolder, `${aside}${randomUUID()}`).catch(async (error: NodeJS.ErrnoException) => {
+  async #renameOldFolder(): Promise<void> {
+    const prefix = `${this.#workFolder}${OLD_WORK_SUFFIX}`;
+    await rename(this.#workFolder, `${prefix}${uniqueName()}`).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return;
       // A mount point cannot be renamed, so it is emptied.
       await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EBUSY') throw error;
       });
     });
-    const parent = dirname(aside);
+    const parent = dirname(prefix);
     const names = await readdir(parent).catch(() => []); // Missing before the first start.
-    const left = names.filter((name) => name.startsWith(basename(aside)));
+    const left = names.filter((name) => name.startsWith(basename(prefix)));
     this.#removal = Promise.all(left.map((name) => discardFolder(join(parent, name), this.#warn)));
   }
 
@@ -225,7 +230,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     });
     return {
       result,
-      stop: (reason) => ours.postMessage({ type: 'stop', reason } satisfies StopMessage),
+      stop: (reason) => ours.postMessage({ reason } satisfies StopMessage),
     };
   }
 
@@ -249,7 +254,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.refusal = null;
     await discardFolder(this.#workFolder, this.#warn);
     await this.#removal;
-    clearInterval(this.#keepAlive);
+    this.#keepAlive?.port1.close();
   }
 
   async #stopWorkers(piscina: Piscina): Promise<void> {
@@ -261,9 +266,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         if (left === 0) resolve();
       });
     });
-    const tooLate = delay(STOP_TIMEOUT_MS, undefined, { ref: false });
     shutdown.postMessage('stop');
-    await Promise.race([allStopped, tooLate]);
+    await within(this.#clock, STOP_TIMEOUT_MS, allStopped);
     shutdown.close();
     // Unresponsive threads are terminated with the others; their processes end with them.
     if (left > 0) this.#logger.warn({ threads: left }, 'Worker threads did not stop in time.');
@@ -297,7 +301,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         failed(new ScenepressError('renderer_unavailable', message.message));
         break;
       case 'log':
-        this.#logger.info({ renderer: message.line }, 'The renderer says something.');
+        this.#logger.info({ renderer: message.line }, 'Output of the renderer.');
         break;
     }
   }
@@ -308,7 +312,11 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     return (
       ` Renders run as user id ${this.#launcher.firstUid}, which must be able to read ` +
       `${onMachine(this.#launcher, this.#launcher.python)} and to enter ${this.#workFolder}. Start the service as an ` +
-      `ordinary user; or let bubblewrap work, which makes that unnecessary: ${this.#launcher.isolationProblem}.`
+      `ordinary user; or make bubblewrap work, so that this is unnecessary: ${this.#launcher.isolationProblem}.`
     );
   }
+}
+
+function uniqueName(): string {
+  return systemRandom.bytes(16).toString('hex');
 }

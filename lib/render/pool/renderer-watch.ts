@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { Clock } from '../../clock.ts';
+import { Backoff } from '../../backoff.ts';
+import type { Clock, Timer } from '../../clock.ts';
 import type { SpareRoom } from '../../data-folder/spare-room.ts';
 import type { Logger } from '../../logger.ts';
 import { discardFolder } from '../end/remove-folder.ts';
@@ -32,10 +33,10 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   readonly #room: SpareRoom | undefined;
   readonly #place: WorkFolderWatch;
   readonly #code: string;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #lastRenderedMs = 0;
   #lastTriedMs = 0;
-  #againMs = AGAIN_FIRST_MS;
+  readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
   #doubtful = false;
   #trying: Promise<void> | undefined;
   #stop: () => void = () => {};
@@ -60,18 +61,18 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#idleMs = options.idleMs;
     this.#room = options.room;
     this.#place = options.place;
-    this.#code = ownScene(options.launcher, 'sign_of_life.py');
+    this.#code = ownScene(options.launcher, 'probe.py');
   }
 
   /** Starts monitoring a renderer that just became warm. */
   start(): void {
     this.#lastRenderedMs = this.#clock.now();
     this.#pool.on('evidence', this.#note);
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    this.#timer = this.#clock.every(LOOK_MS, () => this.#look());
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = undefined;
     this.#pool.off('evidence', this.#note);
     this.#stop();
@@ -82,7 +83,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   doubt(): void {
     this.#doubtful = true;
     this.#lastTriedMs = 0;
-    this.#againMs = AGAIN_FIRST_MS;
+    this.#backoff.reset();
   }
 
   readonly #note = (evidence: 'rendered' | 'died'): void => {
@@ -92,7 +93,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     }
     this.#lastRenderedMs = this.#clock.now();
     this.#doubtful = false;
-    this.#againMs = AGAIN_FIRST_MS;
+    this.#backoff.reset();
     if (this.problem === null) return;
     this.problem = null;
     this.#logger.info({}, 'The renderer works again.');
@@ -114,7 +115,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     // After the clock was set back, probes must not be delayed by the difference.
     this.#lastRenderedMs = Math.min(this.#lastRenderedMs, now);
     this.#lastTriedMs = Math.min(this.#lastTriedMs, now);
-    if (this.problem !== null && !this.#doubtful) return now - this.#lastTriedMs >= this.#againMs;
+    if (this.problem !== null && !this.#doubtful) return now - this.#lastTriedMs >= this.#backoff.nextMs;
     // Without doubt, a probe needs an idle worker; in doubt it takes the next free one.
     return this.#doubtful || (now - this.#lastRenderedMs >= this.#idleMs && this.#pool.hasIdleWorker);
   }
@@ -123,38 +124,38 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#doubtful = false;
     let reason = '';
     for (let tries = 0; tries < TRIES; tries++) {
-      const result = await this.#signOfLife();
+      const result = await this.#probe();
       if (!this.#timer || result.kind === 'rendered') return;
       reason = reasonOf(result);
     }
     if (!(await this.#place.canBeUsed()) || !this.#timer) return;
     if (this.problem === null) this.#logger.error({ reason }, 'The renderer has stopped working.');
-    else this.#againMs = Math.min(2 * this.#againMs, AGAIN_LONGEST_MS);
+    else this.#backoff.next();
     this.problem = reason;
     this.#doubtful = false;
   }
 
-  async #signOfLife(): Promise<RenderResult> {
+  async #probe(): Promise<RenderResult> {
     const task: Omit<RenderTask, 'port'> = {
-      jobId: 'sign-of-life',
+      jobId: 'probe',
       code: this.#code,
-      className: 'SignOfLife',
+      className: 'Probe',
       widthPx: 64,
       heightPx: 36,
       fps: 1,
       previewIntervalMs: 0,
       background: false,
     };
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     const render = this.#pool.render(task, {
       onStarted: () => {
-        timer = setTimeout(() => render.stop('worthless'), TIMEOUT_MS);
+        timer = this.#clock.after(TIMEOUT_MS, () => render.stop('canceled'));
       },
       onProgress: () => {},
       onPreview: () => {},
     });
     this.#stop = () => render.stop('shutdown');
-    const result = await render.result.finally(() => clearTimeout(timer));
+    const result = await render.result.finally(() => timer?.cancel());
     if (result.kind === 'rendered') {
       await discardFolder(result.folder, (problem) => this.#logger.warn({}, problem));
     }

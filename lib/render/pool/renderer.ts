@@ -16,7 +16,7 @@ import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
 import { type PooledRender, type RenderEvents, type RendererVersions, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
 
-const SIGN_OF_LIFE_AFTER_MS = 10 * 60_000;
+const PROBE_AFTER_MS = 10 * 60_000;
 
 /** The status of a renderer. */
 export interface RendererStatus {
@@ -43,7 +43,7 @@ interface Options {
   /** Absolute. */
   workFolder: string;
   /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
-  signOfLifeAfterMs: number | undefined;
+  probeAfterMs: number | undefined;
   clock: Clock;
   logger: Logger;
   room: SpareRoom | undefined;
@@ -66,15 +66,15 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }
 
   /**
-   * Locates the renderer, starts and monitors the workers; resolves when one is warm. `letThrough` lets the workers'
+   * Locates the renderer, starts and monitors the workers; resolves when one is warm. `allowTraversal` lets the workers'
    * own users traverse to the work folder. `signal` aborts the start, which rejects with its reason. Error:
    * `renderer_unavailable`.
    */
   async start({
-    letThrough,
+    allowTraversal,
     signal,
   }: {
-    letThrough: () => Promise<void>;
+    allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
     const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
@@ -84,16 +84,17 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const launcher = await findLauncher(renderer, studio, [workFolder]);
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
-    if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await letThrough();
-    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, logger });
+    if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();
+    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, logger });
     this.#pool = pool;
     await pool.start(signal);
     const emitReady = () => void this.emit('ready');
     pool.on('warm', emitReady);
     this.#logSandbox(pool);
-    const { signOfLifeAfterMs = SIGN_OF_LIFE_AFTER_MS, room } = this.#options;
+    const { probeAfterMs = PROBE_AFTER_MS, room } = this.#options;
     const place = new WorkFolderWatch({
       check: (how) => pool.checkWorkFolder(how),
+      clock,
       logger,
     });
     const watch = new RendererWatch({
@@ -101,7 +102,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       launcher,
       clock,
       logger,
-      idleMs: signOfLifeAfterMs || Number.POSITIVE_INFINITY,
+      idleMs: probeAfterMs || Number.POSITIVE_INFINITY,
       room,
       place,
     });
@@ -128,7 +129,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
-    if (this.#cgroups) await closeCgroups(this.#cgroups);
+    if (this.#cgroups) await closeCgroups(this.#cgroups, this.#options.clock);
     this.#cgroups = undefined;
   }
 
@@ -178,7 +179,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       logger.info({ sandbox }, 'Scenes are rendered in the full sandbox, but some limits are only watched.');
     else if (sandbox?.level === 'reduced')
       logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
-    else logger.warn({ sandbox }, 'Scenes are rendered in no sandbox: their code must be trusted.');
+    else logger.warn({ sandbox }, 'Scenes are rendered without a sandbox: their code must be trusted.');
   }
 }
 
@@ -196,6 +197,6 @@ function openStudio({ path, closed }: StudioFolder): void {
   if (existsSync(path)) return;
   throw new ScenepressError(
     'renderer_unavailable',
-    `There is no folder ${path}, which was named as the studio's own. Make it, or name another.`,
+    `The studio folder ${path} does not exist. Create it, or name another folder.`,
   );
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '../../clock.ts';
+
 /** Counters shared by the pool and its threads. */
 export type ThreadCounters = Int32Array<SharedArrayBuffer>;
 
@@ -19,9 +21,9 @@ export function threadCounters(): ThreadCounters {
 const LONGEST_TURN_MS = 120_000;
 
 /** Runs work under a lock shared by all threads. */
-export async function inTurn<T>(threads: ThreadCounters, work: () => Promise<T>): Promise<T> {
-  const giveUpMs = performance.now() + LONGEST_TURN_MS;
-  while (Atomics.compareExchange(threads, TURN, 0, 1) === 1 && performance.now() < giveUpMs) {
+export async function inTurn<T>(threads: ThreadCounters, clock: Clock, work: () => Promise<T>): Promise<T> {
+  const giveUpMs = clock.uptimeMs() + LONGEST_TURN_MS;
+  while (Atomics.compareExchange(threads, TURN, 0, 1) === 1 && clock.uptimeMs() < giveUpMs) {
     await Atomics.waitAsync(threads, TURN, 1, LONGEST_TURN_MS).value;
   }
   try {

@@ -1,4 +1,5 @@
 import { BroadcastChannel, parentPort, threadId, workerData } from 'node:worker_threads';
+import { systemClock } from '../../clock.ts';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
 import { RenderWorker } from '../run/render-worker.ts';
 import type { WorkerSettings } from '../run/worker-settings.ts';
@@ -6,7 +7,7 @@ import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import { STARTED, STOPPING } from './thread-counters.ts';
 
 /** The worker data of a thread. */
-export interface WorkerData extends Omit<WorkerSettings, 'index'> {
+export interface WorkerData extends Omit<WorkerSettings, 'index' | 'clock'> {
   /** The channel over which the pool stops all threads. */
   shutdownChannel: string;
 }
@@ -32,7 +33,7 @@ const USER_IDS = 1000;
 const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
 
 const worker = new RenderWorker(
-  { ...data, index },
+  { ...data, index, clock: systemClock },
   {
     onReady: ({ manim, python }, sandbox) => post({ type: 'ready', manim, python, sandbox, ...zygotes() }),
     onRefused: (message) => post({ type: 'refused', message, ...zygotes() }),

@@ -5,7 +5,7 @@ import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { JobChannel } from './job-channel.ts';
 import type { RenderLimits } from './limits.ts';
-import type { JobEnded, JobReport, RendererJob } from './protocol.ts';
+import type { JobEnded, JobReport, RendererJob } from './messages.ts';
 import type { RenderResult, StopReason } from './render-task.ts';
 import { endedBefore, tooSlow } from './words.ts';
 import type { WorkerSettings } from './worker-settings.ts';
@@ -64,6 +64,7 @@ export class Forks {
       folder,
       uid: uidOf(this.#settings.launcher, this.#settings.index),
       job,
+      clock: this.#settings.clock,
       onReport: (report) => {
         begun = true;
         if (verdict) return;
@@ -74,6 +75,7 @@ export class Forks {
     const seen = seenInWork(this.#settings.launcher, this.#folder, folder);
     try {
       const running = current.zygote.run({
+        type: 'fork',
         job: folder.slice(this.#folder.length + 1),
         folder: seen,
         socket: JobChannel.pathIn(seen),

@@ -1,8 +1,10 @@
 import { chownSync, closeSync, openSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Clock, Timer } from '../../clock.ts';
 import { readLines } from './line-reader.ts';
-import { type JobReport, LONGEST_LINE_BYTES, parseJobReport, type RendererJob } from './protocol.ts';
+import type { JobReport, RendererJob } from './messages.ts';
+import { LONGEST_LINE_BYTES, parseJobReport } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
 // A renderer sends about ten lines a second; reading far more than that is throttled.
@@ -17,12 +19,14 @@ export class JobChannel {
   readonly #server: Server;
   readonly #folderFd: number;
   #socket: Socket | undefined;
-  #pacing: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #pacing: Timer | undefined;
   #over = false;
 
-  private constructor(server: Server, folderFd: number) {
+  private constructor(server: Server, folderFd: number, clock: Clock) {
     this.#server = server;
     this.#folderFd = folderFd;
+    this.#clock = clock;
   }
 
   /** Listens in `folder`, owned by `uid` when given; sends the job to the first client, then reads its reports. */
@@ -30,13 +34,14 @@ export class JobChannel {
     folder: string;
     uid: number | undefined;
     job: RendererJob;
+    clock: Clock;
     onReport: (report: JobReport) => void;
   }): Promise<JobChannel> {
     const server = createServer();
     // Addressed by the folder's descriptor, because socket paths are limited to 107 bytes.
     const folderFd = openSync(options.folder, 'r');
     const path = `/proc/self/fd/${folderFd}/${SOCKET_NAME}`;
-    const channel = new JobChannel(server, folderFd);
+    const channel = new JobChannel(server, folderFd, options.clock);
     server.once('connection', (socket) => {
       server.close(); // Also removes the socket's name.
       channel.#talk(socket, options.job, options.onReport);
@@ -84,7 +89,7 @@ export class JobChannel {
   }
 
   close(): void {
-    clearTimeout(this.#pacing);
+    this.#pacing?.cancel();
     this.#server.close();
     this.#socket?.destroy();
     closeSync(this.#folderFd);
@@ -94,17 +99,17 @@ export class JobChannel {
     this.#socket = socket;
     // A reset is a normal end: the peer dies with its job.
     socket.on('error', () => {});
-    let sinceMs = performance.now();
+    let sinceMs = this.#clock.uptimeMs();
     let lines = 0;
     readLines(socket, LONGEST_LINE_BYTES, (line) => {
-      if (performance.now() - sinceMs > PACE_MS) {
-        sinceMs = performance.now();
+      if (this.#clock.uptimeMs() - sinceMs > PACE_MS) {
+        sinceMs = this.#clock.uptimeMs();
         lines = 0;
       }
       lines += 1;
       if (lines === MOST_LINES && !this.#over) {
         socket.pause();
-        this.#pacing = setTimeout(() => socket.resume(), PACE_MS);
+        this.#pacing = this.#clock.after(PACE_MS, () => socket.resume());
       }
       const report = parseJobReport(line);
       if (report) onReport(report);

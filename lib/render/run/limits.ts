@@ -1,3 +1,5 @@
+import type { JobLimits } from './messages.ts';
+
 /** Resource limits of a render. Exceeding a limit fails the job with a message that names it. */
 export interface RenderLimits {
   /** Wall-clock time of a render. Default 10 minutes. */
@@ -36,3 +38,9 @@ export const DEFAULT_LIMITS: RenderLimits = {
   frames: 36_000,
   outputBytes: 512 * MIB,
 };
+
+/** The limits that are sent to a fork. */
+export function jobLimits(limits: RenderLimits): JobLimits {
+  const { addressSpaceBytes, processes, fileSizeBytes, diskBytes, openFiles, frames, outputBytes } = limits;
+  return { addressSpaceBytes, processes, fileSizeBytes, diskBytes, openFiles, frames, outputBytes };
+}

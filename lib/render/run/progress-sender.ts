@@ -1,4 +1,4 @@
-import type { JobReport } from './protocol.ts';
+import type { JobReport } from './messages.ts';
 import type { RenderMessage, RenderProgress, RenderStage } from './render-task.ts';
 
 const STAGES: RenderStage[] = ['loading', 'rendering', 'finishing', 'checking'];

@@ -41,10 +41,11 @@ export interface RenderProgress {
 }
 
 /**
- * Why a render is stopped: its claim is no longer valid (`worthless`); its cost exceeds the owner's credits; its
- * claim could not be renewed (`cut off`); the service stops.
+ * Why a render is stopped: the job was canceled; another worker has the claim on it, or it has ended
+ * (`claim_lost`); the claim could not be renewed in time (`claim_expired`); the cost exceeds the owner's credits; the
+ * service stops.
  */
-export type StopReason = 'worthless' | 'funds' | 'cut off' | 'shutdown';
+export type StopReason = 'canceled' | 'claim_lost' | 'claim_expired' | 'funds' | 'shutdown';
 
 /** Worker to service, while a task runs. */
 export type RenderMessage =
@@ -54,7 +55,6 @@ export type RenderMessage =
 
 /** Service to worker, while a task runs. */
 export interface StopMessage {
-  type: 'stop';
   reason: StopReason;
 }
 

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { freeBytesOf } from '../../data-folder/spare-room.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles } from '../end/collect.ts';
-import { assertSameWalls, publishedFiles } from '../end/inspector.ts';
+import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { type EndReason, Forks, lengthOf, type Occupied, Untried } from './forks.ts';
-import type { RenderLimits } from './limits.ts';
+import { jobLimits, type RenderLimits } from './limits.ts';
+import type { InspectJob, ListJob, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import type { RendererJob } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -61,10 +61,11 @@ export class RenderWorker {
     const jobFolder = join(this.#folder, attempt);
     const outFolder = join(this.#folder, `${attempt}.out`);
     let stopped: StopReason | undefined;
+    const { clock } = this.#settings;
     let startedAtMs: number | undefined;
-    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(performance.now() - startedAtMs));
+    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(clock.uptimeMs() - startedAtMs));
     const { previewIntervalMs } = task;
-    const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => performance.now() });
+    const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
 
@@ -75,14 +76,14 @@ export class RenderWorker {
     try {
       const zygote = await this.#zygotes.get(orientation);
       const inspector = await this.#zygotes.inspector();
-      assertSameWalls(inspector, zygote);
+      assertSameLayers(inspector, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
-      startedAtMs = performance.now();
+      startedAtMs = clock.uptimeMs();
       send({ type: 'started' });
 
       this.#current = { zygote, background: task.background, endReason: undefined };
       const current = this.#current;
-      const timer = setTimeout(() => this.#end('timeout'), this.#settings.limits.timeoutMs);
+      const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
       try {
         const rendered = await this.#forks.run(current, jobFolder, job, (report) => progress.hear(report));
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
@@ -94,7 +95,7 @@ export class RenderWorker {
           return await this.#orNoRoom({ kind: 'failed', durationMs: durationMs(), error: collected.problem });
 
         const { widthPx, heightPx, fps, limits } = job;
-        const inspection = { kind: 'inspect', widthPx, heightPx, fps, limits } as const;
+        const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits };
         current.zygote = inspector;
         const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
@@ -110,7 +111,7 @@ export class RenderWorker {
           folder: outFolder,
         };
       } finally {
-        clearTimeout(timer);
+        timer.cancel();
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
@@ -148,7 +149,7 @@ export class RenderWorker {
   /** Lists the scenes of a source by running it in the sandbox. */
   async list({ listScenesOf: code }: ListTask): Promise<ListResult> {
     const folder = join(this.#folder, `${++this.#attempts}`);
-    const job: RendererJob = { kind: 'list', code, ...OWN_SIZE, limits: this.#settings.limits };
+    const job: ListJob = { kind: 'list', code, ...OWN_SIZE, limits: jobLimits(this.#settings.limits) };
     try {
       const current: Occupied = {
         zygote: await this.#zygotes.get('landscape'),
@@ -156,10 +157,8 @@ export class RenderWorker {
         endReason: undefined,
       };
       this.#current = current;
-      const timer = setTimeout(() => this.#end('timeout'), OWN_RENDER_TIMEOUT_MS);
-      const outcome = await this.#forks
-        .run(current, folder, job, () => {})
-        .finally(() => clearTimeout(timer));
+      const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => this.#end('timeout'));
+      const outcome = await this.#forks.run(current, folder, job, () => {}).finally(() => timer.cancel());
       if (outcome.verdict?.type === 'scenes') return { kind: 'listed', scenes: outcome.verdict.names };
       if (current.endReason === 'timeout') {
         return { kind: 'failed', error: 'The code takes too long before it defines its scenes.' };
@@ -194,9 +193,18 @@ export class RenderWorker {
   }
 }
 
-function renderJob(task: RenderTask, limits: RenderLimits): RendererJob {
+function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
   const { code, className, widthPx, heightPx, previewIntervalMs } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
-  return { kind: 'render', code, className, widthPx, heightPx, fps, previewIntervalMs, limits };
+  return {
+    kind: 'render',
+    code,
+    className,
+    widthPx,
+    heightPx,
+    fps,
+    previewIntervalMs,
+    limits: jobLimits(limits),
+  };
 }

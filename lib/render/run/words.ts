@@ -1,5 +1,5 @@
 import type { RenderLimits } from './limits.ts';
-import type { JobEnded } from './protocol.ts';
+import type { JobEnded } from './messages.ts';
 
 /** Describes a fork that ended before it reported anything. */
 export function endedBefore({ signal, exitCode }: JobEnded): string {

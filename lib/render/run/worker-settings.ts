@@ -1,8 +1,9 @@
+import type { Clock } from '../../clock.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { SandboxStatus } from '../sandbox/sandbox.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderLimits } from './limits.ts';
-import type { ZygoteReady } from './protocol.ts';
+import type { ZygoteReady } from './messages.ts';
 
 export interface WorkerSettings {
   /** The worker number, which determines its folder and user id. */
@@ -15,6 +16,7 @@ export interface WorkerSettings {
   limits: RenderLimits;
   /** The parent of the workers' folders. */
   workFolder: string;
+  clock: Clock;
 }
 
 export interface WorkerEvents {

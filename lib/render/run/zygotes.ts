@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { assertSameWalls, Inspector, startZygote } from '../end/inspector.ts';
+import { Backoff } from '../../backoff.ts';
+import type { Timer } from '../../clock.ts';
+import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused, type SandboxStatus, sandboxStatus } from '../sandbox/sandbox.ts';
 import { SandboxTrial } from '../sandbox/sandbox-trial.ts';
@@ -8,7 +10,8 @@ import { openToReaders, studioState } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
 import type { Forks, Occupied } from './forks.ts';
-import type { RendererJob, ZygoteReady } from './protocol.ts';
+import { jobLimits } from './limits.ts';
+import type { RenderJob, ZygoteReady } from './messages.ts';
 import { endedBefore } from './words.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 
@@ -16,7 +19,7 @@ const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
 /** Time-out of the service's own renders, such as the sandbox check. */
 export const OWN_RENDER_TIMEOUT_MS = 30_000;
-export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1, previewIntervalMs: 0 } as const;
+export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1 } as const;
 
 export type Orientation = 'landscape' | 'portrait';
 
@@ -46,9 +49,9 @@ export class Zygotes {
   /** The last `ready` event, repeated when the inspector has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;
   #stopping = false;
-  /** The delay before the next start after a failed one. */
-  #againInMs = AGAIN_FIRST_MS;
-  #again: NodeJS.Timeout | undefined;
+  /** Of starts after failed ones. */
+  readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
+  #again: Timer | undefined;
 
   /** `folder`: the worker's folder. */
   constructor(options: { settings: WorkerSettings; events: WorkerEvents; folder: string; forks: Forks }) {
@@ -85,7 +88,7 @@ export class Zygotes {
   /** Ends all processes; no more are started. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#again);
+    this.#again?.cancel();
     const started = await Promise.allSettled([...this.#zygotes.values()].map(({ zygote }) => zygote));
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
@@ -162,7 +165,7 @@ export class Zygotes {
       };
       this.#warmZygotes += 1;
       this.#lastReady = [ready, sandbox];
-      this.#againInMs = AGAIN_FIRST_MS;
+      this.#backoff.reset();
       this.#events.onReady(ready, sandbox);
       return zygote;
     } catch (error) {
@@ -179,7 +182,7 @@ export class Zygotes {
     const [zygote] = await Promise.allSettled([this.#startProcess(orientation), inspector]);
     if (zygote.status === 'rejected') throw zygote.reason;
     try {
-      assertSameWalls(await inspector, zygote.value[0]);
+      assertSameLayers(await inspector, zygote.value[0]);
       return zygote.value;
     } catch (error) {
       await zygote.value[0].stop();
@@ -209,10 +212,9 @@ export class Zygotes {
   /** Retries the start. Nothing else would, because workers without a zygote get no jobs. */
   #startAgain(orientation: Orientation): void {
     if (this.#stopping) return;
-    clearTimeout(this.#again);
+    this.#again?.cancel();
     const start = () => this.get(orientation).then(() => this.#replaceInspector());
-    this.#again = setTimeout(() => start().catch(() => {}), this.#againInMs);
-    this.#againInMs = Math.min(2 * this.#againInMs, AGAIN_LONGEST_MS);
+    this.#again = this.#settings.clock.after(this.#backoff.next(), () => void start().catch(() => {}));
   }
 
   /**
@@ -240,15 +242,16 @@ export class Zygotes {
    */
   async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
     const folder = join(this.#folder, className.toLowerCase());
-    const job: RendererJob = { kind: 'render', code, className, ...OWN_SIZE, limits: this.#settings.limits };
+    const limits = jobLimits(this.#settings.limits);
+    const job: RenderJob = { kind: 'render', code, className, ...OWN_SIZE, previewIntervalMs: 0, limits };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };
-    const timer = setTimeout(() => zygote.killJob(), OWN_RENDER_TIMEOUT_MS);
+    const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => zygote.killJob());
     try {
       const { verdict, begun, end } = await this.#forks.run(occupied, folder, job, () => {});
       if (!begun) throw new ZygoteDied(endedBefore(end));
       return verdict?.type === 'failed' ? verdict.error : verdict && null;
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
       await discardFolder(folder, this.#events.onLog);
     }
   }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import type { Clock } from '../../clock.ts';
 import { onMachine, type RendererRoot, startOutside } from '../start/renderer-root.ts';
 import { shareProcessor, writeWeight } from './cgroup-weight.ts';
 import { makeOwnGroup, removeOwnGroup } from './own-cgroup.ts';
@@ -122,8 +123,8 @@ function ownHome(top: string, problem: string): CgroupHome {
 }
 
 /** Removes the groups created by {@link openCgroups}. Call it after the last render. */
-export async function closeCgroups({ folder }: CgroupHome): Promise<void> {
-  if (folder !== undefined) await removeOwnGroup(folder);
+export async function closeCgroups({ folder }: CgroupHome, clock: Clock): Promise<void> {
+  if (folder !== undefined) await removeOwnGroup(folder, clock);
 }
 
 function missingIn(folder: string): string | undefined {

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, delay } from '../../clock.ts';
 
 /**
  * A group that a service running as root creates at the top of the cgroup tree when its own group is not delegated:
@@ -47,9 +47,9 @@ export function makeOwnGroup(top: string, controllers: string[]): string {
 }
 
 /** Removes a group created by {@link makeOwnGroup}, waiting for exiting processes. Ignores other groups. */
-export async function removeOwnGroup(folder: string): Promise<void> {
+export async function removeOwnGroup(folder: string, clock: Clock): Promise<void> {
   if (!basename(folder).startsWith(`${OWN}${processNamespace()}-${process.pid}-`)) return;
-  for (let tries = 0; tries < TRIES && !removed(folder); tries++) await delay(PAUSE_MS);
+  for (let tries = 0; tries < TRIES && !removed(folder); tries++) await delay(clock, PAUSE_MS);
 }
 
 /** Removes groups left by killed services of this pid namespace. */

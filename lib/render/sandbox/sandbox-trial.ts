@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
 import { inTurn, type ThreadCounters, TRIED_TOGETHER } from '../pool/thread-counters.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import { hiddenNames, type Launcher, seenInWork, studioMounts } from '../start/launcher.ts';
 import {
-  hasAllWalls,
+  hasAllLayers,
   noSandbox,
   type SandboxRefused,
   type SandboxStatus,
@@ -31,6 +32,7 @@ export class SandboxTrial {
   readonly #limits: RenderLimits;
   readonly #workers: number;
   readonly #threads: ThreadCounters;
+  readonly #clock: Clock;
   readonly #folder: string;
   readonly #folders: string[];
   /** Whether text, TeX and 3D have been rendered in the reduced sandbox. */
@@ -44,6 +46,7 @@ export class SandboxTrial {
       workers: number;
       threads: ThreadCounters;
       workFolder: string;
+      clock: Clock;
     },
     folder: string,
   ) {
@@ -51,6 +54,7 @@ export class SandboxTrial {
     this.#limits = settings.limits;
     this.#workers = settings.workers;
     this.#threads = settings.threads;
+    this.#clock = settings.clock;
     this.#folder = folder;
     this.#folders = [settings.workFolder, folder];
   }
@@ -58,7 +62,7 @@ export class SandboxTrial {
   /** Why a zygote must not render; undefined when its sandbox passes. Rejects when the test cannot run. */
   refusalOf(sandbox: SandboxStatus, errorOf: ErrorOf): Promise<SandboxRefused | undefined> {
     const tried = () => this.#refusalOf(sandbox, errorOf);
-    return this.#countsWithOthers(sandbox) ? inTurn(this.#threads, tried) : tried();
+    return this.#countsWithOthers(sandbox) ? inTurn(this.#threads, this.#clock, tried) : tried();
   }
 
   /**
@@ -72,7 +76,7 @@ export class SandboxTrial {
   async #refusalOf(sandbox: SandboxStatus, errorOf: ErrorOf): Promise<SandboxRefused | undefined> {
     if (sandbox.level === 'none') return noSandbox(sandbox);
     const problem = await this.#attackSandbox(sandbox, errorOf);
-    if (problem || hasAllWalls(sandbox) || this.#tried) return problem;
+    if (problem || hasAllLayers(sandbox) || this.#tried) return problem;
     const error = await errorOf(trialSceneCode(this.#launcher), 'Trial');
     this.#tried = error === null;
     return error === null ? undefined : trialProblem(error);
@@ -94,7 +98,7 @@ export class SandboxTrial {
       folders: inside,
       processes: this.#processesToTry(sandbox),
       others,
-      ...(hasAllWalls(sandbox) ? hiddenNames(launcher, this.#folder) : NOTHING_HIDDEN),
+      ...(hasAllLayers(sandbox) ? hiddenNames(launcher, this.#folder) : NOTHING_HIDDEN),
     };
     const error = await errorOf(selfAttackCode(this.#launcher, targets), 'Attack');
     const left = marks.filter((mark) => existsSync(mark));

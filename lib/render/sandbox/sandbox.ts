@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { ZygoteReady } from '../run/protocol.ts';
+import type { ZygoteReady } from '../run/messages.ts';
 import type { Launcher } from '../start/launcher.ts';
 import { onMachine } from '../start/renderer-root.ts';
 
@@ -23,13 +23,13 @@ export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
  * - `user`: the kernel, but counting all processes of the user that renders run as
  * - `watch`: a process that checks five times a second; a render can briefly exceed the limit
  */
-export type LimitKeeper = 'kernel' | 'user' | 'watch';
+export type LimitEnforcer = 'kernel' | 'user' | 'watch';
 
 /** What enforces each total limit of a render. */
 export interface SandboxLimits {
-  memory: Exclude<LimitKeeper, 'user'>;
-  processes: Exclude<LimitKeeper, 'watch'>;
-  disk: Exclude<LimitKeeper, 'user'>;
+  memory: Exclude<LimitEnforcer, 'user'>;
+  processes: Exclude<LimitEnforcer, 'watch'>;
+  disk: Exclude<LimitEnforcer, 'user'>;
 }
 
 /** The sandbox of scenes. */
@@ -48,7 +48,7 @@ export class SandboxRefused extends Error {
 
 const LAYERS: SandboxLayer[] = ['bubblewrap', 'namespaces', 'landlock', 'seccomp'];
 const INSECURELY =
-  'To render all the same, trusting everyone who sends scenes, start with --insecure-no-sandbox.';
+  'To render without a sandbox, if you trust everyone who sends scenes, start with --insecure-no-sandbox.';
 
 /** The sandbox status of a launcher and zygote. */
 export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxStatus {
@@ -60,15 +60,15 @@ export function sandboxStatus(launcher: Launcher, zygote: ZygoteReady): SandboxS
   );
   const hasWall = layers.includes('landlock') || layers.includes('bubblewrap');
   const limits = limitsOf(launcher, zygote);
-  if (hasAllWalls({ layers })) {
-    const held = Object.values(limits).every((keeper) => keeper === 'kernel');
+  if (hasAllLayers({ layers })) {
+    const held = Object.values(limits).every((enforcer) => enforcer === 'kernel');
     return { level: held ? 'full' : 'watched', layers, limits, problems };
   }
   return { level: hasWall && layers.includes('seccomp') ? 'reduced' : 'none', layers, limits, problems };
 }
 
 /** Whether all layers are active, however limits are enforced. */
-export function hasAllWalls({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
+export function hasAllLayers({ layers }: Pick<SandboxStatus, 'layers'>): boolean {
   return layers.length === LAYERS.length;
 }
 
@@ -93,7 +93,7 @@ export function countsByNamespace(kernelRelease: string): boolean {
 export function noSandbox({ problems }: SandboxStatus): SandboxRefused {
   const reasons = LAYERS.filter((layer) => problems[layer]).map((layer) => `${layer}: ${problems[layer]}`);
   return new SandboxRefused(
-    `Scene code can't be kept in a sandbox here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
+    `Scene code can't be sandboxed here (${reasons.join('; ')}). ${remedy()} ${INSECURELY}`,
   );
 }
 
@@ -127,7 +127,7 @@ export function selfAttackProblem(
   return new SandboxRefused(
     leaks
       ? `A scene that attacked the sandbox got through: it ${leaks}. ${remedy()} ${INSECURELY}`
-      : `The sandbox could not be attacked to try it: ${error ?? 'the attack ended without a result'}.`,
+      : `The sandbox could not be tested by a trial attack: ${error ?? 'the attack ended without a result'}.`,
   );
 }
 
@@ -157,10 +157,10 @@ function remedy(): string {
     );
   }
   if (setting('kernel/unprivileged_userns_clone') === '0') {
-    return 'User namespaces are switched off here: set `sysctl kernel.unprivileged_userns_clone=1`.';
+    return 'User namespaces are disabled here: set `sysctl kernel.unprivileged_userns_clone=1`.';
   }
   if (setting('user/max_user_namespaces') === '0') {
-    return 'User namespaces are switched off here: set `sysctl user.max_user_namespaces=10000`.';
+    return 'User namespaces are disabled here: set `sysctl user.max_user_namespaces=10000`.';
   }
   return (
     'Linux 5.13 or newer with Landlock, seccomp and user namespaces, bubblewrap and libseccomp are needed; a container ' +

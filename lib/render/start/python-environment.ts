@@ -33,7 +33,7 @@ const SHARED_FOLDERS = [
   ...['/root', '/run', '/sbin', '/srv', '/sys', '/tmp', '/usr', '/var', '/var/lib', '/var/tmp'],
 ];
 const ADVICE =
-  'Make an environment of its own with `npx scenepress setup`, or with `python3 -m venv FOLDER`, and name its ' +
+  'Create a separate environment with `npx scenepress setup`, or with `python3 -m venv FOLDER`, and name its ' +
   'bin/python with SCENEPRESS_PYTHON.';
 
 /**
@@ -82,19 +82,19 @@ function assertEnvironment(folder: string, python: string, closed: string[]): vo
   if (!problem) return;
   throw new ScenepressError(
     'renderer_unavailable',
-    `The interpreter ${python} can't be used: ${folder} ${problem}, and scenes would see it. ${ADVICE}`,
+    `The interpreter ${python} can't be used: ${folder} ${problem}, and scenes could read it. ${ADVICE}`,
   );
 }
 
 function problemOf(folder: string, closed: string[]): string | undefined {
   const names = new Set([folder, existsSync(folder) ? realpathSync(folder) : folder]);
   for (const name of names) {
-    if (SHARED_FOLDERS.includes(name)) return 'is no folder for a Python environment';
+    if (SHARED_FOLDERS.includes(name)) return 'is a system folder';
     if (isHome(name)) return 'is a home folder';
     if (closed.some((path) => isBelow(real(path), name))) return "holds the service's data";
   }
   if (!existsSync(join(folder, SETTINGS)) && !hasLibraries(folder)) {
-    return `is no Python environment (it has neither ${SETTINGS} nor lib/python3.*)`;
+    return `is not a Python environment (it has neither ${SETTINGS} nor lib/python3.*)`;
   }
   return undefined;
 }

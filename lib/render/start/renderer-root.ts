@@ -84,8 +84,8 @@ function environmentRoot(chosen: string | undefined, closed: string[]): Renderer
   const python = named || join(folder, '.venv', 'bin', 'python');
   if (!existsSync(python)) {
     const remedy = named
-      ? 'Name another interpreter (SCENEPRESS_PYTHON), or none for the default one.'
-      : 'Make it with `npx scenepress setup`, or name another one with SCENEPRESS_PYTHON.';
+      ? 'Name another interpreter (SCENEPRESS_PYTHON), or leave it unset to use the default one.'
+      : 'Create it with `npx scenepress setup`, or name another one with SCENEPRESS_PYTHON.';
     throw new ScenepressError(
       'renderer_unavailable',
       `There is no Python environment with Manim at ${python}. ${remedy}`,

@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DATA_FILES, STUDIO_PARTS } from '../../data-files.ts';
 
 /** The studio folder, readable by all scenes. Plain data, because it is passed to threads. */
 export interface StudioFolder {
@@ -22,7 +23,6 @@ export interface StudioFolder {
 /** The mount point of the folder with bubblewrap. */
 export const STUDIO_PLACE = '/studio';
 
-export const STUDIO_PARTS: readonly string[] = ['fonts', 'python', 'assets'];
 const READABLE_FILE = 0o444;
 const READABLE_FOLDER = 0o555;
 
@@ -52,7 +52,7 @@ export function studioState({ path }: StudioFolder): string {
     const status = statSync(join(path, part), { throwIfNoEntry: false });
     if (status?.isDirectory()) known.push(`${part} ${status.dev} ${status.ino}`);
   }
-  for (const [font, { ino, size, mtimeMs }] of entriesBelow(join(path, 'fonts'))) {
+  for (const [font, { ino, size, mtimeMs }] of entriesBelow(join(path, DATA_FILES.fonts))) {
     known.push(`${font} ${ino} ${size} ${mtimeMs}`);
   }
   return known.join('\n');

@@ -1,15 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import type { Clock, Timer } from '../../clock.ts';
 import { killSession, killTree } from '../end/stray-processes.ts';
 import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
-import {
-  type ForkCommand,
-  type JobEnded,
-  LONGEST_LINE_BYTES,
-  parseZygoteReport,
-  type ZygoteCommand,
-  type ZygoteReady,
-} from '../run/protocol.ts';
+import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../run/messages.ts';
+import { LONGEST_LINE_BYTES, parseZygoteReport } from '../run/protocol.ts';
 import type { JobCgroup } from '../sandbox/cgroup.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -32,6 +27,7 @@ export interface ZygoteOptions {
   onLog: (line: string) => void;
   /** A zygote that is silent for this long counts as hung. */
   silenceTimeoutMs: number;
+  clock: Clock;
   /** The control group of its jobs; removed with it. */
   cgroup?: JobCgroup | undefined;
 }
@@ -46,22 +42,25 @@ export class Zygote {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #onLog: (line: string) => void;
   readonly #silenceTimeoutMs: number;
+  readonly #clock: Clock;
   readonly #cgroup: JobCgroup | undefined;
   readonly #stderr: string[] = [];
   readonly #gone: Promise<void>;
   #markGone: () => void = () => {};
   #ready: { resolve: (ready: ZygoteReady) => void; reject: (error: Error) => void } | undefined;
   #running: { job: string; resolve: (end: JobEnded) => void; reject: (error: Error) => void } | undefined;
-  #lastHeardMs = Date.now();
-  #heartbeat: NodeJS.Timeout | undefined;
-  #killTimer: NodeJS.Timeout | undefined;
+  #lastHeardMs: number;
+  #heartbeat: Timer | undefined;
+  #killTimer: Timer | undefined;
   alive = true;
   /** The sandbox layers of its jobs. */
   layers: string[] = [];
   /** Called once when it dies, unless it never became ready. */
   onDeath: (reason: string) => void = () => {};
 
-  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, cgroup }: ZygoteOptions) {
+  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, clock, cgroup }: ZygoteOptions) {
+    this.#clock = clock;
+    this.#lastHeardMs = clock.uptimeMs();
     this.#cgroup = cgroup;
     this.#onLog = onLog;
     this.#silenceTimeoutMs = silenceTimeoutMs;
@@ -88,7 +87,7 @@ export class Zygote {
     this.#child.stdin.on('error', () => {}); // EPIPE of a dead zygote; its end is handled below.
     // 'close' instead of 'exit': the process behind a launcher is only gone when its pipes are closed.
     this.#child.on('close', (code, signal) => {
-      if (this.#child.pid !== undefined) killSession(this.#child.pid);
+      if (this.#child.pid !== undefined) killSession(this.#child.pid, clock);
       this.#die(`it ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);
     });
     readLines(this.#child.stdout, LONGEST_LINE_BYTES, (text) => this.#hear(text));
@@ -98,16 +97,17 @@ export class Zygote {
   /** Starts a zygote and waits until it is warm. */
   static async start(line: ZygoteCommandLine, options: ZygoteOptions): Promise<[Zygote, ZygoteReady]> {
     const zygote = new Zygote(line, options);
-    const timer = setTimeout(() => zygote.#kill('it was not ready in time'), START_TIMEOUT_MS);
+    const { clock, silenceTimeoutMs } = options;
+    const timer = clock.after(START_TIMEOUT_MS, () => zygote.#kill('it was not ready in time'));
     try {
       const ready = await new Promise<ZygoteReady>((resolve, reject) => {
         zygote.#ready = { resolve, reject };
       });
       zygote.layers = ready.layers;
-      zygote.#heartbeat = setInterval(() => zygote.#beat(), options.silenceTimeoutMs / PINGS_PER_SILENCE);
+      zygote.#heartbeat = clock.every(silenceTimeoutMs / PINGS_PER_SILENCE, () => zygote.#beat());
       return [zygote, ready];
     } finally {
-      clearTimeout(timer);
+      timer.cancel();
     }
   }
 
@@ -117,7 +117,7 @@ export class Zygote {
       if (!this.alive) return reject(new ZygoteDied('it had ended before'));
       this.#running = { job: command.job, resolve, reject };
       this.#cgroup?.weigh(command);
-      this.#send({ type: 'fork', ...command });
+      this.#send(command);
     });
   }
 
@@ -125,15 +125,15 @@ export class Zygote {
   killJob(): void {
     if (!this.#running || this.#killTimer) return;
     this.#send({ type: 'kill', job: this.#running.job });
-    this.#killTimer = setTimeout(() => this.#kill('it could not end a job'), KILL_TIMEOUT_MS);
+    this.#killTimer = this.#clock.after(KILL_TIMEOUT_MS, () => this.#kill('it could not end a job'));
   }
 
   /** Ends the zygote and its job; resolves when it is gone. */
   async stop(): Promise<void> {
     this.#child.stdin.end();
-    const timer = setTimeout(() => this.#kill('it did not stop when asked to'), KILL_TIMEOUT_MS);
+    const timer = this.#clock.after(KILL_TIMEOUT_MS, () => this.#kill('it did not stop when asked to'));
     await this.#gone;
-    clearTimeout(timer);
+    timer.cancel();
   }
 
   #send(command: ZygoteCommand): void {
@@ -141,11 +141,11 @@ export class Zygote {
   }
 
   #hear(text: string): void {
-    this.#lastHeardMs = Date.now();
+    this.#lastHeardMs = this.#clock.uptimeMs();
     const report = parseZygoteReport(text);
     if (report?.type === 'ready') this.#ready?.resolve(report);
     else if (report?.type === 'ended' && report.job === this.#running?.job) {
-      clearTimeout(this.#killTimer);
+      this.#killTimer?.cancel();
       this.#killTimer = undefined;
       const running = this.#running;
       this.#running = undefined;
@@ -155,7 +155,8 @@ export class Zygote {
   }
 
   #beat(): void {
-    if (Date.now() - this.#lastHeardMs > this.#silenceTimeoutMs) this.#kill('it stopped answering');
+    if (this.#clock.uptimeMs() - this.#lastHeardMs > this.#silenceTimeoutMs)
+      this.#kill('it stopped answering');
     else this.#send({ type: 'ping' });
   }
 
@@ -169,7 +170,7 @@ export class Zygote {
   /** Kills the zygote and its descendants: as root, bubblewrap has dropped the privilege to kill them itself. */
   #kill(reason: string): void {
     this.#die(reason);
-    if (this.#child.pid !== undefined) killTree(this.#child.pid);
+    if (this.#child.pid !== undefined) killTree(this.#child.pid, this.#clock);
   }
 
   /** The first reason counts. */
@@ -180,8 +181,8 @@ export class Zygote {
     }
     if (!this.alive) return;
     this.alive = false;
-    clearInterval(this.#heartbeat);
-    clearTimeout(this.#killTimer);
+    this.#heartbeat?.cancel();
+    this.#killTimer?.cancel();
     const lastWords = this.#stderr.at(-1);
     const error = new ZygoteDied(`${reason}${lastWords ? ` (${lastWords})` : ''}`, { cause });
     this.#ready?.reject(error);

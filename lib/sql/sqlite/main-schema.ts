@@ -106,33 +106,17 @@ CREATE TABLE grants (
   period TEXT,
   remaining_credits INTEGER NOT NULL CHECK (remaining_credits >= 0),
   checksum INTEGER NOT NULL,
+  is_spent INTEGER NOT NULL CHECK (is_spent = (remaining_credits = 0)),
   PRIMARY KEY (owner, grant_id),
   CHECK ((source = 'free') = (period IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX grants_left ON grants (owner, source, grant_id) WHERE remaining_credits > 0;
+CREATE INDEX grants_with_credits ON grants (owner, source, grant_id) WHERE is_spent = 0;
 CREATE TRIGGER grants_stay BEFORE DELETE ON grants
 BEGIN SELECT RAISE(ABORT, 'a grant stays'); END;
 
-CREATE TABLE reserves (
-  job_id TEXT PRIMARY KEY,
-  owner TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('open', 'settled', 'voided')),
-  parts TEXT NOT NULL,
-  charged_credits INTEGER NOT NULL CHECK (charged_credits >= 0),
-  checksum INTEGER NOT NULL,
-  reserved_credits INTEGER NOT NULL CHECK (reserved_credits >= 0),
-  CHECK (charged_credits = 0 OR state = 'settled')
-) STRICT, WITHOUT ROWID;
-CREATE INDEX open_reserves ON reserves (owner, job_id) WHERE state = 'open';
-CREATE TRIGGER reserves_end_once BEFORE UPDATE ON reserves
-WHEN OLD.state <> 'open' OR NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.parts <> OLD.parts
-BEGIN SELECT RAISE(ABORT, 'a reserve ends once'); END;
-CREATE TRIGGER reserves_stay BEFORE DELETE ON reserves
-BEGIN SELECT RAISE(ABORT, 'a reserve stays'); END;
-
 CREATE TABLE ledger_entries (
-  entry_id TEXT PRIMARY KEY,
   owner TEXT NOT NULL REFERENCES ledger_accounts,
+  entry_id TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('grant', 'expiry', 'reserve', 'settle', 'void')),
   amount_credits INTEGER NOT NULL,
   charged_credits INTEGER NOT NULL CHECK (charged_credits >= 0),
@@ -142,18 +126,23 @@ CREATE TABLE ledger_entries (
   at_ms INTEGER NOT NULL,
   checksum INTEGER NOT NULL,
   grant_id TEXT,
+  PRIMARY KEY (owner, entry_id),
   CHECK ((kind = 'grant') = (grant_id IS NOT NULL)),
   CHECK ((kind IN ('reserve', 'settle', 'void')) = (job_id IS NOT NULL)),
   CHECK (charged_credits = 0 OR kind = 'settle')
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX ledger_entries_of_owner ON ledger_entries (owner, entry_id);
 CREATE UNIQUE INDEX one_entry_of_grant ON ledger_entries (owner, grant_id) WHERE grant_id IS NOT NULL;
-CREATE UNIQUE INDEX one_reserve_of_job ON ledger_entries (job_id) WHERE kind = 'reserve';
-CREATE UNIQUE INDEX one_end_of_job ON ledger_entries (job_id) WHERE kind IN ('settle', 'void');
+CREATE UNIQUE INDEX one_reserve_and_end_of_job ON ledger_entries (job_id, (kind = 'reserve')) WHERE job_id IS NOT NULL;
 CREATE TRIGGER ledger_entries_stay_as_they_are BEFORE UPDATE ON ledger_entries
 BEGIN SELECT RAISE(ABORT, 'an entry of the ledger does not change'); END;
 CREATE TRIGGER ledger_entries_stay BEFORE DELETE ON ledger_entries
 BEGIN SELECT RAISE(ABORT, 'an entry of the ledger stays'); END;
+CREATE VIEW reserves AS
+SELECT r.job_id, r.owner, -r.amount_credits AS reserved_credits,
+  CASE e.kind WHEN 'settle' THEN 'settled' WHEN 'void' THEN 'voided' ELSE 'open' END AS state,
+  coalesce(e.charged_credits, 0) AS charged_credits, coalesce(e.amount_credits, 0) AS returned_credits
+FROM ledger_entries AS r LEFT JOIN ledger_entries AS e ON e.job_id = r.job_id AND e.kind IN ('settle', 'void')
+WHERE r.kind = 'reserve';
 
 CREATE TABLE deliveries (
   delivery_id TEXT PRIMARY KEY,

@@ -1,13 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ScenepressError } from '../../errors.ts';
-import type { AsideAnswer, AsideTask } from './aside-thread.ts';
+import type { AsideTask } from './aside-connection.ts';
+import type { AsideAnswer } from './aside-thread.ts';
 
 // TypeScript when running from source.
 const THREAD_FILE = new URL(
   import.meta.url.endsWith('.ts') ? './aside-thread.ts' : './aside-thread.js',
   import.meta.url,
 );
+
+/** Runs slow SQLite operations: an {@link Aside}. */
+export type DoesAside = Pick<Aside, 'do' | 'stop'>;
 
 /** Runs slow SQLite operations one at a time in a thread, which starts with the first task. */
 export class Aside {

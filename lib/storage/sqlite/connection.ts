@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { ScenepressError } from '../../errors.ts';
+import { isNoRoom } from '../../disk.ts';
+import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 
 /** Primary result codes of SQLite, without the extended bits. */
@@ -37,6 +38,11 @@ export class Connection {
   /** Returns the number of changed rows. */
   run(text: string, values: SqlValue[] = []): number {
     return this.#explained(() => Number(this.#statement(text).run(...values).changes));
+  }
+
+  /** Returns the key of the inserted row. */
+  insert(text: string, values: SqlValue[]): number {
+    return this.#explained(() => Number(this.#statement(text).run(...values).lastInsertRowid));
   }
 
   /** Runs several statements without results. */
@@ -115,6 +121,11 @@ export function explained(error: unknown, path: string): unknown {
 export function isFailedFlush(error: unknown): boolean {
   const { cause } = error as { cause?: { errcode?: number } };
   return cause?.errcode === FLUSH_FAILED;
+}
+
+/** Whether an error means that the disk is full. */
+export function isFullDisk(error: unknown): boolean {
+  return isScenepressError(error, 'storage_full') || isNoRoom(error);
 }
 
 /**

@@ -24,17 +24,19 @@ export async function freePagesFault(path: string): Promise<string | undefined> 
     let trunk = header.readUInt32BE(FIRST_TRUNK_AT);
     for (let trunks = 0; trunk !== 0; trunks++) {
       if (trunks === MOST_TRUNKS) return undefined;
-      if (!isNew(trunk)) return 'its list of free pages leads elsewhere';
+      if (!isNew(trunk)) return 'its list of free pages is invalid';
       const list = await readPage(file, trunk);
       const leaves = list.readUInt32BE(4);
-      if (leaves > MOST_LEAVES) return 'its list of free pages leads elsewhere';
+      if (leaves > MOST_LEAVES) return 'its list of free pages is invalid';
       for (let leaf = 0; leaf < leaves; leaf++) {
         const page = list.readUInt32BE(8 + 4 * leaf);
         if (!isNew(page) || !isBlank(await readPage(file, page))) return `its page ${page} is listed as free`;
       }
       trunk = list.readUInt32BE(0);
     }
-    return seen.size === header.readUInt32BE(FREE_PAGES_AT) ? undefined : 'its list of free pages is another';
+    return seen.size === header.readUInt32BE(FREE_PAGES_AT)
+      ? undefined
+      : 'its list of free pages has another length';
   } finally {
     await file.close();
   }

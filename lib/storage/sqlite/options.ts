@@ -1,4 +1,6 @@
+import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
+import type { DoesAside } from './aside.ts';
 
 /** One flush of a group commit: its number of transactions and its duration. */
 export interface Flush {
@@ -7,6 +9,7 @@ export interface Flush {
 }
 
 export interface SqliteDatabaseOptions {
+  clock?: Clock;
   logger?: Logger;
   /** Called when disk I/O failed and the on-disk state is unknown. Default: exits the process. */
   onFatal?: (error: Error) => void;
@@ -15,6 +18,8 @@ export interface SqliteDatabaseOptions {
   onFlush?: (flush: Flush) => void;
   /** Flushes a file. Default: `fdatasync`. */
   flushFile?: (descriptor: number) => Promise<void>;
+  /** Runs slow operations on the database of that path. Default: in a thread. */
+  aside?: (path: string) => DoesAside;
   /** The log size at which a checkpoint is due, in bytes. Default 16 MiB. */
   checkpointAfterBytes?: number;
 }

@@ -49,7 +49,7 @@ export class Schema {
   /** SQLite stores the schema as text: a flipped bit could disable a constraint. */
   #assertAsMade(connection: Connection, version: number): void {
     if (textOf(schemaOf(connection)) === textOf(this.#rowsAfter(version))) return;
-    throw damaged(connection.path, 'its schema is not as it was made');
+    throw damaged(connection.path, 'its schema was changed');
   }
 
   #rowsAfter(version: number): SchemaRow[] {

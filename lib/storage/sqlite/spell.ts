@@ -1,15 +1,20 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { type Clock, turn } from '../../clock.ts';
 
 const LONGEST_MS = 4;
 
 /** Measures how long synchronous work has blocked the event loop: microtasks alone do not yield to other events. */
 export class Spell {
+  readonly #clock: Clock;
   #begunMs: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** True when the caller should await {@link end} before more work. */
   get isLong(): boolean {
-    if (this.#begunMs !== undefined) return performance.now() - this.#begunMs > LONGEST_MS;
-    this.#begunMs = performance.now();
+    if (this.#begunMs !== undefined) return this.#clock.uptimeMs() - this.#begunMs > LONGEST_MS;
+    this.#begunMs = this.#clock.uptimeMs();
     setImmediate(() => {
       this.#begunMs = undefined;
     });

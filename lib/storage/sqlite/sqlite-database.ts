@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { isNoRoom, realDisk } from '../../disk.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import { realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { silentLogger } from '../../logger.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
-import { Aside } from './aside.ts';
+import { Aside, type DoesAside } from './aside.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { Connection, damaged, isFailedFlush } from './connection.ts';
+import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
 import type { Flush, SqliteDatabaseOptions } from './options.ts';
@@ -23,15 +24,13 @@ const EXIT_IO_ERROR = 74;
 /** Maximum number of problems that a check reports. */
 const MOST_FAULTS = 100;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
-
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
-
 /** ROLLBACK, because SQLite refuses to commit a transaction that read a damaged page. */
 const END_OF_VIEW = 'ROLLBACK';
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
-/** Rejects a group in which one transaction read a damaged page; the others are retried. */
-const SPOILED = new Error('another transaction read what is damaged');
+/** Rejects a group in which one transaction failed; the others are retried. */
+const SPOILED = new Error('another transaction of the group failed');
 
 /** A group commit: transactions that are flushed together. */
 interface Group {
@@ -55,7 +54,8 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #path: string;
   readonly #schema: Schema;
   readonly #log: WriteAheadLog;
-  readonly #aside: Aside;
+  readonly #aside: DoesAside;
+  readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
   readonly #onNoRoom: () => Promise<void>;
   readonly #onFlush: (flush: Flush) => void;
@@ -70,13 +70,15 @@ export class SqliteDatabase implements SqlDatabase {
   #flushing: Promise<void> | undefined;
   /** Names of running exclusive tasks. */
   readonly #tasksAlone = new Set<string>();
-  readonly #spell = new Spell();
+  readonly #spell: Spell;
 
   constructor(path: string, schema: Schema, options: SqliteDatabaseOptions = {}) {
     this.#path = path;
     this.#schema = schema;
     this.#log = new WriteAheadLog(path, options.flushFile);
-    this.#aside = new Aside(path);
+    this.#aside = options.aside?.(path) ?? new Aside(path);
+    this.#clock = options.clock ?? systemClock;
+    this.#spell = new Spell(this.#clock);
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
     this.#onNoRoom = options.onNoRoom ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
@@ -93,7 +95,7 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       await this.#open({ emptyLog: true });
     } catch (error) {
-      if (!isFull(error)) throw error;
+      if (!isFullDisk(error)) throw error;
       await this.#onNoRoom();
       await this.#open({ emptyLog: false });
       this.#checkpoints.putOff();
@@ -224,19 +226,18 @@ export class SqliteDatabase implements SqlDatabase {
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
     const tx = new SqliteTransaction(this, writer);
-    writer.run('SAVEPOINT work');
     try {
       const result = await work(tx);
-      writer.run('RELEASE work');
       group.commits += 1;
       group.listeners.push(...tx.listeners);
       return { result, durable: group.durable };
     } catch (error) {
-      if (isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
-      else if (writer.isInTransaction) {
-        writer.exec('ROLLBACK TO work; RELEASE work');
-        if (isFull(error)) await this.#ranOut();
-      } else await this.#abandon(group, error); // SQLite rolled back the whole group.
+      // SQLite may roll back the group itself, and refuses to commit after it read a damaged page.
+      if (!writer.isInTransaction) await this.#abandon(group, error);
+      else {
+        if (tx.hasWritten || isScenepressError(error, 'storage_damaged')) this.#spoil(group, writer);
+        if (isFullDisk(error)) await this.#ranOut();
+      }
       throw error;
     } finally {
       tx.open = false;
@@ -267,7 +268,7 @@ export class SqliteDatabase implements SqlDatabase {
     const group = this.#group;
     if (!group) return;
     const { writer } = this.#opened;
-    const startedMs = performance.now();
+    const startedMs = this.#clock.uptimeMs();
     try {
       writer.run('COMMIT');
     } catch (error) {
@@ -293,7 +294,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#showCommits();
     for (const listener of group.listeners) listener();
     group.resolve();
-    process.nextTick(this.#onFlush, { commits: group.commits, tookMs: performance.now() - startedMs });
+    process.nextTick(this.#onFlush, { commits: group.commits, tookMs: this.#clock.uptimeMs() - startedMs });
   }
 
   async #flushLog(): Promise<void> {
@@ -324,9 +325,12 @@ export class SqliteDatabase implements SqlDatabase {
     await this.#flushLog().catch(nothing); // A failure is handled in `#flushLog`.
   }
 
-  /** SQLite refuses to commit a transaction that read a damaged page; the others of the group are retried. */
+  /**
+   * Rolls back the whole group, because one of its transactions failed; the others are retried. A savepoint for each
+   * transaction would slow down all that succeed.
+   */
   #spoil(group: Group, writer: Connection): void {
-    if (writer.isInTransaction) writer.run('ROLLBACK');
+    writer.run('ROLLBACK');
     this.#group = undefined;
     group.reject(SPOILED);
   }
@@ -334,7 +338,7 @@ export class SqliteDatabase implements SqlDatabase {
   /** Rejects all transactions of a group, of which nothing was written. */
   async #abandon(group: Group, error: unknown): Promise<void> {
     this.#group = undefined;
-    if (isFull(error)) await this.#ranOut();
+    if (isFullDisk(error)) await this.#ranOut();
     group.reject(error);
   }
 
@@ -391,10 +395,6 @@ export class SqliteDatabase implements SqlDatabase {
       this.#showCommits();
     }
   }
-}
-
-function isFull(error: unknown): boolean {
-  return isScenepressError(error, 'storage_full') || isNoRoom(error);
 }
 
 function nothing(): void {}

@@ -8,6 +8,7 @@ export class SqliteTransaction implements SqlTransaction {
   readonly #connection: Connection;
   readonly listeners: (() => void)[] = [];
   open = true;
+  hasWritten = false;
 
   constructor(store: SqlDatabase, connection: Connection) {
     this.store = store;
@@ -23,7 +24,13 @@ export class SqliteTransaction implements SqlTransaction {
   }
 
   async run(text: string, ...values: SqlValue[]): Promise<number> {
+    this.hasWritten = true;
     return this.#live.run(text, values);
+  }
+
+  async insert(text: string, ...values: SqlValue[]): Promise<number> {
+    this.hasWritten = true;
+    return this.#live.insert(text, values);
   }
 
   afterCommit(listener: () => void): void {

@@ -4,7 +4,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { seededRandom } from '../../../test/fixtures/simulated-disk.ts';
+import { seededRandom } from '../../../test/fixtures/seeded-random.ts';
 import * as scenes from './scenes.ts';
 
 /** The first argument of this process, as JSON. */

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { enterOwnNetwork, noMachines } from '../own-network.ts';
-import { renderOnce } from '../whole-life.ts';
+import { renderOnce } from '../lifecycle.ts';
+import { enterNetworkNamespace, machinesUnavailable } from '../network-namespace.ts';
 
-const skip = noMachines();
-if (!skip) enterOwnNetwork(['trixie']);
+const skip = machinesUnavailable();
+if (!skip) enterNetworkNamespace(['trixie']);
 
 t.test('text, TeX and 3D are rendered on a bare Debian without a network', { skip }, (t) =>
   renderOnce(t, { debian: 'trixie', user: 'root', userNamespaces: true }),

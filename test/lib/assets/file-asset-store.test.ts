@@ -10,7 +10,7 @@ async function openStore(t: Test) {
   return { store, root, file: { path: join(root, 'in.mp4'), contentType: 'video/mp4' } };
 }
 
-t.test('putting again replaces, and nothing half-written stays', async (t) => {
+t.test('put replaces an existing file and leaves no partial one', async (t) => {
   const { store, file } = await openStore(t);
   await store.put('job/video.mp4', file);
   writeFileSync(file.path, 'new');
@@ -19,7 +19,7 @@ t.test('putting again replaces, and nothing half-written stays', async (t) => {
   t.same(readdirSync(join(store.path('job/video.mp4'), '..')), ['video.mp4']);
 });
 
-t.test('a key that leads elsewhere is a mistake of the program', async (t) => {
+t.test('a key that leads out of the store fails an assertion', async (t) => {
   const { store } = await openStore(t);
   for (const key of ['../x/y.mp4', 'a/../b.mp4', '/etc/passwd', 'a/b/c.mp4', 'a', '']) {
     await t.rejects(store.open(key), { code: 'ERR_ASSERTION' }, key);
@@ -35,7 +35,7 @@ t.test('a file that cannot be stored is not left open', async (t) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`);
     } catch {
-      return ''; // It was that of the folder of links.
+      return ''; // The descriptor with which readdirSync read the folder.
     }
   });
   t.notOk(open.includes(source));

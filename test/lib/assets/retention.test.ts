@@ -34,13 +34,13 @@ async function folderWithJobs(t: Test, count: number) {
   return { folder, clock, left, world: { storage: folder.storage, assets: folder.assets, clock } };
 }
 
-t.test('by default everything stays', async (t) => {
+t.test('all artifacts are kept by default', async (t) => {
   const { world, left } = await folderWithJobs(t, 3);
   t.equal(await retain(world, KEEP_ALL), 0);
   t.same(left(), ['job1', 'job2', 'job3']);
 });
 
-t.test('artifacts go by age, job records stay', async (t) => {
+t.test('artifacts are removed by age, job records are kept', async (t) => {
   const { world, left, folder, clock } = await folderWithJobs(t, 4);
   t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), 2);
   t.same(left(), ['job3', 'job4']);
@@ -49,14 +49,14 @@ t.test('artifacts go by age, job records stay', async (t) => {
   t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), 1);
 });
 
-t.test('artifacts go by total size, the oldest first', async (t) => {
+t.test('artifacts are removed by total size, the oldest first', async (t) => {
   const { world, left } = await folderWithJobs(t, 4);
   t.equal(await retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), 2);
   t.same(left(), ['job3', 'job4']);
   t.equal(await retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), 0);
 });
 
-t.test('artifacts that cannot be removed keep no others', async (t) => {
+t.test('artifacts that cannot be removed do not block the removal of others', async (t) => {
   const { world, folder, left } = await folderWithJobs(t, 4);
   const remove = folder.assets.delete.bind(folder.assets);
   folder.assets.delete = async (assetKey) => {

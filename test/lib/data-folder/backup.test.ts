@@ -27,7 +27,7 @@ import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
 
-/** A running folder with jobs (some sources packed, some not), artifacts, a key and books. */
+/** A running folder with jobs, artifacts, a key and a ledger. */
 async function openFolder(t: Test, options: DataFolderOptions = {}) {
   const root = t.testdir({ 'a-video': 'the video' });
   const folder = new DataFolder(join(root, 'data'), options);
@@ -51,7 +51,7 @@ async function openFolder(t: Test, options: DataFolderOptions = {}) {
   return { root, folder, key, backup: join(root, 'backup'), restored: join(root, 'restored') };
 }
 
-t.test('a backup of a running folder restores to the same', async (t) => {
+t.test('a backup of a running folder restores the same data', async (t) => {
   const { folder, key, backup, restored } = await openFolder(t);
   const made = await backUp(folder, backup, { withMasterKey: true });
   t.match(made, { folder: backup, jobs: 20 });
@@ -73,7 +73,7 @@ t.test('a backup of a running folder restores to the same', async (t) => {
   t.equal(statSync(restored).mode & 0o777, 0o700);
 });
 
-t.test("the studio's own material is in it, links and all", async (t) => {
+t.test("a backup contains the studio's material with its symbolic links", async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts/deep'), { recursive: true });
   mkdirSync(join(folder.path, 'assets'));
@@ -87,13 +87,13 @@ t.test("the studio's own material is in it, links and all", async (t) => {
   t.equal(readlinkSync(join(restored, 'assets/link')), '../fonts/deep');
 });
 
-t.test('a backup is of one moment, whatever is committed meanwhile', async (t) => {
+t.test('a backup is consistent while transactions commit', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const { storage } = folder;
   let busy = true;
   const work = (async () => {
     for (let number = 0; busy; number++) {
-      // Both or neither are in the backup.
+      // A backup contains both or neither.
       await storage.transaction(async (tx) => {
         await storage.insertJob(tx, jobRecord(`left${number}`), 'x');
         await storage.insertJob(tx, jobRecord(`right${number}`), 'x');
@@ -112,43 +112,46 @@ t.test('a backup is of one moment, whatever is committed meanwhile', async (t) =
   t.ok(ids.size >= 20);
 });
 
-t.test('keys and accounts that jobs refer to are in a backup, also those made meanwhile', async (t) => {
-  let whenCopying: (() => Promise<void>) | undefined;
-  const disk: Disk = {
-    ...realDisk,
-    async open(path, how) {
-      const work = path.includes('backup.part') ? whenCopying : undefined;
-      if (work) whenCopying = undefined;
-      await work?.();
-      return realDisk.open(path, how);
-    },
-  };
-  const { folder, backup, restored } = await openFolder(t, { disk });
-  const { storage } = folder;
-  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
-  const accounts = new Accounts({ store: folder.accountStore });
-  const makeJob = async (jobId: string) => {
-    const { accountId: owner } = await accounts.create(`${jobId}@example.org`);
-    const { keyId } = (await keys.mint({ accountId: owner, name: 'n' })).record;
-    await storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId, { owner, keyId }), 'x'));
-  };
-  await makeJob('before');
-  whenCopying = () => makeJob('meanwhile');
-  await backUp(folder, backup);
-  t.equal(whenCopying, undefined);
-  await restore(backup, restored);
-  const copy = new DataFolder(restored);
-  await copy.start();
-  t.teardown(() => copy.stop());
-  const jobs = (await copy.storage.listJobs({ limit: 1000 })).filter(({ keyId }) => keyId !== null);
-  t.ok(jobs.length > 0);
-  for (const { owner, keyId } of jobs) {
-    t.equal((await copy.keyStore.getKey(keyId as string))?.accountId, owner);
-    t.match(await copy.accountStore.getAccount(owner), { accountId: owner });
-  }
-});
+t.test(
+  'a backup contains the keys and accounts of its jobs, including ones created during the backup',
+  async (t) => {
+    let whenCopying: (() => Promise<void>) | undefined;
+    const disk: Disk = {
+      ...realDisk,
+      async open(path, how) {
+        const work = path.includes('backup.part') ? whenCopying : undefined;
+        if (work) whenCopying = undefined;
+        await work?.();
+        return realDisk.open(path, how);
+      },
+    };
+    const { folder, backup, restored } = await openFolder(t, { disk });
+    const { storage } = folder;
+    const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+    const accounts = new Accounts({ store: folder.accountStore });
+    const makeJob = async (jobId: string) => {
+      const { accountId: owner } = await accounts.create(`${jobId}@example.org`);
+      const { keyId } = (await keys.mint({ accountId: owner, name: 'n' })).record;
+      await storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId, { owner, keyId }), 'x'));
+    };
+    await makeJob('before');
+    whenCopying = () => makeJob('meanwhile');
+    await backUp(folder, backup);
+    t.equal(whenCopying, undefined);
+    await restore(backup, restored);
+    const copy = new DataFolder(restored);
+    await copy.start();
+    t.teardown(() => copy.stop());
+    const jobs = (await copy.storage.listJobs({ limit: 1000 })).filter(({ keyId }) => keyId !== null);
+    t.ok(jobs.length > 0);
+    for (const { owner, keyId } of jobs) {
+      t.equal((await copy.keyStore.getKey(keyId as string))?.accountId, owner);
+      t.match(await copy.accountStore.getAccount(owner), { accountId: owner });
+    }
+  },
+);
 
-t.test('documents are of a backup as any other file', async (t) => {
+t.test('a backup contains the documents and verifies them', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await folder.settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs: 5 }));
   await backUp(folder, backup);
@@ -167,7 +170,7 @@ t.test('documents are of a backup as any other file', async (t) => {
   });
 });
 
-t.test('artifacts that are removed at any moment meanwhile are not in it', async (t) => {
+t.test('artifacts removed during a backup are left out', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const pathOf = folder.assets.path.bind(folder.assets);
   let asked = 0;
@@ -183,12 +186,12 @@ t.test('artifacts that are removed at any moment meanwhile are not in it', async
   t.ok(existsSync(join(restored, 'artifacts/job6/video.mp4')));
 });
 
-t.test('what can not be read fails a backup, and is named', async (t) => {
+t.test('an unreadable file fails a backup and is named', async (t) => {
   const { folder, backup } = await openFolder(t);
   const video = folder.assets.path('job7/video.mp4');
   for (const path of [video, join(folder.path, 'fonts')]) {
     rmSync(path, { force: true });
-    symlinkSync(path, path); // A link to itself: there, and of no use.
+    symlinkSync(path, path); // A link to itself: it exists but cannot be read.
     await t.rejects(backUp(folder, backup), { code: 'storage_failed', message: path });
     t.notOk(existsSync(backup));
     rmSync(path);
@@ -196,7 +199,7 @@ t.test('what can not be read fails a backup, and is named', async (t) => {
   t.match(await backUp(folder, backup), { jobs: 20 });
 });
 
-t.test('files and folders are on the medium before a copy gets its name', async (t) => {
+t.test('files and folders are flushed before a copy gets its final name', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts/serif'), { recursive: true });
   for (const [target, copy] of [
@@ -218,15 +221,18 @@ t.test('files and folders are on the medium before a copy gets its name', async 
   }
 });
 
-t.test('the master key stays behind unless asked for, and its absence is explained', async (t) => {
-  const { folder, backup, restored } = await openFolder(t);
-  await backUp(folder, backup);
-  t.notOk(existsSync(join(backup, 'master.key')));
-  await restore(backup, restored);
-  await t.rejects(new DataFolder(restored).masterKeys(), { code: 'master_key', message: /Put it back/ });
-});
+t.test(
+  'a backup leaves out the master key by default, and a start without it explains what to do',
+  async (t) => {
+    const { folder, backup, restored } = await openFolder(t);
+    await backUp(folder, backup);
+    t.notOk(existsSync(join(backup, 'master.key')));
+    await restore(backup, restored);
+    await t.rejects(new DataFolder(restored).masterKeys(), { code: 'master_key', message: /Put it back/ });
+  },
+);
 
-t.test('a restore without the master key says whose secrets need it', async (t) => {
+t.test('a restore without the master key reports which secrets need it', async (t) => {
   const { folder, key, backup, restored } = await openFolder(t);
   const sealed = jobRecord('with-a-secret', { webhookSecretSealed: 'sealed' });
   await folder.storage.transaction((tx) => folder.storage.insertJob(tx, sealed, 'source'));
@@ -235,7 +241,7 @@ t.test('a restore without the master key says whose secrets need it', async (t) 
   t.match(await restore(backup, restored), { masterKey: 'missing', sealedSecrets: expected });
 });
 
-t.test('a restore takes a master key that opens every secret, and stores it when told to', async (t) => {
+t.test('a restore accepts a master key that decrypts every secret, and stores it if requested', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
@@ -248,7 +254,7 @@ t.test('a restore takes a master key that opens every secret, and stores it when
   await t.resolves(new DataFolder(restored).masterKeys());
 });
 
-t.test('a restore refuses a wrong master key, and leaves nothing', async (t) => {
+t.test('a restore rejects a wrong master key and leaves nothing', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   const wrong = { code: 'master_key', message: /not the one.*Nothing was restored/s };
@@ -256,18 +262,21 @@ t.test('a restore refuses a wrong master key, and leaves nothing', async (t) => 
   await t.rejects(restore(backup, restored, { masterKey: 'short' }), { code: 'master_key' });
   t.notOk(existsSync(restored));
 
-  // A key that the check knows, and a secret that another one sealed.
+  // The right key, but one secret was encrypted with another.
   const foreign = jobRecord('foreign', { webhookSecretSealed: 'sealed with another' });
   await folder.storage.transaction((tx) => folder.storage.insertJob(tx, foreign, 'source'));
   const mixed = join(root, 'mixed');
   await backUp(folder, mixed);
   const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
-  await t.rejects(restore(mixed, restored, { masterKey }), { ...wrong, message: /it opens 1 of 2 secrets/ });
+  await t.rejects(restore(mixed, restored, { masterKey }), {
+    ...wrong,
+    message: /it decrypts 1 of 2 secrets/,
+  });
   t.notOk(existsSync(restored));
   t.notOk(existsSync(`${restored}.part`));
 });
 
-t.test('where nothing is sealed, a restored folder needs no master key', async (t) => {
+t.test('a restored folder without secrets needs no master key', async (t) => {
   const root = t.testdir();
   const folder = new DataFolder(join(root, 'data'));
   await folder.start();
@@ -278,7 +287,7 @@ t.test('where nothing is sealed, a restored folder needs no master key', async (
   await t.resolves(new DataFolder(join(root, 'restored')).masterKeys());
 });
 
-t.test('nothing is overwritten, neither by a backup nor by a restore', async (t) => {
+t.test('neither a backup nor a restore overwrites anything', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   await t.rejects(backUp(folder, backup), { code: 'conflict' });
@@ -288,7 +297,7 @@ t.test('nothing is overwritten, neither by a backup nor by a restore', async (t)
 });
 
 t.test(
-  'a restore that can have no place is refused in words, and leaves nothing',
+  'a restore to an unusable target explains why and leaves nothing',
   {
     skip: noMounts(),
   },
@@ -315,7 +324,7 @@ t.test(
   },
 );
 
-t.test('a damaged or incomplete backup is refused before anything is written', async (t) => {
+t.test('a damaged or incomplete backup is rejected before anything is written', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   const video = join(backup, 'artifacts/job3/video.mp4');
@@ -330,7 +339,7 @@ t.test('a damaged or incomplete backup is refused before anything is written', a
   t.notOk(existsSync(restored));
 });
 
-t.test('a restore says what is due to webhooks in it, and drops it when told to', async (t) => {
+t.test('a restore reports due deliveries, and drops them if requested', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   const { storage } = folder;
   const sent = deliveryRecord('d2', { jobId: 'job2', dueAtMs: null, deliveredAtMs: 1 });
@@ -355,7 +364,7 @@ t.test('a restore says what is due to webhooks in it, and drops it when told to'
   }
 });
 
-t.test('a folder with a forgotten job is backed up as any other', async (t) => {
+t.test('a folder with a forgotten job can be backed up and restored', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const service = new RenderService({ dataFolder: folder });
   await service.open();

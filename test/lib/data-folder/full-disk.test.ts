@@ -13,13 +13,13 @@ import {
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
 
 const MIB = 1024 * 1024;
-/** For one worker: a MiB for its job and two for the rest. */
+/** For one worker: 1 MiB for its job and 2 MiB for everything else. */
 const SPARE_BYTES = 3 * MIB;
 const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
 const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 
-/** A service on a disk of 24 MiB with a job under way; its scenes go on until `letGo` is called. */
+/** A service on a small disk with a running job. Scenes with `linger` run until `letGo` is called. */
 async function crowdedService(t: Test, disk: string, options: Partial<RenderServiceOptions> = {}) {
   const errors: string[] = [];
   const note = (_details: object, message: string) => void errors.push(message);
@@ -52,7 +52,7 @@ async function crowdedService(t: Test, disk: string, options: Partial<RenderServ
   return { service, ledger, dataFolder, enqueue, running: jobId, letGo, errors };
 }
 
-/** Enqueues until that is refused; what was accepted by then. */
+/** Enqueues jobs until one is rejected. Returns the accepted ones. */
 async function enqueueUntilFull(t: Test, enqueue: (code: string) => Promise<Job>): Promise<Job[]> {
   const accepted: Job[] = [];
   for (;;) {
@@ -65,7 +65,7 @@ async function enqueueUntilFull(t: Test, enqueue: (code: string) => Promise<Job>
   }
 }
 
-/** The job once it waits again. */
+/** Resolves with the job when it is queued again. */
 function untilQueued(service: RenderService, jobId: string): Promise<Job> {
   return new Promise((resolve) => {
     service.on('job', function onJob(job) {
@@ -81,7 +81,7 @@ async function untilRoom(service: RenderService): Promise<void> {
 }
 
 t.test(
-  'on a full disk jobs end, none begins, all can be looked at; with room it goes on',
+  'on a full disk running jobs end, no job starts, jobs can be read; queued jobs continue once there is space',
   { skip },
   async (t) => {
     const disk = smallDisk(t, 24) as string;
@@ -96,13 +96,9 @@ t.test(
     const filler = fill(disk);
     const accepted = await enqueueUntilFull(t, enqueue);
     t.match(service.status(), { ready: false, diskFull: true });
-    t.notOk(existsSync(spare), 'the spare room is given up');
+    t.notOk(existsSync(spare), 'the spare file is removed');
     for (let i = 0; i < 20; i++) await t.rejects(enqueue('x'), { code: 'storage_full' });
-    t.equal(
-      errors.filter((message) => message.includes('The disk is full')).length,
-      1,
-      'the log says so once',
-    );
+    t.equal(errors.filter((message) => message.includes('The disk is full')).length, 1, 'it is logged once');
 
     t.match(await service.get(running), { status: 'running' });
     t.equal((await service.list({ owner: 'ada' })).length, 1 + accepted.length);
@@ -113,17 +109,17 @@ t.test(
     t.match(
       await service.wait(running),
       { status: 'completed', creditsCost: Number },
-      'what runs is settled',
+      'the running job is settled',
     );
     const [canceled] = accepted;
     if (canceled) t.match(await service.cancel(canceled.jobId), { status: 'failed', error: 'Canceled' });
     await delay(100);
     const waiting = await service.list({ status: 'queued' });
-    t.equal(waiting.length, Math.max(0, accepted.length - 1), 'nothing is begun');
+    t.equal(waiting.length, Math.max(0, accepted.length - 1), 'no queued job starts');
 
     filler.free();
     await untilRoom(service);
-    t.equal(statSync(spare).size, SPARE_BYTES, 'there is spare room again');
+    t.equal(statSync(spare).size, SPARE_BYTES, 'the spare file exists again');
     t.match(await service.wait((await enqueue('x')).jobId), { status: 'completed' });
     for (const { jobId } of waiting) t.match(await service.wait(jobId), { status: 'completed' });
     t.same((await ledger.audit()).problems, []);
@@ -131,11 +127,11 @@ t.test(
 );
 
 for (const [what, diskMib, freeMib] of [
-  // The scene itself finds room for its video, its copy in the store doesn't.
-  ['artifacts that do not fit are', 24, 6],
-  ['a scene that finds no room is', 48, 1],
+  // There is enough space for the scene's video, but not for its copy in the store.
+  ['a job whose artifacts do not fit is', 24, 6],
+  ['a scene that runs out of space is', 48, 1],
 ] as const) {
-  t.test(`${what} tried again when there is room`, { skip }, async (t) => {
+  t.test(`${what} attempted again once there is space`, { skip }, async (t) => {
     const disk = smallDisk(t, diskMib) as string;
     const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
     await service.cancel(running);
@@ -146,7 +142,7 @@ for (const [what, diskMib, freeMib] of [
     letGo();
     t.match(await waiting, { attempts: 1, error: null });
     t.ok(service.status().diskFull);
-    t.equal((await ledger.balance('ada')).total, 995, 'its reserve is held');
+    t.equal((await ledger.balance('ada')).total, 995, 'its reserve is kept');
     filler.free();
     t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
   });
@@ -160,40 +156,36 @@ t.test('a running job can be cancelled on a full disk', { skip }, async (t) => {
   t.equal((await ledger.balance('ada')).total, 1000);
 });
 
-t.test(
-  'artifacts that still do not fit fail their job, and the message blames the disk',
-  { skip },
-  async (t) => {
-    const disk = smallDisk(t, 24) as string;
-    const store = t.testdir();
-    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-    const files = new FileAssetStore(store);
-    const assets = Object.assign(files, {
-      async put(assetKey: string, file: { path: string }) {
-        if (assetKey.endsWith('thumbnail.jpg')) throw full;
-        return FileAssetStore.prototype.put.call(files, assetKey, file);
-      },
-    });
-    const { service, ledger, running, letGo } = await crowdedService(t, disk, { assets });
-    letGo();
-    const job = await service.wait(running);
-    t.match(job, {
-      status: 'failed',
-      attempts: 2,
-      error: /disk of this service has no room.*no fault of the scene/,
-    });
-    t.equal((await ledger.balance('ada')).total, 1000);
-    t.notOk(existsSync(join(store, `${running}/video.mp4`)), 'what was stored of it is removed');
-  },
-);
+t.test('a job whose artifacts still do not fit fails, and its error blames the disk', { skip }, async (t) => {
+  const disk = smallDisk(t, 24) as string;
+  const store = t.testdir();
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  const files = new FileAssetStore(store);
+  const assets = Object.assign(files, {
+    async put(assetKey: string, file: { path: string }) {
+      if (assetKey.endsWith('thumbnail.jpg')) throw full;
+      return FileAssetStore.prototype.put.call(files, assetKey, file);
+    },
+  });
+  const { service, ledger, running, letGo } = await crowdedService(t, disk, { assets });
+  letGo();
+  const job = await service.wait(running);
+  t.match(job, {
+    status: 'failed',
+    attempts: 2,
+    error: /disk of this service has no space.*scene is not the cause/,
+  });
+  t.equal((await ledger.balance('ada')).total, 1000);
+  t.notOk(existsSync(join(store, `${running}/video.mp4`)), 'stored artifacts are removed');
+});
 
-t.test('a service that starts on a full disk serves what it has, and waits for room', { skip }, async (t) => {
+t.test('a service that starts on a full disk serves its jobs and waits for space', { skip }, async (t) => {
   const disk = smallDisk(t, 24) as string;
   const first = await crowdedService(t, disk);
   await first.service.stop();
   const filler = fill(disk);
   await first.service.start();
-  t.match(await first.service.get(first.running), { status: /queued|running/ }, 'it recovers');
+  t.match(await first.service.get(first.running), { status: /queued|running/ }, 'the job is recovered');
   await enqueueUntilFull(t, first.enqueue);
   await first.service.stop();
   filler.free();

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { SpareRoom } from '../../../lib/data-folder/spare-room.ts';
 import { silentLogger } from '../../../lib/logger.ts';
-import { SimulatedDisk, seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedDisk } from '../../fixtures/simulated-disk.ts';
 
 const SPARE_BYTES = 50_000;
 
@@ -17,49 +18,52 @@ async function openRoom(t: Test) {
   return { disk, room, startRoom };
 }
 
-t.test('room that is given up is no new room; when there is enough, it is made again', async (t) => {
-  const { disk, room, startRoom } = await openRoom(t);
-  let told = false;
-  await startRoom(() => {
-    told = true;
-  });
-  t.equal(room.isShort, false);
-  disk.capacityBytes = SPARE_BYTES + 20_000;
-  await room.ranOut();
-  t.equal(room.isShort, true);
-  t.notMatch((await disk.list()).join(), 'spare-room');
-  await delay(20);
-  t.equal(room.isShort, true);
+t.test(
+  'releasing the spare file does not end the shortage; it is created again once there is enough space',
+  async (t) => {
+    const { disk, room, startRoom } = await openRoom(t);
+    let available = false;
+    await startRoom(() => {
+      available = true;
+    });
+    t.equal(room.isShort, false);
+    disk.capacityBytes = SPARE_BYTES + 20_000;
+    await room.ranOut();
+    t.equal(room.isShort, true);
+    t.notMatch((await disk.list()).join(), 'spare-room');
+    await delay(20);
+    t.equal(room.isShort, true);
 
-  disk.capacityBytes += 2 * SPARE_BYTES;
-  while (room.isShort) await delay(1);
-  t.equal(told, true);
-  t.ok((await disk.list()).includes('spare-room'));
-});
+    disk.capacityBytes += 2 * SPARE_BYTES;
+    while (room.isShort) await delay(1);
+    t.equal(available, true);
+    t.ok((await disk.list()).includes('spare-room'));
+  },
+);
 
-t.test('what was missing has to be free, too, before it is over', async (t) => {
+t.test('a shortage ends only when the missing space is free as well', async (t) => {
   const { disk, room, startRoom } = await openRoom(t);
   await startRoom();
   disk.capacityBytes = 200_000;
   await room.ranOut({ missingBytes: 100_000 });
-  t.ok((await disk.list()).includes('spare-room'), 'the spare room itself was not needed');
+  t.ok((await disk.list()).includes('spare-room'), 'the spare file was not needed');
   await delay(20);
   t.equal(room.isShort, true);
   disk.capacityBytes += 100_000;
   while (room.isShort) await delay(1);
 });
 
-t.test('spare room that cannot be had is waited for', async (t) => {
+t.test('a spare file that does not fit is created later', async (t) => {
   const { disk, room, startRoom } = await openRoom(t);
   disk.capacityBytes = 30_000;
   await startRoom();
   t.equal(room.isShort, true);
-  t.notMatch((await disk.list()).join(), 'spare-room', 'what was begun of it is removed');
+  t.notMatch((await disk.list()).join(), 'spare-room', 'the incomplete file is removed');
   disk.capacityBytes = 200_000;
   while (room.isShort) await delay(1);
 });
 
-t.test('spare room that an earlier life left is taken over', async (t) => {
+t.test('a spare file of an earlier run is reused', async (t) => {
   const { disk, room, startRoom } = await openRoom(t);
   await startRoom();
   await room.stop();

@@ -11,7 +11,7 @@ function edit(path: string, name: string, change: (text: string) => string): voi
   writeFileSync(join(path, name), after);
 }
 
-t.test('people can read the documents, and only their owner can', async (t) => {
+t.test('documents are formatted for people and readable only by their owner', async (t) => {
   const path = await usedFolder(t);
   t.equal(
     readFileSync(join(path, 'accounts.json'), 'utf8'),
@@ -35,7 +35,7 @@ t.test('people can read the documents, and only their owner can', async (t) => {
     t.equal(statSync(join(path, name)).mode & 0o777, 0o600, name);
 });
 
-t.test('what was changed by hand counts from the next start on', async (t) => {
+t.test('manual changes take effect at the next start', async (t) => {
   const path = await usedFolder(t);
   edit(path, 'accounts.json', (text) => text.replace('"disabledAt": null', '"disabledAt": "2026-11-22"'));
   edit(path, 'keys.json', (text) => `\ufeff${text.replace('"name": "n"', '"name": "übung \u2028"')}`);
@@ -51,13 +51,17 @@ const SECOND = `{ "accountId": "acct_2", "email": "eve@example.org", "createdAt"
 const add = (entry: string) => (text: string) => text.replace('    }\n  ]', `    }, ${entry}\n  ]`);
 
 const flaws: [file: string, change: (text: string) => string, message: RegExp][] = [
-  ['accounts.json', (text) => text.replace('org",', 'org"'), /no valid JSON from line 7, column 7 on/],
-  ['accounts.json', (text) => text.slice(0, -3), /no valid JSON from line 11, column 4 on/],
+  ['accounts.json', (text) => text.replace('org",', 'org"'), /not valid JSON from line 7, column 7 on/],
+  ['accounts.json', (text) => text.slice(0, -3), /not valid JSON from line 11, column 4 on/],
   ['accounts.json', () => '[]', /must be an object/],
-  ['accounts.json', (text) => text.replace('"format": 1', '"format": 2'), /later version: use that one/],
+  [
+    'accounts.json',
+    (text) => text.replace('"format": 1', '"format": 2'),
+    /later version of Scenepress wrote: use that version/,
+  ],
   ['accounts.json', (text) => text.replace('"format": 1,', ''), /"format" must be 1/],
   ['accounts.json', (text) => text.replace('"accounts"', '"acounts"'), /"accounts" must be a list/],
-  ['accounts.json', (text) => text.replace('1,', '1, "note": 1,'), /"note" is no part of it/],
+  ['accounts.json', (text) => text.replace('1,', '1, "note": 1,'), /"note" is not a known field/],
   [
     'accounts.json',
     (text) => text.replace('"disabledAt": null', '"disabledAt": "tomorrow"'),
@@ -66,7 +70,7 @@ const flaws: [file: string, change: (text: string) => string, message: RegExp][]
   [
     'accounts.json',
     (text) => text.replace('disabledAt', 'disabeldAt'),
-    /entry 1 .* "disabeldAt" is no field/,
+    /entry 1 .* "disabeldAt" is not a known field/,
   ],
   ['accounts.json', (text) => text.replace('ada@', 'ada'), /entry 1 .* "email" must be an e-mail address/],
   [
@@ -75,15 +79,23 @@ const flaws: [file: string, change: (text: string) => string, message: RegExp][]
     /"createdAt" is missing: it must be a time/,
   ],
   ['accounts.json', add('null'), /entry 2: it must be an object/],
-  ['accounts.json', add(SECOND.replace('eve', 'ADA')), /entry 2 \(acct_2\): "email" is that of entry 1/],
-  ['accounts.json', add(SECOND.replace('acct_2', 'acct_1')), /entry 2 .*"accountId" is that of entry 1/],
+  [
+    'accounts.json',
+    add(SECOND.replace('eve', 'ADA')),
+    /entry 2 \(acct_2\): "email" is already used by entry 1/,
+  ],
+  [
+    'accounts.json',
+    add(SECOND.replace('acct_2', 'acct_1')),
+    /entry 2 .*"accountId" is already used by entry 1/,
+  ],
   ['keys.json', (text) => text.replace('"webhookUrl": null', '"webhookUrl": "http://a.test/"'), /https:/],
   ['keys.json', (text) => text.replace('abab', 'xyzw'), /entry 1 \(key_1\): "hash" must be 64 hexadecimal/],
   ['settings.json', (text) => text.replace('null', '5'), /"queuePausedAt" must be null, or a time/],
 ];
 
 for (const [file, change, message] of flaws) {
-  t.test(`a flaw in ${file} stops the start, which says where: ${message.source}`, async (t) => {
+  t.test(`an error in ${file} stops the start and is located: ${message.source}`, async (t) => {
     const path = await usedFolder(t);
     edit(path, file, change);
     const before = readFileSync(join(path, file));
@@ -99,7 +111,7 @@ for (const [file, change, message] of flaws) {
   });
 }
 
-t.test('bytes that are no text stop the start', async (t) => {
+t.test('invalid UTF-8 stops the start', async (t) => {
   const path = await usedFolder(t);
   const file = join(path, 'keys.json');
   const bytes = readFileSync(file);
@@ -108,12 +120,12 @@ t.test('bytes that are no text stop the start', async (t) => {
   await t.rejects(opened(t, path), { code: 'storage_damaged', message: /not valid UTF-8/ });
 });
 
-t.test('a document that is missing beside the others stops the start', async (t) => {
+t.test('a missing document stops the start if the others exist', async (t) => {
   for (const name of ['accounts.json', 'keys.json']) {
     const path = await usedFolder(t);
     const kept = readFileSync(join(path, name));
     rmSync(join(path, name));
-    const refused = { code: 'storage_damaged', message: /is missing.*Put it back.*scenepress recover/ };
+    const refused = { code: 'storage_damaged', message: /is missing.*Put the file back.*scenepress recover/ };
     await t.rejects(opened(t, path), refused, name);
     t.notOk(existsSync(join(path, name)));
     writeFileSync(join(path, name), kept);
@@ -121,13 +133,13 @@ t.test('a document that is missing beside the others stops the start', async (t)
   }
 });
 
-t.test('documents without their database stop the start', async (t) => {
+t.test('documents without a database stop the start', async (t) => {
   const path = await usedFolder(t);
   for (const name of readdirSync(path)) if (/^database/.test(name)) rmSync(join(path, name));
   await t.rejects(opened(t, path), { code: 'storage_damaged', message: /accounts\.json is there/ });
 });
 
-t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
+t.test('manual changes during a run are not overwritten', async (t) => {
   const path = await usedFolder(t);
   const folder = await opened(t, path);
   const disable = () => folder.accountStore.changeAccount('acct_1', (ada) => ({ ...ada, disabledAtMs: 5 }));
@@ -136,10 +148,10 @@ t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
   for (let times = 0; times < 2; times += 1) {
     await t.rejects(disable(), {
       code: 'conflict',
-      message: /^Nothing was changed: .*accounts\.json was changed by something else.*Restart/,
+      message: /^Nothing was changed: .*accounts\.json was changed by another program.*Restart/,
     });
     t.equal(readFileSync(join(path, 'accounts.json'), 'utf8'), byHand);
-    t.same(await folder.accountStore.getAccount('acct_1'), ADA, 'nor does memory change');
+    t.same(await folder.accountStore.getAccount('acct_1'), ADA, 'memory is not changed either');
     t.notOk(existsSync(join(path, 'accounts.json.new')));
   }
   await folder.keyStore.changeKey('key_1', (key) => ({ ...key, name: 'other' }));
@@ -150,7 +162,7 @@ t.test('what was changed by hand meanwhile is not overwritten', async (t) => {
   await t.rejects(disable().then(disable), { code: 'conflict' }, 'a file that was removed');
 });
 
-t.test('a file that was read or given other rights meanwhile is written as before', async (t) => {
+t.test('a document is written normally after its mode was changed', async (t) => {
   const path = await usedFolder(t);
   const folder = await opened(t, path);
   const file = join(path, 'accounts.json');
@@ -160,7 +172,7 @@ t.test('a file that was read or given other rights meanwhile is written as befor
   t.equal(statSync(file).mode & 0o777, 0o600);
 });
 
-t.test('changes that wait together share a write', async (t) => {
+t.test('concurrent changes share a write', async (t) => {
   let writes = 0;
   const disk = alteredDisk((file) => ({
     sync() {
@@ -183,7 +195,7 @@ t.test('changes that wait together share a write', async (t) => {
   t.equal((await folder.accountStore.listAccounts({ limit: 1000 })).length, 100);
 });
 
-t.test('what a killed write left is removed, and a stop waits for what is being written', async (t) => {
+t.test('a start removes partial files of a killed write, and a stop waits for writes', async (t) => {
   const path = await usedFolder(t);
   writeFileSync(join(path, 'keys.json.new'), 'half');
   const folder = await opened(t, path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Accounts, ApiKeys, DataFolder, recover } from '../../../lib/index.ts';
 
-/** A closed folder with three accounts and a key of each. */
+/** A closed folder with three accounts and a key for each. */
 async function usedFolder(t: Test): Promise<{ path: string; ids: string[]; keyIds: string[] }> {
   const path = join(t.testdir(), 'data');
   const folder = new DataFolder(path);
@@ -42,37 +42,34 @@ function edit(path: string, name: string, change: (text: string) => string): voi
   writeFileSync(join(path, name), change(readFileSync(join(path, name), 'utf8')));
 }
 
-t.test('nothing is damaged in documents as they are', async (t) => {
+t.test('recovery finds no damage in valid documents', async (t) => {
   const { path } = await usedFolder(t);
   t.match(await recover(path), { faults: [], lost: [] });
 });
 
 for (const [what, change] of [
-  ['an entry with a flaw', (text: string) => text.replace('bob@example.org', 'bob')],
-  ['an entry that was half overwritten', (text: string) => text.replace('"bob@example.org"', '\0\0\0')],
+  ['an invalid entry', (text: string) => text.replace('bob@example.org', 'bob')],
+  ['a partly overwritten entry', (text: string) => text.replace('"bob@example.org"', '\0\0\0')],
   ['an entry with the address of another', (text: string) => text.replace('bob@', 'ADA@')],
 ] as const) {
-  t.test(`${what} is lost, and the others are saved`, async (t) => {
+  t.test(`recovery drops ${what} and keeps the others`, async (t) => {
     const { path, ids, keyIds } = await usedFolder(t);
     edit(path, 'accounts.json', change);
     const harmed = readFileSync(join(path, 'accounts.json'));
     const plan = await recover(path);
     t.match(plan, { faults: [/^accounts\.json: /], lost: [{ table: 'accounts', key: ids[1] }] });
     t.equal(plan.lost.length, 1);
-    t.ok(
-      readFileSync(join(path, 'accounts.json')).equals(harmed),
-      'nothing is changed before one is told to',
-    );
+    t.ok(readFileSync(join(path, 'accounts.json')).equals(harmed), 'nothing is changed without apply');
 
-    const { keptAside, audit } = await recover(path, { apply: true });
-    t.ok(readFileSync(join(keptAside as string, 'accounts.json')).equals(harmed));
+    const { originalsFolder, audit } = await recover(path, { apply: true });
+    t.ok(readFileSync(join(originalsFolder as string, 'accounts.json')).equals(harmed));
     t.same(audit?.problems, []);
     t.same(await idsIn(path), { accounts: [ids[0], ids[2]], keys: keyIds, pausedAtMs: 5 });
     t.match(await recover(path), { faults: [], lost: [] });
   });
 }
 
-t.test('a document that is missing is made empty, settings that are damaged are the defaults', async (t) => {
+t.test('recovery creates a missing document and resets damaged settings', async (t) => {
   const { path, ids } = await usedFolder(t);
   rmSync(join(path, 'keys.json'));
   writeFileSync(join(path, 'settings.json'), 'nonsense');
@@ -84,7 +81,7 @@ t.test('a document that is missing is made empty, settings that are damaged are 
   t.same(await idsIn(path), { accounts: ids, keys: [], pausedAtMs: null });
 });
 
-t.test('a document of a later version is left alone', async (t) => {
+t.test('a document of a later version is not changed', async (t) => {
   const { path } = await usedFolder(t);
   edit(path, 'keys.json', (text) => text.replace('"format": 1', '"format": 2'));
   await t.rejects(recover(path, { apply: true }), { code: 'storage_damaged', message: /later version/ });

@@ -15,7 +15,7 @@ export const KEY: KeyRecord = {
   revokedAtMs: null,
 };
 
-/** Stopped when the test ends. */
+/** Starts a data folder, which is stopped when the test ends. */
 export async function openedFolder(
   t: Test,
   path: string,

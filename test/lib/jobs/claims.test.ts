@@ -5,11 +5,11 @@ import { clock, completed, failed, newJob, openDistant, openStored } from '../..
 import { claimJobs } from '../../fixtures/claims.ts';
 
 for (const [name, open] of [
-  ['a ledger in the same transactions', openStored],
-  ['a ledger that lives elsewhere', openDistant],
+  ['a ledger that joins transactions', openStored],
+  ['an external ledger', openDistant],
 ] as const) {
   t.test(`claims, with ${name}`, async (t) => {
-    t.test('a worker that was cut off changes nothing when it comes back', async (t) => {
+    t.test('a worker whose claim has lapsed can change nothing', async (t) => {
       const { book, storage, ledger, begin } = await open(t);
       const { jobId } = (await book.open(newJob)).job;
       const { claim: old } = await begin(jobId);
@@ -30,18 +30,18 @@ for (const [name, open] of [
       t.equal(await ledger.available('a'), 97);
     });
 
-    t.test('a job that waits is canceled, and is not claimed', async (t) => {
+    t.test('a queued job can be canceled and is then not claimed', async (t) => {
       const { book, ledger } = await open(t);
       const { jobId } = (await book.open(newJob)).job;
       const { job: canceled } = (await book.cancel(jobId)) ?? {};
       t.match(canceled, { phase: 'failed', error: 'Canceled', failedBy: 'cancel', durationMs: 0 });
       t.same(await claimJobs(book), []);
       t.equal(await ledger.available('a'), 100);
-      t.equal(await book.cancel(jobId), undefined, 'it is over');
+      t.equal(await book.cancel(jobId), undefined, 'it has ended');
       t.equal(await book.cancel('unknown'), undefined);
     });
 
-    t.test('a job that runs is canceled at once, and its claim is worthless', async (t) => {
+    t.test('canceling a running job ends it immediately and invalidates its claim', async (t) => {
       const { book, storage, ledger, begin } = await open(t, 100);
       const { jobId } = (await book.open(newJob)).job;
       const { claim } = await begin(jobId);
@@ -56,7 +56,7 @@ for (const [name, open] of [
       t.ok(orphans.includes(`${jobId}-${claim.token}/video.mp4`), 'it may have stored something');
     });
 
-    t.test('as many jobs wait as may', async (t) => {
+    t.test('the caps of queued jobs are enforced', async (t) => {
       const { book, ledger, storage, begin } = await open(t, 100, {
         caps: { maxQueued: 10, maxQueuedPerOwner: 2 },
       });
@@ -70,13 +70,13 @@ for (const [name, open] of [
       const many = await Promise.allSettled(
         Array.from({ length: 9 }, () => book.open({ ...newJob, owner: 'c' })),
       );
-      t.equal(many.filter(({ status }) => status === 'fulfilled').length, 2, 'also when they come at once');
+      t.equal(many.filter(({ status }) => status === 'fulfilled').length, 2, 'also for concurrent requests');
       t.equal((await storage.queue.state()).waiting, 5);
     });
   });
 }
 
-t.test('a job that can’t be read keeps no other from being rendered', async (t) => {
+t.test('an unreadable job does not block others', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (details) => errors.push(details) };
   const { book, storage } = await openStored(t, 100, { logger });
@@ -95,5 +95,5 @@ t.test('a job that can’t be read keeps no other from being rendered', async (t
   isBroken = false;
   t.same(await claimJobs(book), []);
   clock.advance(300_000);
-  t.match(await claimJobs(book), [{ claim: { jobId: broken.jobId } }], 'it is tried again');
+  t.match(await claimJobs(book), [{ claim: { jobId: broken.jobId } }], 'it is claimed later');
 });

@@ -15,13 +15,14 @@ import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
 
-/** A dispatcher with two workers whose renders end when the test says so, and a job of owner `a`. */
+/** A dispatcher with two workers, whose renders the test ends, and a running job of owner `a`. */
 async function setUp(
   t: Test,
   logger: Logger = silentLogger,
@@ -65,7 +66,7 @@ async function setUp(
     statuses.push(phase);
     if (phase === 'queued') dispatcher.added();
     if (phase === 'completed' || phase === 'failed') dispatcher.ended(owner);
-    // Others come in at any moment, and each of them has it look for jobs.
+    // Concurrent enqueues may wake it at any time.
     dispatcher.wake();
   });
   const options: DispatcherOptions = {
@@ -81,6 +82,7 @@ async function setUp(
     events,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,
+    random: systemRandom,
     ...more,
   };
   const dispatcher: Dispatcher = new Dispatcher(options);
@@ -102,7 +104,7 @@ async function setUp(
     while (!done()) await new Promise(setImmediate);
   };
   await until(() => ends.length === 1);
-  /** What a render leaves that went well. */
+  /** The result of a successful render. */
   const rendered = (): RenderResult => {
     const folder = join(path, 'work', String(ends.length));
     mkdirSync(folder);
@@ -137,30 +139,33 @@ async function setUp(
   };
 }
 
-/** Adds the owner of each job that begins to `owners`. */
-function beginningsIn(owners: string[]): JobEvents {
+/** Appends the owner of each job that starts to `owners`. */
+function recordStartsIn(owners: string[]): JobEvents {
   const events: JobEvents = new EventEmitter();
   return events.on('change', ({ owner, phase }) => void (phase === 'running' && owners.push(owner)));
 }
 
 const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameError' };
 
-t.test('an attempt that begins before the one before it is put away counts, and can be ended', async (t) => {
-  const { storage, dispatcher, job, ends, until, statuses, cancel } = await setUp(t);
-  ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
-  await until(() => ends.length === 2);
-  t.equal(dispatcher.running, 1);
-  await cancel(job.jobId);
-  await until(() => dispatcher.running === 0);
-  t.same(statuses, ['running', 'queued', 'running', 'failed']);
-  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', attempts: 2 });
-  await dispatcher.stop(0);
-});
+t.test(
+  'an attempt that starts before the previous one is cleaned up is counted and can be canceled',
+  async (t) => {
+    const { storage, dispatcher, job, ends, until, statuses, cancel } = await setUp(t);
+    ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
+    await until(() => ends.length === 2);
+    t.equal(dispatcher.running, 1);
+    await cancel(job.jobId);
+    await until(() => dispatcher.running === 0);
+    t.same(statuses, ['running', 'queued', 'running', 'failed']);
+    t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', attempts: 2 });
+    await dispatcher.stop(0);
+  },
+);
 
-t.test('what an attempt stored that was then cut off, goes when the job fails', async (t) => {
+t.test('artifacts of an interrupted attempt are removed when the job fails', async (t) => {
   const { assets, dispatcher, job, ends, until, rendered } = await setUp(t);
   const first = rendered();
-  // As a service does that is killed between storing and writing it down.
+  // As after a kill between storing the files and committing the outcome.
   for (const { name, path } of first.kind === 'rendered' ? first.files : []) {
     await assets.put(`${job.jobId}-1/${name}`, { path });
   }
@@ -174,7 +179,7 @@ t.test('what an attempt stored that was then cut off, goes when the job fails', 
 });
 
 for (const [how, deletion] of [
-  ['never answers', () => new Promise<void>(() => {})],
+  ['never responds', () => new Promise<void>(() => {})],
   [
     'throws',
     () => {
@@ -182,7 +187,7 @@ for (const [how, deletion] of [
     },
   ],
 ] as const) {
-  t.test(`an asset store that ${how} when told to remove keeps no job from ending`, async (t) => {
+  t.test(`a job ends although the asset store ${how} on delete`, async (t) => {
     const { assets, dispatcher, ends, until, statuses } = await setUp(t);
     t.intercept(assets, 'delete', { value: deletion });
     ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
@@ -193,7 +198,7 @@ for (const [how, deletion] of [
   });
 }
 
-t.test('a scene that fails at its first attempt is told at once, the asset store unasked', async (t) => {
+t.test('a scene that fails at its first attempt ends without calls to the asset store', async (t) => {
   const { storage, assets, dispatcher, job, ends, until } = await setUp(t);
   t.intercept(assets, 'delete', {
     value: async (assetKey: string) => t.fail(`nothing was stored at ${assetKey}`),
@@ -204,7 +209,7 @@ t.test('a scene that fails at its first attempt is told at once, the asset store
   await dispatcher.stop(0);
 });
 
-t.test('a job that completes keeps what it refers to, and nothing of an earlier attempt', async (t) => {
+t.test('a completed job keeps its artifacts, and those of earlier attempts are removed', async (t) => {
   const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
   const [file] = (rendered() as Extract<RenderResult, { kind: 'rendered' }>).files;
   await assets.put(`${job.jobId}-1/captions.vtt`, { path: file?.path ?? '' });
@@ -220,7 +225,7 @@ t.test('a job that completes keeps what it refers to, and nothing of an earlier 
 
 const errorOf = (code: string) => Object.assign(new Error(`${code}: no`), { code });
 
-t.test('an attempt that the machine lacked something for is not counted, however often', async (t) => {
+t.test('attempts that fail for lack of resources are not counted', async (t) => {
   const holdsMs: unknown[] = [];
   const logger: Logger = {
     ...silentLogger,
@@ -233,19 +238,19 @@ t.test('an attempt that the machine lacked something for is not counted, however
     await until(() => dispatcher.running === 0);
     t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
     t.ok(dispatcher.isShortage);
-    t.equal(ends.length, attempts, 'it is not attempted again at once');
+    t.equal(ends.length, attempts, 'it is not attempted again immediately');
     gate.emit('open');
     await until(() => ends.length === attempts + 1);
   }
-  t.same(holdsMs, [1000, 2000, 4000, 8000], 'it waits longer each time');
+  t.same(holdsMs, [1000, 2000, 4000, 8000], 'the delay grows');
   ends.at(-1)?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
   await until(() => dispatcher.running === 0);
-  t.notOk(dispatcher.isShortage, 'an attempt that was made ends the shortage');
+  t.notOk(dispatcher.isShortage, 'a successful start ends the shortage');
   t.match(await storage.getJob(job.jobId), { phase: 'failed', attempts: 1 });
   await dispatcher.stop(0);
 });
 
-t.test('a shortage is over when no job waits that could show its end', async (t) => {
+t.test('a shortage ends when no job is queued', async (t) => {
   const { gate, dispatcher, job, ends, until, cancel } = await setUp(t);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
   await until(() => dispatcher.running === 0);
@@ -257,7 +262,7 @@ t.test('a shortage is over when no job waits that could show its end', async (t)
 });
 
 for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
-  t.test(`an asset store that fails with ${code} costs no attempt`, async (t) => {
+  t.test(`an attempt is not counted if the asset store fails with ${code}`, async (t) => {
     const { gate, storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
     let failures = 2;
     const put = assets.put.bind(assets);
@@ -282,7 +287,7 @@ for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
   });
 }
 
-t.test('artifacts that are gone after the render leave no job running', async (t) => {
+t.test('a job ends although its artifacts disappeared after the render', async (t) => {
   const { storage, dispatcher, job, ends, until, rendered } = await setUp(t);
   for (let attempts = 1; attempts <= 2; attempts++) {
     await until(() => ends.length === attempts);
@@ -295,12 +300,12 @@ t.test('artifacts that are gone after the render leave no job running', async (t
     phase: 'failed',
     attempts: 2,
     failedBy: 'service',
-    error: /could not store it.*no fault of the scene/,
+    error: /could not store it.*scene is not the cause/,
   });
   await dispatcher.stop(0);
 });
 
-t.test('a job waits again when the end of its attempt can not be carried out', async (t) => {
+t.test('a job is queued again if ending its attempt fails', async (t) => {
   let failures = 1;
   const logger: Logger = {
     ...silentLogger,
@@ -315,34 +320,34 @@ t.test('a job waits again when the end of its attempt can not be carried out', a
   await dispatcher.stop(0);
 });
 
-t.test('a renderer that dies because the whole service is told to stop counts for nothing', async (t) => {
+t.test('a renderer that dies by the signal that stops the service is not counted', async (t) => {
   const { storage, dispatcher, job, ends } = await setUp(t);
-  // The signal reaches the renderer before the service has heard of it.
+  // The renderer gets the signal before the service handles it.
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'it ended by SIGINT' });
   await new Promise(setImmediate);
   await dispatcher.stop(1_000);
   t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
 });
 
-t.test('a worker thread that dies is an interruption, and no attempt', async (t) => {
+t.test('the death of a worker thread counts as an interruption, not as an attempt', async (t) => {
   const { storage, dispatcher, job, ends, until } = await setUp(t);
   ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
   await until(() => ends.length === 2);
   t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1, interruptions: 1 });
   ends[1]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
   await until(() => dispatcher.running === 0);
-  t.equal(dispatcher.queued, 1, 'a second time, it has to wait');
+  t.equal(dispatcher.queued, 1, 'after the second one it is held back');
   t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0, interruptions: 2 });
   await dispatcher.stop(0);
 });
 
-t.test('a job that is canceled while it is put back ends', async (t) => {
+t.test('a job canceled while it is requeued ends', async (t) => {
   const { storage, dispatcher, job, ends, until, cancel } = await setUp(t);
   const transaction = storage.transaction.bind(storage);
   let canceled = false;
   t.intercept(storage, 'transaction', {
     value: async (work: Parameters<typeof transaction>[0]) => {
-      // Asked for when the attempt is decided on, and before that is written down.
+      // Canceled after the decision to requeue, before its commit.
       if (canceled) return transaction(work);
       canceled = true;
       await cancel(job.jobId);
@@ -356,21 +361,21 @@ t.test('a job that is canceled while it is put back ends', async (t) => {
   await dispatcher.stop(0);
 });
 
-t.test('one of two workers is kept for owners in good standing', async (t) => {
+t.test('one of two workers is reserved for owners in good standing', async (t) => {
   const owners: string[] = [];
   const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
     owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }) },
-    events: beginningsIn(owners),
+    events: recordStartsIn(owners),
   });
   await add('b');
   await add('good');
   await until(() => ends.length === 2);
-  t.same(owners, ['a', 'good'], 'the others wait while one of them is rendered');
+  t.same(owners, ['a', 'good'], 'other owners wait while one of them has a job running');
   await add('good');
   ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
   await until(() => ends.length === 3);
-  t.same(owners, ['a', 'good', 'b'], 'they have the other worker, in turns');
+  t.same(owners, ['a', 'good', 'b'], 'other owners share the second worker in turns');
   ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
   await until(() => ends.length === 4);
   t.same(owners, ['a', 'good', 'b', 'good']);
@@ -391,11 +396,11 @@ t.test('one worker always serves all owners', async (t) => {
   await dispatcher.stop(0);
 });
 
-t.test('attempts that end while it stops leave no timers behind', async (t) => {
+t.test('attempts that end during a stop leave no timers', async (t) => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   for (const end of ['unavailable', 'died'] as const) {
     const { storage, dispatcher, job, ends } = await setUp(t);
-    // Interrupted so often, it waits before it begins again.
+    // After so many interruptions it would be held back.
     const running = await storage.getJob(job.jobId);
     await storage.transaction((tx) => storage.updateJob(tx, { ...(running as JobRecord), interruptions: 9 }));
     const before = timers();
@@ -407,20 +412,23 @@ t.test('attempts that end while it stops leave no timers behind', async (t) => {
   }
 });
 
-t.test('a cancelled render is over at once, and its worker is free when it has ended', async (t) => {
-  const { storage, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
-  for (const owner of ['b', 'c']) await add(owner);
-  await until(() => ends.length === 2);
-  const canceling = cancel(job.jobId);
-  await canceling;
-  t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', failedBy: 'cancel' });
-  t.same(stops, ['worthless']);
-  await until(() => ends.length === 3);
-  t.equal(dispatcher.running, 2);
-  await dispatcher.stop(0);
-});
+t.test(
+  'canceling a render ends the job immediately and frees the worker once the render has ended',
+  async (t) => {
+    const { storage, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+    for (const owner of ['b', 'c']) await add(owner);
+    await until(() => ends.length === 2);
+    const canceling = cancel(job.jobId);
+    await canceling;
+    t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'Canceled', failedBy: 'cancel' });
+    t.same(stops, ['canceled']);
+    await until(() => ends.length === 3);
+    t.equal(dispatcher.running, 2);
+    await dispatcher.stop(0);
+  },
+);
 
-t.test('a job that is cancelled while it is claimed is not rendered to its end', async (t) => {
+t.test('the render of a job canceled while it is claimed is stopped', async (t) => {
   const { storage, book, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
   const claim = book.claims.claim.bind(book.claims);
   t.intercept(book.claims, 'claim', {
@@ -439,13 +447,13 @@ t.test('a job that is cancelled while it is claimed is not rendered to its end',
   await dispatcher.stop(0);
 });
 
-t.test('an attempt whose job was cancelled, or taken up by another worker, leaves nothing', async (t) => {
+t.test('an attempt whose job was canceled or claimed by another worker has no effect', async (t) => {
   for (const how of ['cancelled', 'taken up'] as const) {
     await t.test(how, async (t) => {
       const { gate, storage, assets, book, dispatcher, job, ends, until, rendered, statuses } =
         await setUp(t);
       gate.isOpen = false;
-      // Without a signal: that got lost.
+      // The signal is lost.
       if (how === 'cancelled') await book.cancel(job.jobId);
       else {
         t.intercept(storage.queue, 'lapsed', {
@@ -457,9 +465,9 @@ t.test('an attempt whose job was cancelled, or taken up by another worker, leave
       ends[0]?.(rendered());
       await until(() => dispatcher.running === 0);
       t.same(await storage.getJob(job.jobId), before);
-      t.same(statuses, ['running'], 'it tells of no end');
+      t.same(statuses, ['running'], 'no end is reported');
       await dispatcher.stop(0);
-      t.notOk(existsSync(assets.path(`${job.jobId}-1/video.mp4`)), 'what it stored is removed');
+      t.notOk(existsSync(assets.path(`${job.jobId}-1/video.mp4`)), 'stored artifacts are removed');
     });
   }
 });
@@ -482,7 +490,7 @@ t.test('workers of several services render each job once', async (t) => {
   await Promise.all([dispatcher.stop(0), other.stop(0)]);
 });
 
-t.test('jobs that no signal told of are found', async (t) => {
+t.test('queued jobs are found although their signal was lost', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
   const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { clock });
   await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
@@ -491,32 +499,29 @@ t.test('jobs that no signal told of are found', async (t) => {
   await dispatcher.stop(0);
 });
 
-t.test(
-  'an owner who yielded has a turn again when that is over, though nothing of theirs ends',
-  async (t) => {
-    const clock = new FakeClock('2026-11-22T10:00:00Z');
-    let isSpent = true;
-    const owners: string[] = [];
-    const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
-      owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
-      clock,
-      events: beginningsIn(owners),
-    });
-    for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
-    await until(() => ends.length === 2);
-    ends[0]?.(failedScene);
-    await until(() => ends.length === 3);
-    isSpent = false;
-    clock.advance(2_000);
-    await new Promise(setImmediate);
-    ends[1]?.(failedScene);
-    await until(() => ends.length === 4);
-    t.same(owners, ['a', 'b', 'c', 'y']);
-    await dispatcher.stop(0);
-  },
-);
+t.test('an owner who yields regains turns in time, without an event of their own', async (t) => {
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  let isSpent = true;
+  const owners: string[] = [];
+  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+    owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
+    clock,
+    events: recordStartsIn(owners),
+  });
+  for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
+  await until(() => ends.length === 2);
+  ends[0]?.(failedScene);
+  await until(() => ends.length === 3);
+  isSpent = false;
+  clock.advance(2_000);
+  await new Promise(setImmediate);
+  ends[1]?.(failedScene);
+  await until(() => ends.length === 4);
+  t.same(owners, ['a', 'b', 'c', 'y']);
+  await dispatcher.stop(0);
+});
 
-t.test('claims that fail are tried again', async (t) => {
+t.test('failed claims are retried', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (_, message) => errors.push(message) };
   const { gate, book, dispatcher, ends, until, add } = await setUp(t, logger);
@@ -539,7 +544,7 @@ t.test('claims that fail are tried again', async (t) => {
   await dispatcher.stop(0);
 });
 
-t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
+t.test('claims are renewed, and renders with lost claims are stopped', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
   const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { clock });
   const renewed: number[] = [];
@@ -553,18 +558,18 @@ t.test('claims are renewed, and what is lost by then is stopped', async (t) => {
   });
   clock.advance(11_000);
   await until(() => renewed.length === 1);
-  await book.cancel(job.jobId); // Its signal got lost.
+  await book.cancel(job.jobId); // The signal is lost.
   clock.advance(11_000);
   await until(() => renewed.length === 2);
   t.same(renewed, [1, 0]);
   await until(() => dispatcher.running === 0);
-  t.same(stops, ['worthless']);
+  t.same(stops, ['claim_lost']);
   await dispatcher.stop(0);
 });
 
-t.test('a worker that can’t renew its claims ends its renders where others may take them up', async (t) => {
+t.test('a worker that cannot renew its claims stops its renders if the storage is shared', async (t) => {
   for (const isShared of [true, false]) {
-    await t.test(isShared ? 'shared' : 'its own', async (t) => {
+    await t.test(isShared ? 'shared' : 'not shared', async (t) => {
       const clock = new FakeClock('2026-11-22T10:00:00Z');
       const { gate, storage, book, dispatcher, job, stops, until } = await setUp(
         t,

@@ -28,29 +28,32 @@ function budgetsOf(limits: Partial<BudgetOptions>) {
   return { clock, budgets, over, isSpent };
 }
 
-t.test('so many jobs may fail within an hour, and no more until the first is an hour old', (t) => {
-  const { clock, budgets, over, isSpent } = budgetsOf({});
-  over({});
-  clock.advance(10 * 60_000);
-  for (let i = 0; i < 2; i++) {
+t.test(
+  'requests are rejected after too many failures within an hour, until the first is an hour old',
+  (t) => {
+    const { clock, budgets, over, isSpent } = budgetsOf({});
+    over({});
+    clock.advance(10 * 60_000);
+    for (let i = 0; i < 2; i++) {
+      budgets.assertWithin('a');
+      over({});
+    }
+    t.throws(() => budgets.assertWithin('a'), {
+      code: 'too_many_failures',
+      message: /failed 3 times within an hour.*Try again in 50 minutes/,
+      retryAfterMs: 50 * 60_000,
+    });
+    t.ok(isSpent());
+    budgets.assertWithin('another');
+    clock.advance(50 * 60_000);
     budgets.assertWithin('a');
     over({});
-  }
-  t.throws(() => budgets.assertWithin('a'), {
-    code: 'too_many_failures',
-    message: /failed 3 times within an hour.*Try again in 50 minutes/,
-    retryAfterMs: 50 * 60_000,
-  });
-  t.ok(isSpent());
-  budgets.assertWithin('another');
-  clock.advance(50 * 60_000);
-  budgets.assertWithin('a');
-  over({});
-  t.throws(() => budgets.assertWithin('a'), { code: 'too_many_failures', retryAfterMs: 10 * 60_000 });
-  t.end();
-});
+    t.throws(() => budgets.assertWithin('a'), { code: 'too_many_failures', retryAfterMs: 10 * 60_000 });
+    t.end();
+  },
+);
 
-t.test('so many seconds may go unpaid within an hour', (t) => {
+t.test('requests are rejected after too many unpaid seconds within an hour', (t) => {
   const { clock, budgets, over } = budgetsOf({});
   over({ durationMs: 60_000, failedBy: 'cancel' });
   over({ durationMs: 39_999, failedBy: 'credits' });
@@ -67,12 +70,12 @@ t.test('so many seconds may go unpaid within an hour', (t) => {
 });
 
 for (const [what, change] of [
-  ['a renderer that failed', { failedBy: 'service', durationMs: HOUR_MS }],
+  ['a failure of the renderer', { failedBy: 'service', durationMs: HOUR_MS }],
   ['a job of an earlier version', { failedBy: undefined, durationMs: HOUR_MS }],
   ['a completed job', { phase: 'completed', failedBy: undefined, durationMs: HOUR_MS }],
-  ['a job that was canceled while it waited', { failedBy: 'cancel', durationMs: 0 }],
+  ['a job canceled while queued', { failedBy: 'cancel', durationMs: 0 }],
 ] as [string, { [Key in keyof JobRecord]?: JobRecord[Key] | undefined }][]) {
-  t.test(`${what} counts for nothing`, (t) => {
+  t.test(`${what} is not counted`, (t) => {
     const { over, isSpent } = budgetsOf({});
     for (let i = 0; i < 10; i++) over(change as Partial<JobRecord>);
     t.notOk(isSpent());
@@ -80,7 +83,7 @@ for (const [what, change] of [
   });
 }
 
-t.test('0 and infinity are no limit', (t) => {
+t.test('0 and infinity disable a limit', (t) => {
   for (const none of [0, Number.POSITIVE_INFINITY]) {
     const { over, isSpent } = budgetsOf({ failuresPerHour: none, unpaidSecondsPerHour: none });
     for (let i = 0; i < 10; i++) over({ durationMs: HOUR_MS });
@@ -88,7 +91,7 @@ t.test('0 and infinity are no limit', (t) => {
   }
   const seconds = budgetsOf({ failuresPerHour: 0 });
   seconds.over({ durationMs: 100_000 });
-  t.ok(seconds.isSpent(), 'one of them alone holds');
+  t.ok(seconds.isSpent(), 'the other limit still applies');
   t.end();
 });
 
@@ -113,42 +116,31 @@ async function startedService(t: Test, folder: string, budgets: Partial<BudgetOp
   return { service, ledger, enqueue, render };
 }
 
-t.test(
-  'an owner whose scenes fail too often is refused, through restarts too, and is not charged',
-  async (t) => {
-    const folder = join(t.testdir(), 'data');
-    const clock = new FakeClock('2026-11-21T10:00:00Z');
-    const first = await startedService(t, folder, { failuresPerHour: 2 }, clock);
-    const idempotency = { key: 'k' };
-    const { jobId } = await first.enqueue('ada', 'fail', { idempotency });
-    t.match(await first.service.wait(jobId), { status: 'failed', error: 'as it was told' });
-    t.match(await first.render('ada', 'x'), { status: 'completed' });
-    const { total } = await first.ledger.balance('ada');
-    await first.render('ada', 'fail');
-    await t.rejects(first.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
-    t.equal(
-      (await first.ledger.balance('ada')).total,
-      total,
-      'neither what failed nor what was refused costs credits',
-    );
-    await t.rejects(first.service.renderAgain(jobId), { code: 'too_many_failures' });
-    t.match(
-      await first.enqueue('ada', 'fail', { idempotency }),
-      { jobId },
-      'a repeated request gets its answer',
-    );
-    await t.rejects(first.enqueue('ada', ''), { code: 'invalid_request' });
-    t.match(await first.render('bob', 'x'), { status: 'completed' });
-    await first.service.stop();
+t.test('an owner with too many failures is rejected, also after a restart, and not charged', async (t) => {
+  const folder = join(t.testdir(), 'data');
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const first = await startedService(t, folder, { failuresPerHour: 2 }, clock);
+  const idempotency = { key: 'k' };
+  const { jobId } = await first.enqueue('ada', 'fail', { idempotency });
+  t.match(await first.service.wait(jobId), { status: 'failed', error: 'as it was told' });
+  t.match(await first.render('ada', 'x'), { status: 'completed' });
+  const { total } = await first.ledger.balance('ada');
+  await first.render('ada', 'fail');
+  await t.rejects(first.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
+  t.equal((await first.ledger.balance('ada')).total, total, 'neither failed nor rejected jobs cost credits');
+  await t.rejects(first.service.renderAgain(jobId), { code: 'too_many_failures' });
+  t.match(await first.enqueue('ada', 'fail', { idempotency }), { jobId }, 'a repeated request succeeds');
+  await t.rejects(first.enqueue('ada', ''), { code: 'invalid_request' });
+  t.match(await first.render('bob', 'x'), { status: 'completed' });
+  await first.service.stop();
 
-    const second = await startedService(t, folder, { failuresPerHour: 2 }, clock);
-    await t.rejects(second.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
-    clock.advance(HOUR_MS);
-    t.match(await second.render('ada', 'x'), { status: 'completed' });
-  },
-);
+  const second = await startedService(t, folder, { failuresPerHour: 2 }, clock);
+  await t.rejects(second.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
+  clock.advance(HOUR_MS);
+  t.match(await second.render('ada', 'x'), { status: 'completed' });
+});
 
-t.test('what an owner with a spent budget has waiting yields to the others, and is rendered', async (t) => {
+t.test('queued jobs of an owner with a spent budget are rendered after those of others', async (t) => {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const { service, enqueue } = await startedService(
     t,

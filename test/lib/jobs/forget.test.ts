@@ -8,7 +8,7 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 const SECRET = 'the-secret-of-ada';
 const OTHER = 'what-bob-wrote';
 
-/** A folder with jobs of two owners that are over. */
+/** A folder with ended jobs of two owners. */
 async function usedFolder(t: Test) {
   const root = t.testdir({ ada: SECRET, bob: OTHER });
   const path = join(root, 'data');
@@ -23,7 +23,7 @@ async function usedFolder(t: Test) {
     const assetKey = `${jobId}-2/video.mp4`;
     const failed = number === 3;
     if (!failed) await folder.assets.put(assetKey, { path: join(root, owner) });
-    // Of an attempt that was cut off: no job refers to it.
+    // Left by an interrupted attempt: no job refers to it.
     await folder.assets.put(`${jobId}-1/captions.vtt`, { path: join(root, owner) });
     await storage.transaction(async (tx) => {
       await ledger.reserve({ jobId, owner, amountCredits: 5 }, tx);
@@ -60,16 +60,16 @@ async function usedFolder(t: Test) {
   return { path, folder, service };
 }
 
-/** Files of a folder that hold a text. */
+/** The files of a folder that contain a text. */
 function filesWith(path: string, text: string): string[] {
   return readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(
     (name) => statSync(join(path, name)).isFile() && readFileSync(join(path, name), 'latin1').includes(text),
   );
 }
 
-t.test('what an owner wrote leaves the disk; what was paid stays', async (t) => {
+t.test('forgetting removes the owner’s texts from the disk and keeps payment records', async (t) => {
   const { path, folder, service } = await usedFolder(t);
-  t.ok(filesWith(path, SECRET).length > 3, 'it is there at first');
+  t.ok(filesWith(path, SECRET).length > 3, 'the text is stored at first');
   const before = await folder.ledgerStore.audit();
 
   const one = await service.forget('job1', { owner: 'ada' });
@@ -80,11 +80,11 @@ t.test('what an owner wrote leaves the disk; what was paid stays', async (t) => 
     className: '',
     forgottenAt: String,
   });
-  t.ok(filesWith(path, SECRET).length > 3, 'other jobs are as they were');
+  t.ok(filesWith(path, SECRET).length > 3, 'other jobs are not changed');
   t.equal(await service.forgetAll('ada'), 10);
-  t.same(filesWith(path, SECRET), [], 'no file holds it any more');
+  t.same(filesWith(path, SECRET), [], 'no file contains the text');
   t.same(filesWith(path, SECRET.replaceAll('-', '_')), []);
-  t.ok(filesWith(path, OTHER).length > 10, 'another’s is as it was');
+  t.ok(filesWith(path, OTHER).length > 10, 'texts of other owners are not changed');
 
   t.same(await folder.ledgerStore.audit(), before);
   t.match(await service.get('job3'), { status: 'failed', error: /render failed.*removed/, creditsCost: 0 });
@@ -99,16 +99,16 @@ t.test('what an owner wrote leaves the disk; what was paid stays', async (t) => 
   t.match(await service.get('job2'), { metadataJson: `{"text":"${OTHER}"}` });
   t.equal(await folder.storage.readSource('job2'), `# ${OTHER}`);
   const forgottenAt = one.forgottenAt;
-  t.equal((await service.forget('job1')).forgottenAt, forgottenAt, 'again: nothing changes');
+  t.equal((await service.forget('job1')).forgottenAt, forgottenAt, 'forgetting again changes nothing');
 });
 
-t.test('a job that is not over is not forgotten; with its owner it is cancelled first', async (t) => {
+t.test('an unfinished job cannot be forgotten, but forgetting its owner cancels it first', async (t) => {
   const folder = new DataFolder(join(t.testdir(), 'data'));
   const service = new RenderService({ dataFolder: folder });
   t.teardown(() => service.stop());
   await service.open();
   const { jobId } = await service.enqueue({ owner: 'ada', code: SECRET, className: 'A' });
-  await t.rejects(service.forget(jobId), { code: 'conflict', message: /not over.*Cancel it first/ });
+  await t.rejects(service.forget(jobId), { code: 'conflict', message: /not ended.*Cancel it first/ });
   await t.rejects(service.forget(jobId, { owner: 'bob' }), { code: 'not_found' });
   writeFileSync(join(folder.path, 'notes-of-the-operator'), SECRET);
   t.equal(await service.forgetAll('ada'), 1);
@@ -116,7 +116,7 @@ t.test('a job that is not over is not forgotten; with its owner it is cancelled 
   t.same(filesWith(folder.path, SECRET), ['notes-of-the-operator']);
 });
 
-t.test('what is sent again while its job is forgotten is forgotten with it', async (t) => {
+t.test('a delivery created while its job is being forgotten is forgotten, too', async (t) => {
   for (const first of ['sent again', 'forgotten']) {
     const { path, folder, service } = await usedFolder(t);
     const sendAgain = () => service.deliveries.sendAgain('d7').catch((error: unknown) => error);

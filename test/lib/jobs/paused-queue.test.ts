@@ -20,7 +20,7 @@ function serviceIn(t: Test, folder: string, options: RenderServiceOptions = {}):
   return service;
 }
 
-t.test('a paused queue takes jobs on and begins none, until it is resumed', async (t) => {
+t.test('a paused queue accepts jobs but starts none until it is resumed', async (t) => {
   const service = serviceIn(t, t.testdir());
   await service.start();
   t.equal(service.status().queuePausedAt, null);
@@ -32,7 +32,7 @@ t.test('a paused queue takes jobs on and begins none, until it is resumed', asyn
   t.equal(service.status().queuePausedAt, null);
 });
 
-t.test('a pause survives a restart, which says so', async (t) => {
+t.test('a pause survives a restart and is logged', async (t) => {
   const folder = t.testdir();
   const first = serviceIn(t, folder);
   await first.start();
@@ -51,7 +51,7 @@ t.test('a pause survives a restart, which says so', async (t) => {
   t.match(await second.wait(jobId), { status: 'completed' });
 });
 
-t.test('a pause is remembered where the embedder wants settings to be', async (t) => {
+t.test('a pause is stored in the embedder’s settings store', async (t) => {
   let kept: Settings = { queuePausedAtMs: null };
   const settings: SettingsStore = {
     getSettings: async () => kept,
@@ -70,7 +70,7 @@ t.test('a pause is remembered where the embedder wants settings to be', async (t
   t.equal(service.status().queuePausedAt, new Date(5).toISOString());
 });
 
-t.test('a waiting job can be cancelled while the queue is paused', async (t) => {
+t.test('a queued job can be canceled while the queue is paused', async (t) => {
   const service = serviceIn(t, t.testdir());
   await service.start();
   await service.pauseQueue();
@@ -79,7 +79,7 @@ t.test('a waiting job can be cancelled while the queue is paused', async (t) => 
   t.equal(service.status().queued, 0);
 });
 
-t.test('rendering again makes a new job of the same request', async (t) => {
+t.test('renderAgain creates a new job with the same request', async (t) => {
   const service = serviceIn(t, t.testdir());
   await service.start();
   const job = await service.enqueue({ ...SCENE, quality: 'high', fps: 7, aspectRatio: '9:16' });
@@ -89,12 +89,12 @@ t.test('rendering again makes a new job of the same request', async (t) => {
   const { owner, className, quality, fps, aspectRatio, metadataJson } = job;
   t.match(again, { owner, className, quality, fps, aspectRatio, metadataJson, status: 'queued' });
   t.match(await service.wait(again.jobId), { status: 'completed' });
-  t.match(await service.get(job.jobId), { status: 'completed' }, 'the earlier job stays as it is');
+  t.match(await service.get(job.jobId), { status: 'completed' }, 'the earlier job is not changed');
   await t.rejects(service.renderAgain(job.jobId, { owner: 'eve' }), { code: 'not_found' });
 });
 
 t.test(
-  'without workers jobs are taken on, cancelled and rendered again; the next start renders them',
+  'without workers jobs can be enqueued, canceled and rendered again; the next start renders them',
   async (t) => {
     const folder = t.testdir();
     const closed = serviceIn(t, folder);
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-t.test('without workers a job that a killed service was rendering can be cancelled', async (t) => {
+t.test('without workers a job left running by a killed service can be canceled', async (t) => {
   const dataFolder = new DataFolder(t.testdir());
   await dataFolder.start();
   await dataFolder.storage.transaction((tx) =>

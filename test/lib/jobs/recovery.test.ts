@@ -4,7 +4,7 @@ import { clock, completed, newJob, openDistant, openStored, restart } from '../.
 import { claimJobs } from '../../fixtures/claims.ts';
 
 t.test('recovery', async (t) => {
-  t.test('lets what ran wait again, first of all', async (t) => {
+  t.test('requeues running jobs at the front', async (t) => {
     const { book, storage, begin } = await openStored(t);
     const jobs = [];
     for (let i = 0; i < 3; i++) jobs.push((await book.open(newJob)).job.jobId);
@@ -19,7 +19,7 @@ t.test('recovery', async (t) => {
     );
   });
 
-  t.test('fails no job for crashes of the service, and says how many there were', async (t) => {
+  t.test('fails no job because of crashes of the service, and counts them', async (t) => {
     const { book, ledger, storage, begin } = await openStored(t);
     const { jobId } = (await book.open(newJob)).job;
     for (let crashes = 1; crashes <= 20; crashes++) {
@@ -29,14 +29,14 @@ t.test('recovery', async (t) => {
         { jobId, phase: 'queued', attempts: 0, interruptions: crashes },
       ]);
     }
-    t.equal(await ledger.available('a'), 95, 'its reserve is held');
+    t.equal(await ledger.available('a'), 95, 'its reserve is kept');
     const { claim } = await begin(jobId);
     t.equal(claim.interruptions, 20);
     await book.finish(claim, completed(1), { durationMs: 1 });
     t.match(await storage.getJob(jobId), { phase: 'completed', attempts: 1 });
   });
 
-  t.test('holds a job back that was interrupted twice, longer each time', async (t) => {
+  t.test('delays a job that was interrupted twice, longer each time', async (t) => {
     const { book, storage, begin } = await openStored(t);
     const { jobId } = (await book.open(newJob)).job;
     for (const holdMs of [
@@ -47,7 +47,7 @@ t.test('recovery', async (t) => {
       await book.recover();
       if (holdMs > 0) {
         clock.advance(holdMs - 1);
-        t.same(await claimJobs(book), [], `${holdMs} ms are not over`);
+        t.same(await claimJobs(book), [], `${holdMs} ms have not passed`);
         clock.advance(1);
       }
       const [claimed] = (await claimJobs(book)) as [ClaimedJob];
@@ -55,7 +55,7 @@ t.test('recovery', async (t) => {
     }
   });
 
-  t.test('keeps the attempts that renderers ended by dying', async (t) => {
+  t.test('keeps the count of attempts whose renderer died', async (t) => {
     const { book, storage, begin } = await openStored(t);
     const { jobId } = (await book.open(newJob)).job;
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
@@ -64,10 +64,10 @@ t.test('recovery', async (t) => {
     t.match((await book.recover()).requeued, [{ jobId, attempts: 1, interruptions: 1 }]);
     const { job, claim } = await begin(jobId);
     t.equal(job.attempts, 2);
-    t.equal(await book.claims.requeue(claim, { counted: true }), undefined, 'there is no third one');
+    t.equal(await book.claims.requeue(claim, { counted: true }), undefined, 'there is no third attempt');
   });
 
-  t.test('a cut-off attempt may have left artifacts: they are looked for when the job is over', async (t) => {
+  t.test('looks for artifacts of interrupted attempts when the job ends', async (t) => {
     const { book, storage, begin } = await openDistant(t, 100);
     const { jobId } = (await book.open(newJob)).job;
     await begin(jobId);
@@ -83,7 +83,7 @@ t.test('recovery', async (t) => {
     t.notOk(orphans.includes(key(claim.token, 'video.mp4')));
   });
 
-  t.test('an attempt that a shutdown ended is not counted', async (t) => {
+  t.test('does not count an attempt that a shutdown ended', async (t) => {
     const { book, begin } = await openStored(t);
     const { jobId } = (await book.open(newJob)).job;
     for (let i = 0; i < 5; i++) {

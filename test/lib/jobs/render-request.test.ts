@@ -10,7 +10,7 @@ t.test('defaults are filled in', async (t) => {
 const refused: [title: string, request: object, message: string][] = [
   ['no code', { className: 'A' }, 'code is required'],
   ['empty code', { ...valid, code: '' }, 'code is required'],
-  ['code that is no text', { ...valid, code: 1 }, 'code is required'],
+  ['code that is not a string', { ...valid, code: 1 }, 'code is required'],
   ['no class name', { code: 'x' }, 'className must be a valid Python identifier'],
   [
     'a class name with a newline',
@@ -36,7 +36,7 @@ const refused: [title: string, request: object, message: string][] = [
     { ...valid, webhookUrl: 'https://u:p@example.com' },
     'webhookUrl must be an https:// URL',
   ],
-  ['a URL that is no text', { ...valid, webhookUrl: 5 }, 'webhookUrl must be an https:// URL'],
+  ['a URL that is not a string', { ...valid, webhookUrl: 5 }, 'webhookUrl must be an https:// URL'],
   ['an unknown property', { ...valid, colour: 'red' }, 'colour is not allowed'],
   [
     'a property named __proto__',
@@ -52,7 +52,7 @@ for (const [title, request, message] of refused) {
   });
 }
 
-t.test('the first field of the contract’s table that is wrong is named, unknown ones last', async (t) => {
+t.test('errors are reported in the order of the contract’s fields, unknown properties last', async (t) => {
   const all = { nonsense: 1, fps: 0, quality: 'x', className: '1', code: '' };
   const good = { code: 'x', className: 'A', quality: 'low', fps: 1 };
   const request: Record<string, unknown> = { ...all };
@@ -63,7 +63,7 @@ t.test('the first field of the contract’s table that is wrong is named, unknow
   t.throws(() => parseRenderRequest(request), { message: 'nonsense is not allowed' });
 });
 
-t.test('what a request inherits counts', async (t) => {
+t.test('inherited properties of a request count', async (t) => {
   const inherits = (from: object) => Object.assign(Object.create(from), valid);
   const { quality, aspectRatio, fps, webhookUrl } = parseRenderRequest(
     inherits({ quality: 'high', aspectRatio: '9:16', fps: 24, webhookUrl: null }),
@@ -73,11 +73,11 @@ t.test('what a request inherits counts', async (t) => {
   t.throws(() => parseRenderRequest(Object.assign([], valid)), { code: 'invalid_request' });
 });
 
-t.test('takes any positive integer as fps, however large', async (t) => {
+t.test('accepts any positive integer as fps, however large', async (t) => {
   t.equal(parseRenderRequest({ ...valid, fps: 1e21 }).fps, 1e21);
 });
 
-t.test('takes https URLs and null as webhookUrl', async (t) => {
+t.test('accepts https URLs and null as webhookUrl', async (t) => {
   t.equal(parseRenderRequest({ ...valid, webhookUrl: null }).webhookUrl, null);
   t.equal(
     parseRenderRequest({ ...valid, webhookUrl: 'https://a.example/b?c' }).webhookUrl,

@@ -14,7 +14,7 @@ t.test('an amount counts for an hour, to the minute', (t) => {
   t.end();
 });
 
-t.test('it says when the sum is below a limit again', (t) => {
+t.test('msUntilBelow returns when the sum falls below a limit', (t) => {
   const counter = new SlidingSum(HOUR_MS);
   for (let minute = 0; minute < 10; minute++)
     counter.add(1, NOW_MS + minute * MINUTE_MS, NOW_MS + minute * MINUTE_MS);
@@ -27,7 +27,7 @@ t.test('it says when the sum is below a limit again', (t) => {
   t.end();
 });
 
-t.test('what happened earlier is put where it belongs, and what is too old left out', (t) => {
+t.test('past amounts are added at their time, and those that are too old are ignored', (t) => {
   const counter = new SlidingSum(HOUR_MS);
   counter.add(1, NOW_MS - 50 * MINUTE_MS, NOW_MS);
   counter.add(1, NOW_MS - 70 * MINUTE_MS, NOW_MS);
@@ -36,17 +36,17 @@ t.test('what happened earlier is put where it belongs, and what is too old left 
   t.end();
 });
 
-t.test('a clock that is set back costs at most an hour', (t) => {
+t.test('a clock set back delays expiry by at most an hour', (t) => {
   const counter = new SlidingSum(HOUR_MS);
   counter.add(5, NOW_MS, NOW_MS);
-  t.equal(counter.sum(NOW_MS - 2 * MINUTE_MS), 5, 'a little: as if it stood still');
+  t.equal(counter.sum(NOW_MS - 2 * MINUTE_MS), 5, 'set back a little: amounts are kept');
   counter.add(1, NOW_MS - 2 * MINUTE_MS, NOW_MS - 2 * MINUTE_MS);
   t.equal(counter.sum(NOW_MS), 6);
-  t.equal(counter.sum(NOW_MS - 24 * HOUR_MS), 0, 'far: it begins again');
+  t.equal(counter.sum(NOW_MS - 24 * HOUR_MS), 0, 'set back far: the sum starts again at 0');
   t.end();
 });
 
-t.test('it agrees with a sum over all that was added', (t) => {
+t.test('the sum agrees with one over all amounts', (t) => {
   const counter = new SlidingSum(HOUR_MS);
   const all: { amount: number; atMs: number }[] = [];
   let nowMs = NOW_MS;

@@ -17,22 +17,22 @@ function standingOf() {
   return { clock, standing, completed, failed };
 }
 
-t.test('an owner is in good standing when as much completed as failed', (t) => {
+t.test('an owner is in good standing if completed render time is at least failed render time', (t) => {
   const { standing, completed, failed } = standingOf();
-  t.notOk(standing.isGood('a'), 'of whom nothing is known');
+  t.notOk(standing.isGood('a'), 'an unknown owner is not');
   failed(1_000);
   t.notOk(standing.isGood('a'));
   completed(999);
-  t.notOk(standing.isGood('a'), 'a millisecond less completed');
+  t.notOk(standing.isGood('a'), 'one millisecond less completed');
   completed(1);
-  t.ok(standing.isGood('a'), 'the same');
+  t.ok(standing.isGood('a'), 'equal times');
   failed(1);
-  t.notOk(standing.isGood('a'), 'a millisecond more failed');
-  t.notOk(standing.isGood('b'), 'of another owner');
+  t.notOk(standing.isGood('a'), 'one millisecond more failed');
+  t.notOk(standing.isGood('b'), 'owners are independent');
   t.end();
 });
 
-t.test('cancels count as failures; what the service itself caused does not count', (t) => {
+t.test('cancellations count as failures, failures of the service do not count', (t) => {
   const { standing, completed, failed } = standingOf();
   completed(1_000);
   failed(60_000, 'service');
@@ -42,22 +42,22 @@ t.test('cancels count as failures; what the service itself caused does not count
   t.end();
 });
 
-t.test('a render that took no time counts too', (t) => {
+t.test('a completed render of zero duration counts', (t) => {
   const { standing, completed } = standingOf();
   completed(0);
   t.ok(standing.isGood('a'));
   t.end();
 });
 
-t.test('it forgets after a day', (t) => {
+t.test('renders count for a day', (t) => {
   const { clock, standing, completed, failed } = standingOf();
   failed(5_000);
   clock.advance(12 * HOUR_MS);
   completed(1_000);
   t.notOk(standing.isGood('a'));
   clock.advance(12 * HOUR_MS);
-  t.ok(standing.isGood('a'), 'the failure is a day old');
+  t.ok(standing.isGood('a'), 'the failure has expired');
   clock.advance(12 * HOUR_MS);
-  t.notOk(standing.isGood('a'), 'so is what completed');
+  t.notOk(standing.isGood('a'), 'the completed render has expired, too');
   t.end();
 });

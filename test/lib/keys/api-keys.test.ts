@@ -12,7 +12,7 @@ async function openKeys(t: Test): Promise<{ keys: ApiKeys; path: string; folder:
   return { keys, path, folder };
 }
 
-t.test('a key has the contract’s form and opens the door', async (t) => {
+t.test('a minted key has the contract’s format and is valid', async (t) => {
   const { keys } = await openKeys(t);
   const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   t.match(key, /^svc_live_[0-9a-f]{48}$/);
@@ -21,22 +21,25 @@ t.test('a key has the contract’s form and opens the door', async (t) => {
   t.match(await keys.verify(key), { keyId: record.keyId, accountId: 'a', revokedAtMs: null });
 });
 
-t.test('a revoked key is refused at once and for good, the account’s others are not', async (t) => {
-  const { keys, folder } = await openKeys(t);
-  const [one, other] = [
-    await keys.mint({ accountId: 'a', name: '1' }),
-    await keys.mint({ accountId: 'a', name: '2' }),
-  ];
-  const revoked = await keys.revoke(one.record.keyId);
-  t.same(await keys.revoke(one.record.keyId), revoked, 'revoking again changes nothing');
-  t.equal(await keys.verify(one.key), null);
-  t.match(await keys.verify(other.key), { keyId: other.record.keyId });
-  await folder.stop();
-  await folder.start();
-  t.equal(await keys.verify(one.key), null);
-});
+t.test(
+  'a revoked key is invalid immediately and forever, other keys of the account stay valid',
+  async (t) => {
+    const { keys, folder } = await openKeys(t);
+    const [one, other] = [
+      await keys.mint({ accountId: 'a', name: '1' }),
+      await keys.mint({ accountId: 'a', name: '2' }),
+    ];
+    const revoked = await keys.revoke(one.record.keyId);
+    t.same(await keys.revoke(one.record.keyId), revoked, 'revoking again changes nothing');
+    t.equal(await keys.verify(one.key), null);
+    t.match(await keys.verify(other.key), { keyId: other.record.keyId });
+    await folder.stop();
+    await folder.start();
+    t.equal(await keys.verify(one.key), null);
+  },
+);
 
-t.test('what is no key is refused', async (t) => {
+t.test('malformed and unknown keys are invalid', async (t) => {
   const { keys } = await openKeys(t);
   const { key } = await keys.mint({ accountId: 'a', name: 'n' });
   const tokens = [
@@ -52,17 +55,17 @@ t.test('what is no key is refused', async (t) => {
     t.equal(await keys.verify(token), null, token);
 });
 
-t.test('neither key nor webhook secret is on the disk', async (t) => {
+t.test('neither the key nor the webhook secret is stored in plain text', async (t) => {
   const { keys, path, folder } = await openKeys(t);
   const { key, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   await folder.stop();
   const stored = readFileSync(join(path, 'keys.json'), 'utf8');
   t.notOk(stored.includes(key.slice(16)));
   t.notOk(stored.includes(webhookSecret.slice(6)));
-  t.ok(stored.includes(key.slice(0, 16)), 'the prefix is: it may be shown');
+  t.ok(stored.includes(key.slice(0, 16)), 'the prefix is stored');
 });
 
-t.test('a rotated webhook secret replaces the old one at once, and the key stays', async (t) => {
+t.test('a rotated webhook secret replaces the old one immediately, and the key stays valid', async (t) => {
   const { keys, folder } = await openKeys(t);
   const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   t.equal(await keys.webhookSecretOf(record.keyId), webhookSecret);
@@ -74,11 +77,11 @@ t.test('a rotated webhook secret replaces the old one at once, and the key stays
   await keys.revoke(record.keyId);
   await folder.stop();
   await folder.start();
-  t.equal(await keys.webhookSecretOf(record.keyId), rotated.webhookSecret, 'also when it is revoked');
+  t.equal(await keys.webhookSecretOf(record.keyId), rotated.webhookSecret, 'also for a revoked key');
   t.equal(await keys.webhookSecretOf('key_x'), null);
 });
 
-t.test('the default webhook of a key can be set and taken away', async (t) => {
+t.test('the default webhook of a key can be set and removed', async (t) => {
   const { keys } = await openKeys(t);
   const { key, record } = await keys.mint({ accountId: 'a', name: 'n' });
   for (const webhookUrl of ['https://example.org/', null]) {
@@ -87,7 +90,7 @@ t.test('the default webhook of a key can be set and taken away', async (t) => {
   }
 });
 
-t.test('a default webhook that could not be called is refused', async (t) => {
+t.test('an invalid default webhook is rejected', async (t) => {
   const { keys } = await openKeys(t);
   const refused = { code: 'invalid_request', message: 'webhookUrl must be an https:// URL' };
   await t.rejects(keys.mint({ accountId: 'a', name: 'n', webhookUrl: 'http://example.org/' }), refused);
@@ -95,7 +98,7 @@ t.test('a default webhook that could not be called is refused', async (t) => {
   await t.rejects(keys.setWebhookUrl(record.keyId, 'https://user:password@example.org/'), refused);
 });
 
-t.test('revoking a key that isn’t there says so', async (t) => {
+t.test('revoking an unknown key rejects with not_found', async (t) => {
   const { keys } = await openKeys(t);
   await t.rejects(keys.revoke('key_x'), { code: 'not_found', message: 'There is no key key_x.' });
 });

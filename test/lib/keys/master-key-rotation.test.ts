@@ -12,7 +12,7 @@ import {
   restore,
 } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
-import { mortalDisk } from '../../fixtures/mortal-disk.ts';
+import { crashingDisk } from '../../fixtures/crashing-disk.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
 
@@ -39,7 +39,7 @@ async function opened(path: string, { given, disk }: Options = {}) {
 
 type Studio = Awaited<ReturnType<typeof opened>>;
 
-/** Jobs with secrets of their own, over and waiting. */
+/** Inserts ended and queued jobs with their own secrets. */
 async function insertJobs({ folder, masterKeys }: Studio, count: number): Promise<string[]> {
   const { storage } = folder;
   const ids = Array.from({ length: count }, (_, number) => `job${number}`);
@@ -71,7 +71,7 @@ async function assertSecrets(
 
 type Minted = Awaited<ReturnType<ApiKeys['mint']>>;
 
-t.test('secrets stay what they were under a new key, and the old one opens nothing any more', async (t) => {
+t.test('a rotation keeps all secrets, and the old key is no longer accepted', async (t) => {
   const path = t.testdir();
   const studio = await opened(path);
   const minted = [await studio.mint()];
@@ -90,7 +90,7 @@ t.test('secrets stay what they were under a new key, and the old one opens nothi
   await t.rejects(opened(path, { given: before }), { code: 'master_key', message: /is not the one/ });
 });
 
-t.test('keys made while it rotates are sealed with the right one', async (t) => {
+t.test('API keys minted during a rotation are encrypted with the new master key', async (t) => {
   const path = t.testdir();
   const studio = await opened(path);
   const minting = [studio.mint(), studio.mint()];
@@ -107,7 +107,7 @@ t.test('keys made while it rotates are sealed with the right one', async (t) => 
   await again.stop();
 });
 
-t.test('commits of the service come between the steps', async (t) => {
+t.test('other transactions commit between the steps of a rotation', async (t) => {
   const studio = await opened(t.testdir());
   const { storage } = studio.folder;
   const jobs = await insertJobs(studio, 1000);
@@ -125,31 +125,34 @@ t.test('commits of the service come between the steps', async (t) => {
     if (new Set(found).size > 1) between += 1;
   }
   await done;
-  t.ok(between > 0, `${between} commits amid the rotation`);
+  t.ok(between > 0, `${between} commits during the rotation`);
   await assertSecrets(t, studio, jobs, []);
   await studio.stop();
 });
 
-t.test('what was sealed before and is written down behind the steps is sealed again, too', async (t) => {
-  const studio = await opened(t.testdir());
-  const { storage } = studio.folder;
-  const jobs = await insertJobs(studio, 3);
-  // As in a database whose transactions overlap.
-  const late = jobRecord('late', { webhookSecretSealed: studio.masterKeys.seal('of late') });
-  const resealSecrets = storage.resealSecrets.bind(storage);
-  storage.resealSecrets = async (step) => {
-    const resealed = await resealSecrets(step);
-    if (!(await storage.getJob('late'))) await storage.transaction((tx) => storage.insertJob(tx, late, ''));
-    return resealed;
-  };
-  await studio.rotate();
-  const sealed = (await storage.getJob('late'))?.webhookSecretSealed as string;
-  t.equal(studio.masterKeys.current.open(sealed), 'of late');
-  await assertSecrets(t, studio, jobs, []);
-  await studio.stop();
-});
+t.test(
+  'secrets encrypted before the rotation but committed behind its position are encrypted again, too',
+  async (t) => {
+    const studio = await opened(t.testdir());
+    const { storage } = studio.folder;
+    const jobs = await insertJobs(studio, 3);
+    // As with concurrent transactions.
+    const late = jobRecord('late', { webhookSecretSealed: studio.masterKeys.seal('of late') });
+    const resealSecrets = storage.resealSecrets.bind(storage);
+    storage.resealSecrets = async (step) => {
+      const resealed = await resealSecrets(step);
+      if (!(await storage.getJob('late'))) await storage.transaction((tx) => storage.insertJob(tx, late, ''));
+      return resealed;
+    };
+    await studio.rotate();
+    const sealed = (await storage.getJob('late'))?.webhookSecretSealed as string;
+    t.equal(studio.masterKeys.current.open(sealed), 'of late');
+    await assertSecrets(t, studio, jobs, []);
+    await studio.stop();
+  },
+);
 
-t.test('a service that needs the key for the first time meanwhile takes the right one', async (t) => {
+t.test('a service that first needs the master key during a rotation uses the new one', async (t) => {
   for (const given of [undefined, NEW]) {
     const path = t.testdir();
     const { folder } = await opened(path, given === undefined ? {} : { given: OLD });
@@ -203,7 +206,7 @@ t.test('a backup and a rotation wait for each other', async (t) => {
   }
 });
 
-t.test('while a rotation that was cut off is not completed, no backup is made', async (t) => {
+t.test('no backup can be made while a rotation is incomplete', async (t) => {
   const root = t.testdir();
   const studio = await opened(join(root, 'data'));
   const minted = [await studio.mint()];
@@ -219,7 +222,10 @@ t.test('while a rotation that was cut off is not completed, no backup is made', 
 
   const again = await opened(join(root, 'data'));
   await assertSecrets(t, again, jobs, minted);
-  await t.rejects(backUp(again.folder, join(root, 'backup')), { code: 'conflict', message: /cut off/ });
+  await t.rejects(backUp(again.folder, join(root, 'backup')), {
+    code: 'conflict',
+    message: /was interrupted/,
+  });
   await again.complete();
   await backUp(again.folder, join(root, 'backup'), { withMasterKey: true });
   await restore(join(root, 'backup'), join(root, 'restored'));
@@ -229,7 +235,7 @@ t.test('while a rotation that was cut off is not completed, no backup is made', 
   await copy.stop();
 });
 
-t.test('killed at any moment, either key opens everything until it is completed', async (t) => {
+t.test('a rotation killed at any point can be completed, and until then both keys work', async (t) => {
   for (const given of [undefined, NEW]) {
     const [old, next] = given === undefined ? [{}, {}] : [{ given: OLD }, { given: NEW }];
     const outcomes = new Set<string>();
@@ -241,21 +247,23 @@ t.test('killed at any moment, either key opens everything until it is completed'
       const jobs = await insertJobs(first, 3);
       await first.stop();
 
-      const disk = mortalDisk();
+      const disk = crashingDisk();
       const studio = await opened(path, { ...old, disk });
-      disk.dieAfter(calls);
+      disk.crashAfter(calls);
       await studio.rotate(given).catch(() => {});
       await studio.stop().catch(() => {});
 
-      const isUnderWay = existsSync(join(path, 'master.key.next'));
+      const isIncomplete = existsSync(join(path, 'master.key.next'));
       const completed = await opened(path, old).catch(() => undefined);
-      outcomes.add(`${isUnderWay ? 'under way' : 'not'}, ${completed ? 'the old key fits' : 'it does not'}`);
+      outcomes.add(
+        `${isIncomplete ? 'incomplete' : 'complete'}, old key ${completed ? 'accepted' : 'rejected'}`,
+      );
       if (completed) {
         await assertSecrets(t, completed, jobs, minted, when);
         await completed.stop();
       }
-      // Completed with either key, it is done with that one.
-      const again = completed && calls % 2 === 0 ? old : isUnderWay || !completed ? next : old;
+      // Either key can complete it, and that key is then the current one.
+      const again = completed && calls % 2 === 0 ? old : isIncomplete || !completed ? next : old;
       const last = await opened(path, again);
       await assertSecrets(t, last, jobs, minted, when);
       await last.complete();
@@ -267,11 +275,11 @@ t.test('killed at any moment, either key opens everything until it is completed'
       await alone.stop();
       const former = readdirSync(path).filter((name) => name.startsWith('master.key.until-'));
       t.ok(former.length <= 1, `${former} ${when}`);
-      if (!disk.died()) break;
+      if (!disk.hasCrashed()) break;
       t.ok(calls < 100);
     }
-    t.ok(outcomes.has('under way, the old key fits'));
-    t.ok(outcomes.has('not, the old key fits'));
-    if (given !== undefined) t.ok(outcomes.has('not, it does not'), 'the new key was needed');
+    t.ok(outcomes.has('incomplete, old key accepted'));
+    t.ok(outcomes.has('complete, old key accepted'));
+    if (given !== undefined) t.ok(outcomes.has('complete, old key rejected'), 'the new key was needed');
   }
 });

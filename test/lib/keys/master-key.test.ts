@@ -11,13 +11,13 @@ function load(folder: string, options: MasterKeyOptions = {}): Promise<MasterKey
   return new MasterKeyFiles(folder, realDisk).load(options);
 }
 
-t.test('what it seals it opens, and no two seals are alike', async (t) => {
+t.test('a key decrypts what it encrypted, and no two ciphertexts are equal', async (t) => {
   const key = MasterKey.fromHex(HEX);
   t.equal(key.open(key.seal('whsec_ü')), 'whsec_ü');
   t.not(key.seal('x'), key.seal('x'));
 });
 
-t.test('another key, or an altered text, is refused', async (t) => {
+t.test('another key or an altered ciphertext is rejected', async (t) => {
   const key = MasterKey.fromHex(HEX);
   const sealed = key.seal('secret');
   t.throws(() => MasterKey.fromHex('f'.repeat(64)).open(sealed), { code: 'master_key' });
@@ -27,7 +27,7 @@ t.test('another key, or an altered text, is refused', async (t) => {
   t.throws(() => key.open(''), { code: 'master_key' });
 });
 
-t.test('what it seals says which key opens it', async (t) => {
+t.test('a ciphertext contains the id of its key', async (t) => {
   const key = MasterKey.fromHex(HEX);
   const [id, rest] = key.seal('secret').split('.');
   t.match(key.id, /^[0-9a-f]{8}$/);
@@ -36,7 +36,7 @@ t.test('what it seals says which key opens it', async (t) => {
   t.throws(() => key.open(`00000000.${rest}`), { code: 'master_key' });
 });
 
-t.test('two keys open what either sealed; the current one seals', async (t) => {
+t.test('current and former key decrypt, the current one encrypts', async (t) => {
   const [former, next] = [MasterKey.fromHex(HEX), MasterKey.random()];
   const keys = new MasterKeys(former);
   const before = keys.seal('before');
@@ -45,12 +45,12 @@ t.test('two keys open what either sealed; the current one seals', async (t) => {
   t.ok(next.opens(keys.reseal(before)));
   const after = keys.seal('after');
   t.ok(next.opens(after));
-  t.equal(keys.reseal(after), after, 'it need not be sealed again');
+  t.equal(keys.reseal(after), after, 'it is already encrypted with the current key');
   t.throws(() => keys.open(MasterKey.random().seal('x')), { code: 'master_key' });
   t.throws(() => keys.change(next), { code: 'conflict' });
 });
 
-t.test('the first start makes a key that only its owner can read; later starts use it', async (t) => {
+t.test('the first start creates a key that only its owner can read; later starts use it', async (t) => {
   const folder = t.testdir();
   const sealed = (await load(folder)).seal('x');
   t.equal(statSync(join(folder, 'master.key')).mode & 0o777, 0o600);
@@ -67,7 +67,7 @@ t.test('a missing key file stops the start with instructions', async (t) => {
   });
 });
 
-t.test('a wrong key stops the start and nothing is overwritten', async (t) => {
+t.test('a wrong key stops the start, and nothing is overwritten', async (t) => {
   const folder = t.testdir();
   await load(folder, { given: HEX });
   const check = readFileSync(join(folder, 'master.key.check'));
@@ -79,7 +79,7 @@ t.test('a wrong key stops the start and nothing is overwritten', async (t) => {
   await load(folder, { given: HEX });
 });
 
-t.test('a key that is none is named as such', async (t) => {
+t.test('a malformed key is reported as such', async (t) => {
   for (const text of ['', 'abc', 'z'.repeat(64), HEX.slice(2)]) {
     t.throws(() => MasterKey.fromHex(text), { code: 'master_key', message: /32 bytes/ }, text);
   }

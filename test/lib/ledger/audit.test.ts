@@ -11,7 +11,7 @@ const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9'
 const newJob = { owner: 'a', request, metadataJson: null, webhookUrl: null, keyId: null };
 const completed: JobOutcome = { kind: 'completed', artifacts: [], costCredits: 3 };
 
-/** Books with a job of every kind. */
+/** A ledger with a job of every kind. */
 async function openBooks(t: Test) {
   const folder = new DataFolder(t.testdir());
   await folder.start();
@@ -29,12 +29,12 @@ async function openBooks(t: Test) {
   return { folder, store, ledger, open, done, failed };
 }
 
-t.test('books that are in order have no problems', async (t) => {
+t.test('a consistent ledger has no problems', async (t) => {
   const { store } = await openBooks(t);
   t.same(await store.audit(), { accounts: 1, entries: 7, jobs: 3, problems: [] });
 });
 
-t.test('an audit while jobs come and end finds nothing to complain of', async (t) => {
+t.test('an audit finds no problems while jobs are created and end', async (t) => {
   const { folder, store, ledger } = await openBooks(t);
   const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
   await ledger.grantPaid('a', 1_000_000);
@@ -53,7 +53,7 @@ t.test('an audit while jobs come and end finds nothing to complain of', async (t
   await work;
 });
 
-/** What no statement of the service could do: another program takes the constraints away while it runs. */
+/** Drops the constraints and runs statements, as another program could. */
 function forge(path: string, ...statements: string[]): void {
   const database = new DatabaseSync(join(path, 'database.sqlite'));
   database.exec('PRAGMA foreign_keys = OFF');
@@ -67,7 +67,7 @@ function forge(path: string, ...statements: string[]): void {
 
 type Books = Awaited<ReturnType<typeof openBooks>>;
 const again = (kind: string) =>
-  `INSERT INTO ledger_entries SELECT 'z' || entry_id, owner, kind, amount_credits, charged_credits, job_id, parts, note,
+  `INSERT INTO ledger_entries SELECT owner, 'z' || entry_id, kind, amount_credits, charged_credits, job_id, parts, note,
      at_ms, checksum, grant_id FROM ledger_entries WHERE kind = '${kind}'`;
 const frauds: [title: string, statement: (books: Books) => string, problem: RegExp][] = [
   [
@@ -81,23 +81,31 @@ const frauds: [title: string, statement: (books: Books) => string, problem: RegE
     /^a: the balance is 1042, but the entries add up to 2092$/,
   ],
   [
-    'a reserve that was settled without an entry',
-    ({ open }) => `UPDATE reserves SET state = 'settled' WHERE job_id = '${open.jobId}'`,
-    /is settled with no entry of its end/,
-  ],
-  [
     'a reserve without its entry',
     ({ open }) => `DELETE FROM ledger_entries WHERE kind = 'reserve' AND job_id = '${open.jobId}'`,
-    /is open without an entry of its reserve/,
+    /was never reserved/,
   ],
   [
-    'a charge that the job does not know of',
-    ({ done }) => `UPDATE reserves SET charged_credits = 4 WHERE job_id = '${done.jobId}'`,
+    'a refund that is too large',
+    ({ done }) =>
+      `UPDATE ledger_entries SET amount_credits = 3 WHERE kind = 'settle' AND job_id = '${done.jobId}'`,
+    /reserved 5 and was charged 3, but 3 were returned/,
+  ],
+  [
+    'a void of which credits are missing',
+    ({ failed }) =>
+      `UPDATE ledger_entries SET amount_credits = 4 WHERE kind = 'void' AND job_id = '${failed.jobId}'`,
+    /reserved 5 and was charged 0, but 4 were returned/,
+  ],
+  [
+    'a charge that differs from the cost of the job',
+    ({ done }) =>
+      `UPDATE ledger_entries SET charged_credits = 4, amount_credits = 1 WHERE kind = 'settle' AND job_id = '${done.jobId}'`,
     /cost 3, but the ledger charged 4/,
   ],
   [
-    'an entry without a reserve',
-    ({ done }) => `DELETE FROM reserves WHERE job_id = '${done.jobId}'`,
+    'a settlement without a reserve',
+    ({ done }) => `DELETE FROM ledger_entries WHERE kind = 'reserve' AND job_id = '${done.jobId}'`,
     /has an entry of the kind settle, but no reserve/,
   ],
   [
@@ -118,7 +126,7 @@ const frauds: [title: string, statement: (books: Books) => string, problem: RegE
   ],
 ];
 for (const [title, statement, problem] of frauds) {
-  t.test(`${title} is found`, async (t) => {
+  t.test(`the audit finds ${title}`, async (t) => {
     const books = await openBooks(t);
     forge(books.folder.path, statement(books));
     const { problems } = await books.store.audit();

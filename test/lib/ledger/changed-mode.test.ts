@@ -28,7 +28,7 @@ async function openFolder(t: Test) {
   return { books, metered: bookWith(books), unmetered: bookWith(new UnmeteredLedger({ books })) };
 }
 
-t.test('what was reserved is returned in full when renders no longer cost credits', async (t) => {
+t.test('open reserves are returned in full after a change to unmetered mode', async (t) => {
   const { books, metered, unmetered } = await openFolder(t);
   const [done, failed, canceled] = [
     (await metered.open(newJob)).job,
@@ -47,7 +47,7 @@ t.test('what was reserved is returned in full when renders no longer cost credit
   t.same((await books.audit()).problems, []);
 });
 
-t.test('what was taken on for nothing costs nothing when renders cost credits', async (t) => {
+t.test('jobs enqueued in unmetered mode cost nothing after a change to metered mode', async (t) => {
   const { books, metered, unmetered } = await openFolder(t);
   await unmetered.open(newJob);
   const [{ claim }] = (await claimJobs(metered)) as [ClaimedJob];

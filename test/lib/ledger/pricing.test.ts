@@ -13,7 +13,7 @@ t.test('a render costs its seconds times the price, rounded up, at least one cre
   t.equal(pricing.costCredits('fourk', 10_000), 160);
 });
 
-t.test('binary fractions of a second cost nothing extra', async (t) => {
+t.test('floating-point error does not raise the cost', async (t) => {
   const price = new Pricing({
     ...DEFAULT_PRICING,
     creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: 10 },
@@ -21,14 +21,14 @@ t.test('binary fractions of a second cost nothing extra', async (t) => {
   t.equal(price.costCredits('low', 4100), 41);
 });
 
-t.test('the reserve is five seconds’ worth', async (t) => {
+t.test('the reserve is the cost of five seconds', async (t) => {
   const reserves = (['low', 'medium', 'high', 'twok', 'fourk'] as const).map((quality) =>
     pricing.reserveCredits(quality),
   );
   t.same(reserves, [5, 10, 20, 40, 80]);
 });
 
-t.test('a price that is no price is a mistake of the program', async (t) => {
+t.test('invalid prices fail an assertion', async (t) => {
   t.throws(() => new Pricing({ ...DEFAULT_PRICING, reserveSeconds: 0 }));
   t.throws(
     () =>

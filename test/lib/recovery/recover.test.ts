@@ -16,7 +16,7 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 const JOBS = 40;
 const PAGE_BYTES = 4096;
 
-/** A closed folder with jobs that are over. */
+/** A closed folder with completed jobs. */
 async function usedFolder(t: Test): Promise<string> {
   const path = join(t.testdir(), 'data');
   const folder = new DataFolder(path);
@@ -55,7 +55,7 @@ function flip(bytes: Buffer, at: number): void {
   bytes[at] = (bytes[at] as number) ^ 1;
 }
 
-/** Pages of a table or an index. */
+/** The pages of a table or an index. */
 function pagesOf(path: string, name: string): number[] {
   const database = new DatabaseSync(databaseIn(path));
   const rows = database.prepare('SELECT pageno FROM dbstat WHERE name = ? ORDER BY pageno').all(name);
@@ -86,14 +86,14 @@ async function jobsIn(path: string): Promise<string[]> {
     const jobs = await folder.storage.listJobs({ owner: 'a', limit: 1000 });
     for (const { jobId } of jobs) await folder.storage.readSource(jobId);
     const { problems } = await folder.ledgerStore.audit();
-    t.same(jobs.length === JOBS ? problems : [], [], 'books whose jobs are all there are in order');
+    t.same(jobs.length === JOBS ? problems : [], [], 'the ledger is consistent if all jobs are saved');
     return jobs.map(({ jobId }) => jobId).sort();
   } finally {
     await folder.stop();
   }
 }
 
-const damages: [title: string, harm: (path: string) => void, mostJobsLost: number][] = [
+const damages: [title: string, harm: (path: string) => void, maxJobsLost: number][] = [
   [
     'a flipped byte in a source',
     (path) =>
@@ -103,46 +103,46 @@ const damages: [title: string, harm: (path: string) => void, mostJobsLost: numbe
       }),
     0,
   ],
-  ['a wiped page of keys of texts', (path) => wipePage(path, pagesOf(path, 'text_keys')[0] as number), 0],
+  ['a wiped page of text keys', (path) => wipePage(path, pagesOf(path, 'text_keys')[0] as number), 0],
   ['a wiped page of jobs', (path) => wipePage(path, pagesOf(path, 'jobs').at(-1) as number), 20],
   ['a wiped root of jobs', (path) => wipePage(path, pagesOf(path, 'jobs')[0] as number), JOBS],
   ['a wiped page of sources', (path) => wipePage(path, pagesOf(path, 'sources').at(-2) as number), 0],
   ['a wiped page of an index', (path) => wipePage(path, pagesOf(path, 'jobs_of_owner').at(-1) as number), 0],
-  ['wiped accounts', (path) => wipePage(path, pagesOf(path, 'ledger_accounts')[0] as number), 0],
+  ['a wiped page of accounts', (path) => wipePage(path, pagesOf(path, 'ledger_accounts')[0] as number), 0],
   [
-    'a file that is cut off',
+    'a truncated file',
     (path) => writeFileSync(databaseIn(path), readFileSync(databaseIn(path)).subarray(0, -20 * PAGE_BYTES)),
     JOBS,
   ],
 ];
 
-for (const [title, harm, mostJobsLost] of damages) {
-  t.test(`${title}: what is whole is saved, what is lost is named`, async (t) => {
+for (const [title, harm, maxJobsLost] of damages) {
+  t.test(`${title}: recovery saves intact rows and reports lost ones`, async (t) => {
     const path = await usedFolder(t);
-    t.match(await recover(path), { faults: [], lost: [], keptAside: null }, 'nothing is damaged yet');
+    t.match(await recover(path), { faults: [], lost: [], originalsFolder: null }, 'there is no damage yet');
     harm(path);
     const before = contents(path);
 
     const plan = await recover(path);
     t.ok(plan.faults.length + plan.lost.length > 0);
-    t.match(plan, { keptAside: null, audit: null });
-    t.same(contents(path), before, 'nothing is changed before one is told to');
+    t.match(plan, { originalsFolder: null, audit: null });
+    t.same(contents(path), before, 'nothing is changed without apply');
 
     const report = await recover(path, { apply: true });
     t.same(report.lost, plan.lost);
-    t.same(contents(report.keptAside as string), before);
+    t.same(contents(report.originalsFolder as string), before);
     t.ok(report.audit);
     const jobs = await jobsIn(path);
-    t.ok(jobs.length >= JOBS - mostJobsLost, `${jobs.length} of ${JOBS} jobs are saved`);
+    t.ok(jobs.length >= JOBS - maxJobsLost, `${jobs.length} of ${JOBS} jobs are saved`);
     for (const { table, key, reason } of report.lost)
       if (table === 'jobs' && !reason.startsWith('its texts')) t.notOk(jobs.includes(key), `${key} is lost`);
-    t.match(await recover(path), { faults: [], lost: [] }, 'and nothing is damaged any more');
+    t.match(await recover(path), { faults: [], lost: [] }, 'there is no damage left');
     t.notOk(existsSync(join(path, 'recovery.part')));
   });
 }
 
-const known: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
-  ['the name of the format', (bytes) => flip(bytes, 3), /another value for the name of the format/],
+const restorable: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
+  ['the file format', (bytes) => flip(bytes, 3), /a wrong value for the file format/],
   ['the count of pages', (bytes) => flip(bytes, 28), /counts more pages/],
   ['the version of the schema', (bytes) => flip(bytes, 62), /another version of the schema/],
   [
@@ -152,8 +152,8 @@ const known: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
   ],
 ];
 
-for (const [what, harm, fault] of known) {
-  t.test(`a flipped bit in ${what} loses nothing: it is known`, async (t) => {
+for (const [what, harm, fault] of restorable) {
+  t.test(`recovery restores ${what} after a flipped bit without loss`, async (t) => {
     const path = await usedFolder(t);
     change(path, harm);
     await t.rejects(jobsIn(path), { code: 'storage_damaged' });
@@ -164,7 +164,7 @@ for (const [what, harm, fault] of known) {
   });
 }
 
-t.test('of a damaged log, what was committed after the damage is lost, and named', async (t) => {
+t.test('commits behind damage in the log are lost and reported', async (t) => {
   const from = new DataFolder(await usedFolder(t));
   await from.start();
   t.teardown(() => from.stop());
@@ -190,7 +190,7 @@ t.test('of a damaged log, what was committed after the damage is lost, and named
   t.ok(found.includes('kept'));
 });
 
-t.test('data of a newer version is not recovered by this one', async (t) => {
+t.test('data of a newer version is not recovered', async (t) => {
   const path = await usedFolder(t);
   const database = new DatabaseSync(databaseIn(path));
   database.exec('DROP INDEX jobs_in_phase; PRAGMA user_version = 99');
@@ -198,7 +198,7 @@ t.test('data of a newer version is not recovered by this one', async (t) => {
   await t.rejects(recover(path, { apply: true }), { code: 'storage_damaged', message: /newer version/ });
 });
 
-t.test('what is lost of the books shows in the audit', async (t) => {
+t.test('lost ledger entries show in the audit', async (t) => {
   const path = await usedFolder(t);
   wipePage(path, pagesOf(path, 'ledger_entries').at(-1) as number);
   const { audit, lost } = await recover(path, { apply: true });
@@ -206,19 +206,19 @@ t.test('what is lost of the books shows in the audit', async (t) => {
   t.ok((audit?.problems.length ?? 0) > 0);
 });
 
-t.test('a recovery that was cut off stops the start, and is begun again', async (t) => {
+t.test('an interrupted recovery stops the start and can be repeated', async (t) => {
   const path = await usedFolder(t);
   wipePage(path, pagesOf(path, 'sources').at(-1) as number);
-  const { keptAside } = await recover(path, { apply: true });
-  // As it stands between two renames: the former database is away, and no new one is there.
+  const { originalsFolder } = await recover(path, { apply: true });
+  // As between two renames: the former database has been moved, and the new one does not exist yet.
   renameSync(databaseIn(path), join(path, 'half-made'));
-  writeFileSync(join(path, 'recovering'), `${(keptAside as string).split('/').at(-1)}\n`);
+  writeFileSync(join(path, 'recovering'), `${(originalsFolder as string).split('/').at(-1)}\n`);
   await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /recovery.*interrupted.*again/ });
-  t.match(await recover(path, { apply: true, now: new Date(0) }), { keptAside: /damaged-1970/ });
+  t.match(await recover(path, { apply: true, now: new Date(0) }), { originalsFolder: /damaged-1970/ });
   t.equal((await jobsIn(path)).length, JOBS);
 });
 
-t.test('a folder that is in use, or holds no data, is refused', async (t) => {
+t.test('a folder in use or without data is rejected', async (t) => {
   const path = await usedFolder(t);
   const folder = new DataFolder(path);
   await folder.start();

@@ -50,8 +50,8 @@ function claim(storage: Storage, request: Partial<DueRequest> = {}): Promise<Del
   return storage.transaction((tx) => storage.deliveries.claimDue(tx, all));
 }
 
-/** The least that a step takes of the processor, in milliseconds: the disk may be busy with other things. */
-async function leastMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
+/** The shortest CPU time of a step, in milliseconds. Elapsed time would depend on the disk. */
+async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < steps; index++) {
     const begun = process.cpuUsage();
@@ -62,7 +62,7 @@ async function leastMs(steps: number, step: (index: number) => Promise<unknown>)
   return Math.min(...times);
 }
 
-/** Lanes that count how often they are asked anything. */
+/** Lanes that count calls. */
 function countedLanes(lanes: Partial<DueLanes>): { lanes: DueLanes; asked: { times: number } } {
   const asked = { times: 0 };
   const counted = <Args extends unknown[], Answer>(ask: (...args: Args) => Answer) => {
@@ -81,33 +81,33 @@ const dead: [what: string, of: (index: number) => Partial<DeliveryRecord>][] = [
   ['owners', (index) => ({ owner: `eve-${index}`, host: 'dead' })],
 ];
 
-/** How long things take where so many deliveries are due that may not be sent now, or are about to be due again. */
+/** Measures operations while `count` deliveries that may not be sent are due, or will be soon. */
 async function timesWith(t: Test, count: number, of: (index: number) => Partial<DeliveryRecord>) {
   const { storage, folder } = await openStorage(t);
   const waiting = Array.from({ length: count }, (_, index) =>
     deliveryRecord(`w${index}`, { ...of(index), dueAtMs: index % 2 === 0 ? index : NOW_MS + index }),
   );
   await insert(storage, waiting);
-  // As a sender has it that begins an attempt for each owner, if there is one; of an owner's only some at a time.
+  // As in a sender that starts only some attempts of an owner at a time.
   const { lanes, asked } = countedLanes({
     paceOf: (owner) => (owner === 'ada' ? 'quick' : 'new'),
     mayCall: (owner, pace) => owner === 'ada' || pace === 'quick',
     enter: (owner) => owner === 'ada',
   });
-  const insertMs = await leastMs(STEPS, (index) =>
+  const insertMs = await shortestMs(STEPS, (index) =>
     insert(storage, [deliveryRecord(`a${index}`, { owner: 'ada', host: 'alive', dueAtMs: NOW_MS })]),
   );
   let found = 0;
   asked.times = 0;
-  const claimMs = await leastMs(STEPS, async () => {
+  const claimMs = await shortestMs(STEPS, async () => {
     found += (await claim(storage, { lanes, most: 1 })).length;
   });
   t.equal(found, STEPS);
-  const anyMs = await leastMs(STEPS, () =>
+  const anyMs = await shortestMs(STEPS, () =>
     storage.deliveries.countDue({ nowMs: NOW_MS, latestDueMs: NOW_MS * 10, limit: 1 }),
   );
   await folder.stop();
-  const startMs = await leastMs(5, async () => {
+  const startMs = await shortestMs(5, async () => {
     await folder.start();
     await folder.stop();
   });
@@ -115,13 +115,13 @@ async function timesWith(t: Test, count: number, of: (index: number) => Partial<
 }
 
 for (const [what, of] of dead.slice(0, 2)) {
-  t.test(`${MANY} ${what} that may not be called cost no more than ten`, async (t) => {
+  t.test(`${MANY} ${what} that may not be called cost no more time than ten`, async (t) => {
     t.testdir();
     const few = await timesWith(t, 10, of);
     const many = await timesWith(t, MANY, of);
     t.comment(JSON.stringify({ few, many }));
     t.ok(many.asked < STEPS * 100, `asked ${many.asked} times`);
-    // Walking along all of them takes hundreds of times as long.
+    // A scan of all of them would take hundreds of times as long.
     for (const [name, ms] of Object.entries(few.times)) {
       const factor = many.times[name as keyof typeof many.times] / Math.max(ms, 0.2);
       t.ok(factor < 10, `${name}: ${factor.toFixed(1)} times`);
@@ -129,7 +129,7 @@ for (const [what, of] of dead.slice(0, 2)) {
   });
 }
 
-t.test(`one that comes after ${MANY} owners waits for one turn of each`, async (t) => {
+t.test(`a delivery enqueued after those of ${MANY} owners waits for one turn of each`, async (t) => {
   t.testdir();
   const { storage } = await openStorage(t);
   const [, of] = dead[2] as (typeof dead)[0];
@@ -151,22 +151,22 @@ t.test(`one that comes after ${MANY} owners waits for one turn of each`, async (
   for (let count = 0; found < 0; count += 64) {
     let ids: string[] = [];
     times.push(
-      await leastMs(1, async () => {
+      await shortestMs(1, async () => {
         ids = (await claim(storage, { most: 64 })).map(({ deliveryId }) => deliveryId);
       }),
     );
     if (ids.includes('late')) found = count + ids.indexOf('late');
-    t.ok(count <= MANY, 'not after their second ones');
+    t.ok(count <= MANY, 'not after their second deliveries');
     if (count > MANY) break;
   }
   t.ok(found >= MANY - 64 - 1, `after ${found}`);
   const half = Math.floor(times.length / 2);
   const [first, last] = [Math.min(...times.slice(0, half)), Math.min(...times.slice(half))];
   t.comment(JSON.stringify({ first, last }));
-  t.ok(last < 3 * first, 'each claim takes as long as the one before');
+  t.ok(last < 3 * first, 'the time of a claim does not grow');
 });
 
-t.test('paces are learnt: a quick host is served although the new ones have no places left', async (t) => {
+t.test('a host that became quick is served although new hosts have no places left', async (t) => {
   t.testdir();
   const { storage } = await openStorage(t);
   const records = Array.from({ length: 1000 }, (_, i) =>
@@ -185,7 +185,7 @@ t.test('paces are learnt: a quick host is served although the new ones have no p
   t.match(await claim(storage, { lanes, changed }), [{ deliveryId: 'q' }]);
 });
 
-t.test('a delivery that was altered on the disk keeps no other from being sent', async (t) => {
+t.test('a damaged delivery does not block others', async (t) => {
   t.testdir();
   const { storage, folder } = await openStorage(t);
   await insert(storage, [
@@ -205,20 +205,20 @@ t.test('a delivery that was altered on the disk keeps no other from being sent',
   t.same(await ids(NOW_MS), ['2', '3']);
   t.match(unreadable, [['1', { code: 'storage_damaged', message: /row 1 of the table deliveries/ }]]);
   await ids(NOW_MS);
-  t.equal(unreadable.length, 1, 'it is not tried at each claim');
+  t.equal(unreadable.length, 1, 'it is not read at each claim');
   await ids(NOW_MS + 10 * 60_000);
-  t.equal(unreadable.length, 2, 'but again');
+  t.equal(unreadable.length, 2, 'it is read again later');
   await folder.stop();
   t.match((await recover(folder.path, { apply: true })).lost, [{ table: 'deliveries', key: '1' }]);
   await folder.start();
-  t.same(await ids(NOW_MS + 20 * 60_000), ['2', '3'], 'what was saved is still due');
+  t.same(await ids(NOW_MS + 20 * 60_000), ['2', '3'], 'saved deliveries are still due');
 });
 
-t.test('nor does one on a page that cannot be read: the second claim passes over it', async (t) => {
+t.test('a delivery on an unreadable page fails one claim and is skipped by the next', async (t) => {
   t.testdir();
   const { storage, folder } = await openStorage(t);
   const mark = 'B'.repeat(9_000);
-  // On other pages than the others.
+  // They separate the pages of the other deliveries.
   const between = Array.from({ length: 40 }, (_, i) =>
     deliveryRecord(`b${i}`, { keyId: 'k'.repeat(900), dueAtMs: null }),
   );
@@ -232,7 +232,7 @@ t.test('nor does one on a page that cannot be read: the second claim passes over
   const path = join(folder.path, 'database.sqlite');
   const bytes = readFileSync(path);
   const page = bytes.indexOf(mark.slice(0, 4_000)) - 4;
-  t.equal(page % 4096, 0, 'one that holds a part of the row and names the next');
+  t.equal(page % 4096, 0, 'an overflow page of the row');
   bytes.writeUInt32BE(0x7fff_ffff, page);
   writeFileSync(path, bytes);
   await folder.start();
@@ -244,7 +244,7 @@ t.test('nor does one on a page that cannot be read: the second claim passes over
   t.same(unreadable, ['a']);
 });
 
-t.test('an audit names deliveries that would never be sent, and a recovery has them sent', async (t) => {
+t.test('an audit reports deliveries that would never be sent, and a recovery repairs them', async (t) => {
   t.testdir();
   const { storage, folder } = await openStorage(t);
   await insert(storage, [
@@ -261,8 +261,8 @@ t.test('an audit names deliveries that would never be sent, and a recovery has t
   database.close();
   await folder.start();
   const problems = [
-    'delivery 2 is not over, but not among those that will be sent',
-    'delivery 3 is over, but among those that will be sent',
+    'delivery 2 has not ended, but is missing from the send queue',
+    'delivery 3 has ended, but is in the send queue',
   ];
   t.same((await folder.ledgerStore.audit()).problems, problems);
   await folder.stop();

@@ -36,11 +36,11 @@ async function admit(storage: Storage, jobId: string, owner: string, precedence 
 const claim = (storage: Storage, worker: string, request: Partial<ClaimRequest> = {}): Promise<Claim[]> =>
   storage.transaction((tx) => storage.queue.claim(tx, worker, { ...REQUEST, ...request }));
 
-t.test('claims of an earlier life lapse at once: nobody else can have the folder', async (t) => {
+t.test('claims of an earlier run lapse immediately, because the folder has one owner', async (t) => {
   t.testdir();
   const storage = await openStorage(t);
   for (const jobId of ['1', '2', '3']) await admit(storage, jobId, 'a');
-  await claim(storage, 'of the first life');
+  await claim(storage, 'of the first run');
   await storage.stop();
   await storage.start();
   await claim(storage, 'mine');
@@ -55,7 +55,7 @@ t.test('claims of an earlier life lapse at once: nobody else can have the folder
   );
 });
 
-/** The shortest of the times that a step takes, in milliseconds: others share the processor. */
+/** The shortest time of a step, in milliseconds, as other processes share the CPU. */
 async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < steps; index++) {
@@ -68,7 +68,7 @@ async function shortestMs(steps: number, step: (index: number) => Promise<unknow
 
 const STEPS = 60;
 
-/** How long it takes to admit and to claim where that many owners, who yield or may not run more, have jobs. */
+/** Measures admission and claims while that many owners, who yield or may not run more, have queued jobs. */
 async function timesWith(t: Test, owners: number) {
   const storage = await openStorage(t);
   const ranks: Precedence[] = [
@@ -90,17 +90,17 @@ async function timesWith(t: Test, owners: number) {
   const claimMs = await shortestMs(STEPS, () => claimOne(0));
   t.equal(claimed, STEPS);
   const inVainMs = await shortestMs(STEPS, () => claimOne(0));
-  t.equal(claimed, STEPS, 'of the others none may run');
+  t.equal(claimed, STEPS, 'no other job may run');
   const stateMs = await shortestMs(STEPS, () => storage.queue.state());
   return { admitMs, claimMs, stateMs, inVainMs };
 }
 
-t.test('10,000 owners cost no more than ten', async (t) => {
+t.test('10,000 owners cost no more time than ten', async (t) => {
   t.testdir();
   const few = await timesWith(t, 10);
   const many = await timesWith(t, 10_000);
   t.comment(JSON.stringify({ few, many }));
-  // Walking along all of them takes hundreds of times as long.
+  // A scan of all of them would take hundreds of times as long.
   for (const [what, ms] of Object.entries(few)) {
     const factor = (many[what as keyof typeof many] ?? 0) / Math.max(ms, 0.02);
     t.ok(factor < 10, `${what}: ${factor.toFixed(1)} times`);

@@ -9,11 +9,11 @@ import type { SqlTransaction, SqlValue } from '../../../lib/storage/sql.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import type { Transaction } from '../../../lib/storage/storage.ts';
 
-/** What is made by a query itself. */
+/** Subqueries that are computed by the query itself. */
 const COMPUTED = / (page|of_pace|due)$/;
 
-/** Notes what is read. */
-class NotedDatabase extends SqliteDatabase {
+/** Records the texts of queries. */
+class RecordingDatabase extends SqliteDatabase {
   readonly texts = new Set<string>();
 
   override all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -30,22 +30,23 @@ class NotedDatabase extends SqliteDatabase {
     const inside = super.inside(tx);
     return {
       store: inside.store,
-      all: (text, ...values) => this.#noted(text, () => inside.all(text, ...values)),
-      get: (text, ...values) => this.#noted(text, () => inside.get(text, ...values)),
-      run: (text, ...values) => this.#noted(text, () => inside.run(text, ...values)),
+      all: (text, ...values) => this.#record(text, () => inside.all(text, ...values)),
+      get: (text, ...values) => this.#record(text, () => inside.get(text, ...values)),
+      run: (text, ...values) => this.#record(text, () => inside.run(text, ...values)),
+      insert: (text, ...values) => this.#record(text, () => inside.insert(text, ...values)),
       afterCommit: (listener) => inside.afterCommit(listener),
     };
   }
 
-  #noted<T>(text: string, read: () => T): T {
+  #record<T>(text: string, read: () => T): T {
     this.texts.add(text);
     return read();
   }
 }
 
-t.test('what is read of a table is found by an index, a page at a time', async (t) => {
+t.test('queries of the service use indexes and scan no table', async (t) => {
   const path = join(t.testdir(), 'database.sqlite');
-  const database = new NotedDatabase(path, SQLITE_SCHEMA);
+  const database = new RecordingDatabase(path, SQLITE_SCHEMA);
   const storage = new SqlStorage(database);
   await storage.start();
   t.teardown(() => storage.stop());

@@ -27,7 +27,7 @@ t.test('a record is read once, until it is dropped', async (t) => {
   t.same(reads, ['a', 'a', 'a']);
 });
 
-t.test('what was not used for longest goes first when there are too many bytes', async (t) => {
+t.test('the least recently used record is evicted when the cache exceeds its size', async (t) => {
   const { get, reads } = cacheOf(3 * 1024 + 1000);
   for (const id of ['a', 'b', 'c', 'a']) await get(id);
   await get('d', 'x'.repeat(1000));
@@ -36,10 +36,10 @@ t.test('what was not used for longest goes first when there are too many bytes',
   t.same(reads, ['a', 'b', 'c', 'd', 'b']);
   await get('large', 'x'.repeat(5000));
   await get('large');
-  t.same(reads.slice(-2), ['large', 'large'], 'one that is larger than all may be is not kept');
+  t.same(reads.slice(-2), ['large', 'large'], 'a record larger than the cache is not kept');
 });
 
-t.test('a read that began before a change is not kept', async (t) => {
+t.test('a read that started before a change is not cached', async (t) => {
   const { cache, get } = cacheOf(10_000);
   const { promise: row, resolve } = Promise.withResolvers<Rec>();
   const reading = cache.get('a', () => row);
@@ -49,7 +49,7 @@ t.test('a read that began before a change is not kept', async (t) => {
   t.same(await get('a', 'after'), { text: 'after' });
 });
 
-t.test('what is not there is asked for again', async (t) => {
+t.test('a missing record is not cached', async (t) => {
   const { cache, get } = cacheOf(10_000);
   t.equal(await cache.get('a', async () => undefined), undefined);
   t.same(await get('a', 'there'), { text: 'there' });

@@ -13,7 +13,7 @@ const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 const PAGE_BYTES = 4096;
 const LOG_HEADER_BYTES = 32;
 const FRAME_BYTES = PAGE_BYTES + 24;
-/** Pages in the log from which on its index needs another 32 KiB. */
+/** The number of log pages beyond which the log's index needs another 32 KiB. */
 const FRAMES_OF_FIRST_INDEX = 4062;
 
 function storageIn(t: Test, folder: string, options: SqliteDatabaseOptions = {}) {
@@ -30,14 +30,14 @@ function storageIn(t: Test, folder: string, options: SqliteDatabaseOptions = {})
   return { storage, path, insert, frames };
 }
 
-/** What a process leaves that ends now. */
+/** Copies the files that a process killed now would leave. */
 function leaveAsKilled(from: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const suffix of ['', '-wal'])
     copyFileSync(`${from}${suffix}`, join(folder, `database.sqlite${suffix}`));
 }
 
-t.test('a commit that fails after it was written is in no later life', { skip }, async (t) => {
+t.test('a commit that fails after it was written does not reappear after a restart', { skip }, async (t) => {
   const disk = smallDisk(t, 40) as string;
   const { storage, path, insert, frames } = storageIn(t, disk);
   await storage.start();
@@ -51,7 +51,7 @@ t.test('a commit that fails after it was written is in no later life', { skip },
   t.ok(frames() <= FRAMES_OF_FIRST_INDEX && inOne < 10, `${frames()} pages, ${inOne} in a commit`);
 
   const filler = fill(disk);
-  const pages = Math.ceil((inOne * FRAME_BYTES) / PAGE_BYTES) + 2; // For the commit, not for the index.
+  const pages = Math.ceil((inOne * FRAME_BYTES) / PAGE_BYTES) + 2; // Enough for the commit, but not for the index.
   filler.leave(pages * PAGE_BYTES);
   await t.rejects(insert('late', 'the last'), { code: 'storage_full' });
   t.ok(frames() > FRAMES_OF_FIRST_INDEX, 'it was written');
@@ -69,7 +69,7 @@ t.test('a commit that fails after it was written is in no later life', { skip },
   t.equal(await storage.readSource('late'), 'again');
 });
 
-t.test('what a killed process left is opened on a full disk', { skip }, async (t) => {
+t.test('data of a killed process can be opened on a full disk', { skip }, async (t) => {
   const first = storageIn(t, t.testdir());
   await first.storage.start();
   await first.insert('1', 'x'.repeat(400_000));
@@ -77,7 +77,7 @@ t.test('what a killed process left is opened on a full disk', { skip }, async (t
   const folder = join(disk, 'data');
   leaveAsKilled(first.path, folder);
   const spare = join(disk, 'spare');
-  writeFileSync(spare, Buffer.alloc(64 * 1024)); // Less than what is in the log.
+  writeFileSync(spare, Buffer.alloc(64 * 1024)); // Less than the size of the log.
   const onNoRoom = async () => rmSync(spare, { force: true });
   const { storage, insert } = storageIn(t, folder, { onNoRoom });
   const filler = fill(disk);
@@ -93,7 +93,7 @@ t.test('what a killed process left is opened on a full disk', { skip }, async (t
   await insert('3', 'x'.repeat(100_000));
 });
 
-t.test('no checkpoint takes the room that was made for commits', { skip }, async (t) => {
+t.test('checkpoints do not use the space released for commits', { skip }, async (t) => {
   const disk = smallDisk(t, 4) as string;
   const spare = join(disk, 'spare');
   writeFileSync(spare, Buffer.alloc(256 * 1024));
@@ -114,7 +114,7 @@ t.test('no checkpoint takes the room that was made for commits', { skip }, async
   t.equal((await storage.listJobs({})).length, 5);
 });
 
-t.test('a start that finds no room at all says so, and can be tried again', { skip }, async (t) => {
+t.test('a start without any free space fails with storage_full and can be repeated', { skip }, async (t) => {
   const disk = smallDisk(t, 2) as string;
   const { storage, insert } = storageIn(t, disk);
   const filler = fill(disk);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { damageOf, resealed } from '../../../lib/storage/sqlite/log-frames.ts';
-import { seededRandom } from '../../fixtures/simulated-disk.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const COMMITS = 60;
@@ -11,7 +11,7 @@ const FRAME_BYTES = 24 + 4096;
 const HEADER_BYTES = 32;
 const SECTOR_BYTES = 512;
 
-/** A log with a commit of one to three pages for each row, and how long it was after each. */
+/** A log with a commit of one to three pages for each row, and its length after each commit. */
 function makeLog(t: Test): { log: Buffer; lengths: number[] } {
   const path = join(t.testdir(), 'database.sqlite');
   const database = new DatabaseSync(path);
@@ -32,7 +32,7 @@ function flip(bytes: Buffer, bit: number): Buffer {
   return flipped;
 }
 
-/** Without the header, which counts how often there was a log. */
+/** The pages without headers, whose counters and checksums change. */
 function pagesOf(log: Buffer): Buffer {
   const frames = Array.from({ length: (log.length - HEADER_BYTES) / FRAME_BYTES }, (_, index) => {
     const at = HEADER_BYTES + index * FRAME_BYTES;
@@ -41,26 +41,26 @@ function pagesOf(log: Buffer): Buffer {
   return Buffer.concat(frames.flat());
 }
 
-t.test('a log as it was written has no damage, wherever it ends', async (t) => {
+t.test('an intact log has no damage, wherever it ends', async (t) => {
   const { log } = makeLog(t);
   t.equal(damageOf(Buffer.alloc(0)), undefined);
   for (let length = 0; length <= log.length; length += 1021)
     if (damageOf(Buffer.from(log.subarray(0, length)))) t.fail(`damage in ${length} bytes`);
 });
 
-t.test(`a flipped bit before the last commit is found, and where it is (SEED=${SEED})`, async (t) => {
+t.test(`a flipped bit before the last commit is located (SEED=${SEED})`, async (t) => {
   const { log, lengths } = makeLog(t);
   const random = seededRandom(SEED);
   const lastBegins = lengths.at(-2) as number;
   const bits = Array.from({ length: 400 }, () => Math.floor(random() * lastBegins * 8));
-  // Of the header and of the headers of frames, all.
+  // All bits of the log header and of some frame headers.
   const heads = [0, HEADER_BYTES, HEADER_BYTES + FRAME_BYTES, lastBegins - FRAME_BYTES];
   for (const head of heads) for (let bit = 0; bit < 24 * 8; bit++) bits.push(head * 8 + bit);
   for (const bit of bits) {
     const flipped = flip(log, bit);
     const frame = Math.max(0, 1 + Math.floor(((bit >> 3) - HEADER_BYTES) / FRAME_BYTES));
     const damage = damageOf(flipped);
-    // Two headers that sectors divide can't be told from a write that was cut off.
+    // Damage in a header that crosses a sector boundary looks like a torn write.
     if (damage === undefined && frame === (lastBegins - HEADER_BYTES) / FRAME_BYTES) continue;
     if (damage?.frame !== frame) t.match(damage, { frame }, `bit ${bit}`);
     const { log: sealed, isExact } = resealed(flipped);
@@ -70,7 +70,7 @@ t.test(`a flipped bit before the last commit is found, and where it is (SEED=${S
   t.pass(`${bits.length} bits`);
 });
 
-t.test(`what a power cut leaves of the last commit is no damage (SEED=${SEED})`, async (t) => {
+t.test(`a last commit torn by a power cut is not damage (SEED=${SEED})`, async (t) => {
   const { log, lengths } = makeLog(t);
   const random = seededRandom(SEED);
   for (let attempt = 0; attempt < 2000; attempt++) {

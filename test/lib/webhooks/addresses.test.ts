@@ -44,7 +44,7 @@ t.test('only public addresses may be called', async (t) => {
   for (const address of PUBLIC) t.equal(rules.objection(address), null, address);
 });
 
-t.test('what the operator opens is open, and nothing else', async (t) => {
+t.test('exactly the allowed networks may be called besides public addresses', async (t) => {
   const rules = new AddressRules(['10.1.0.0/16', '127.0.0.1/32', 'fd00:1::/32']);
   for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '127.0.0.1', 'fd00:1:2::3', '8.8.8.8']) {
     t.equal(rules.objection(address), null, address);
@@ -54,7 +54,7 @@ t.test('what the operator opens is open, and nothing else', async (t) => {
   }
 });
 
-t.test('the hosts file comes first', async (t) => {
+t.test('the hosts file takes precedence', async (t) => {
   const hosts =
     '# names\n127.0.0.1 localhost\n10.1.2.3\thook.studio hook # ours\n::1 localhost\n10.1.2.4 Hook.Studio\n';
   t.same(listedAddresses(hosts, 'hook.studio'), ['10.1.2.3', '10.1.2.4']);
@@ -63,7 +63,7 @@ t.test('the hosts file comes first', async (t) => {
   t.ok((await resolveName('localhost', AbortSignal.timeout(5_000))).includes('127.0.0.1'));
 });
 
-t.test('a look-up can be given up', async (t) => {
+t.test('a lookup can be aborted', async (t) => {
   const startedAt = performance.now();
   await resolveName('a-name-that-nobody-has.invalid', AbortSignal.timeout(100)).catch(() => {});
   t.ok(performance.now() - startedAt < 5_000);

@@ -32,7 +32,7 @@ async function claimOne(book: DeliveryBook): Promise<DeliveryRecord> {
 const DELIVERED: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'late', sent: true };
 const UNSENT: ExchangeResult = { status: 0, reason: 'stopped', detail: null, answer: null, sent: false };
 
-t.test('a sender that comes back after its claim lapsed changes nothing', async (t) => {
+t.test('a sender whose claim has lapsed can change nothing', async (t) => {
   const { endJob, url, book, clock, deliveries, folder } = await open(t);
   await endJob(url);
   const first = await claimOne(book);
@@ -47,10 +47,10 @@ t.test('a sender that comes back after its claim lapsed changes nothing', async 
   t.same(await folder.storage.deliveries.get(first.deliveryId), second);
   t.match(await deliveries.get(first.deliveryId), { status: 'sending', answer: null });
   t.match(await book.conclude(second, { ...DELIVERED, status: 503 }), { deliveredAtMs: null });
-  t.equal(await book.conclude(second, DELIVERED), undefined, 'nor does one that was heard');
+  t.equal(await book.conclude(second, DELIVERED), undefined, 'nor can one that already reported');
 });
 
-t.test('nor does one whose attempt was taken back meanwhile', async (t) => {
+t.test('a sender whose attempt was taken back can change nothing', async (t) => {
   const { endJob, url, book, folder } = await open(t);
   await endJob(url);
   const first = await claimOne(book);
@@ -80,7 +80,7 @@ t.test('several senders on one store send each outcome once', async (t) => {
   }
 });
 
-t.test('what stood still since it was claimed is not sent: its claim may have lapsed', async (t) => {
+t.test('a delivery is not sent long after its claim, which may have lapsed', async (t) => {
   let claims = 0;
   const secretOf = async () => {
     claims += 1;
@@ -97,29 +97,32 @@ t.test('what stood still since it was claimed is not sent: its claim may have la
   t.equal(claims, 2);
 });
 
-t.test('what a clock that was wrong made due in ten years is sent when it is right again', async (t) => {
-  const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
-    response.writeHead(receiver.received.length === 1 ? 503 : 200).end();
-  });
-  clock.set(IN_TEN_YEARS);
-  await endJob(url);
-  sender.start();
-  await receiver.got(1);
-  while ((await deliveries.list())[0]?.status !== 'waiting') await delay(5);
-  await endJob(url);
-  clock.set(START);
-  t.equal(await deliveries.countDue(), 2);
-  sender.wake();
-  await receiver.got(3);
-  await sender.stop({ graceMs: 5_000 });
-  t.match(await deliveries.list(), [{ status: 'delivered' }, { status: 'delivered' }]);
-});
+t.test(
+  'a delivery scheduled ten years ahead by a wrong clock is sent once the clock is corrected',
+  async (t) => {
+    const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
+      response.writeHead(receiver.received.length === 1 ? 503 : 200).end();
+    });
+    clock.set(IN_TEN_YEARS);
+    await endJob(url);
+    sender.start();
+    await receiver.got(1);
+    while ((await deliveries.list())[0]?.status !== 'waiting') await delay(5);
+    await endJob(url);
+    clock.set(START);
+    t.equal(await deliveries.countDue(), 2);
+    sender.wake();
+    await receiver.got(3);
+    await sender.stop({ graceMs: 5_000 });
+    t.match(await deliveries.list(), [{ status: 'delivered' }, { status: 'delivered' }]);
+  },
+);
 
-t.test('an attempt that is under way is not made twice, whatever the clock says', async (t) => {
+t.test('an attempt in progress is not repeated, whatever the clock says', async (t) => {
   let answer = () => {};
   const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
     answer = () => response.end();
-    if (receiver.received.length === 1) answer(); // So quick a host gets several at a time.
+    if (receiver.received.length === 1) answer(); // A quick host gets several at a time.
   });
   clock.set(IN_TEN_YEARS);
   sender.start();

@@ -23,7 +23,7 @@ async function open(t: Test, answer?: Answer, options: Partial<PostOptions> = {}
   return { ...post, clock, receiver, url: `https://127.0.0.1:${receiver.port}/hook` };
 }
 
-/** The only delivery, once it is in that status. */
+/** Resolves with the only delivery once it has this status and number of attempts. */
 async function become(
   { deliveries }: Pick<Post, 'deliveries'>,
   status: Delivery['status'],
@@ -36,14 +36,14 @@ async function become(
   }
 }
 
-/** Wakes the sender, and gives it the time to send something that it shouldn't. */
+/** Wakes the sender and checks that it sends nothing within 100 ms. */
 async function nothingComes({ sender }: Pick<Post, 'sender'>, receiver: WebhookReceiver, count: number) {
   sender.wake();
   await delay(100);
   return receiver.received.length === count;
 }
 
-t.test('the outcome of a job arrives, signed', async (t) => {
+t.test('the outcome of a job is delivered with a signature', async (t) => {
   const { endJob, sender, receiver, url, deliveries, clock } = await open(t);
   sender.start();
   const metadata = '{"n":12345678901234567890,"f":1.0,"__proto__":1e400}';
@@ -54,7 +54,7 @@ t.test('the outcome of a job arrives, signed', async (t) => {
   t.notOk('svc-redelivery' in (received?.headers ?? {}));
   const body = received?.body ?? Buffer.alloc(0);
   t.equal(received?.headers['svc-signature'], signWebhook(body, SECRET, { now: clock.now() }));
-  t.ok(body.includes(`"metadata":${metadata},`), 'metadata is the text that was received');
+  t.ok(body.includes(`"metadata":${metadata},`), 'metadata is the original text');
   t.strictSame(
     { ...JSON.parse(String(body)), metadata: 0 },
     {
@@ -75,7 +75,7 @@ t.test('the outcome of a job arrives, signed', async (t) => {
   t.match(await deliveries.get(delivery.deliveryId), { body: String(body), answer: 'thanks' });
 });
 
-t.test('a completed job carries links to its artifacts', async (t) => {
+t.test('the outcome of a completed job has links to its artifacts', async (t) => {
   const { jobs, sender, receiver, url } = await open(t);
   const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
   const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: url, keyId: null };
@@ -96,80 +96,70 @@ t.test('a completed job carries links to its artifacts', async (t) => {
   t.strictSame(result, { video: `${links}/video.mp4`, thumbnail: `${links}/thumbnail.jpg` });
 });
 
-t.test('without a webhook there is no delivery', async (t) => {
+t.test('a job without a webhook has no delivery', async (t) => {
   const { endJob, deliveries } = await open(t);
   await endJob(null);
   t.same(await deliveries.list(), []);
 });
 
-t.test(
-  'with a ledger that lives elsewhere there is one delivery too, whatever answers are lost',
-  async (t) => {
-    const ledger = new DistantLedger(100);
-    const { jobs, deliveries } = await open(t, undefined, { ledger });
-    const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
-    const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: 'https://a.test/', keyId: null };
-    const { jobId } = (await jobs.open(newJob)).job;
-    const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
-    const finish = () =>
-      jobs.finish(claim, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });
-    ledger.fault = 'after';
-    await t.rejects(finish());
-    t.same(await deliveries.list(), [], 'none before the job has ended');
-    await Promise.all([finish(), finish(), jobs.recover()]);
-    await finish();
-    t.match(await deliveries.list(), [{ jobId, event: 'completed' }]);
-    t.equal((await deliveries.list()).length, 1);
-  },
-);
+t.test('with an external ledger there is one delivery, even if responses are lost', async (t) => {
+  const ledger = new DistantLedger(100);
+  const { jobs, deliveries } = await open(t, undefined, { ledger });
+  const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+  const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: 'https://a.test/', keyId: null };
+  const { jobId } = (await jobs.open(newJob)).job;
+  const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
+  const finish = () =>
+    jobs.finish(claim, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });
+  ledger.fault = 'after';
+  await t.rejects(finish());
+  t.same(await deliveries.list(), [], 'none before the job has ended');
+  await Promise.all([finish(), finish(), jobs.recover()]);
+  await finish();
+  t.match(await deliveries.list(), [{ jobId, event: 'completed' }]);
+  t.equal((await deliveries.list()).length, 1);
+});
 
-t.test(
-  'after a failure it is sent again 30 s, 5 min and 30 min after the attempt before, then no more',
-  async (t) => {
-    let clock: FakeClock;
-    const slow: Answer = (response) => {
-      clock.advance(2_000); // The delay counts from the end of the attempt.
-      response.writeHead(500).end('out of order');
-    };
-    const opened = await open(t, slow);
-    clock = opened.clock;
-    const { endJob, sender, receiver, url, deliveries } = opened;
-    t.same(RETRY_DELAYS_MS, [30_000, 300_000, 1_800_000]);
-    await endJob(url);
-    sender.start();
-    for (const [i, delayMs] of RETRY_DELAYS_MS.entries()) {
-      const waiting = await become({ deliveries }, 'waiting', i + 1);
-      t.equal(Date.parse(waiting.nextAttemptAt ?? ''), clock.now() + delayMs);
-      t.match(waiting, { lastStatus: 500 });
-      clock.advance(delayMs - 1);
-      t.ok(await nothingComes({ sender }, receiver, i + 1), 'not a millisecond earlier');
-      clock.advance(1);
-      sender.wake();
-      await receiver.got(i + 2);
-    }
-    const failed = await become({ deliveries }, 'failed', 4);
-    t.match(failed, { lastStatus: 500, nextAttemptAt: null });
-    t.match(await deliveries.get(failed.deliveryId), { answer: 'out of order' });
-    clock.advance(86_400_000);
-    t.ok(await nothingComes({ sender }, receiver, 4));
-    const bodies = new Set(receiver.received.map(({ body }) => String(body)));
-    t.equal(bodies.size, 1, 'the same bytes each time');
-    const signatures = receiver.received.map(({ headers }) => String(headers['svc-signature']));
-    t.equal(
-      new Set(signatures.map((signature) => signature.split(',')[0])).size,
-      4,
-      'with a time of its own',
-    );
-    for (const [i, { startedAt }] of failed.attempts.entries()) {
-      const options = { now: Date.parse(startedAt), toleranceSeconds: 0 };
-      t.match(verifyWebhook(receiver.received[i]?.body ?? '', signatures[i], SECRET, options), {
-        valid: true,
-      });
-    }
-  },
-);
+t.test('a failed delivery is retried 30 s, 5 min and 30 min after the previous attempt', async (t) => {
+  let clock: FakeClock;
+  const slow: Answer = (response) => {
+    clock.advance(2_000); // The delay starts at the end of the attempt.
+    response.writeHead(500).end('out of order');
+  };
+  const opened = await open(t, slow);
+  clock = opened.clock;
+  const { endJob, sender, receiver, url, deliveries } = opened;
+  t.same(RETRY_DELAYS_MS, [30_000, 300_000, 1_800_000]);
+  await endJob(url);
+  sender.start();
+  for (const [i, delayMs] of RETRY_DELAYS_MS.entries()) {
+    const waiting = await become({ deliveries }, 'waiting', i + 1);
+    t.equal(Date.parse(waiting.nextAttemptAt ?? ''), clock.now() + delayMs);
+    t.match(waiting, { lastStatus: 500 });
+    clock.advance(delayMs - 1);
+    t.ok(await nothingComes({ sender }, receiver, i + 1), 'not a millisecond earlier');
+    clock.advance(1);
+    sender.wake();
+    await receiver.got(i + 2);
+  }
+  const failed = await become({ deliveries }, 'failed', 4);
+  t.match(failed, { lastStatus: 500, nextAttemptAt: null });
+  t.match(await deliveries.get(failed.deliveryId), { answer: 'out of order' });
+  clock.advance(86_400_000);
+  t.ok(await nothingComes({ sender }, receiver, 4));
+  const bodies = new Set(receiver.received.map(({ body }) => String(body)));
+  t.equal(bodies.size, 1, 'the same bytes each time');
+  const signatures = receiver.received.map(({ headers }) => String(headers['svc-signature']));
+  t.equal(new Set(signatures.map((signature) => signature.split(',')[0])).size, 4, 'each with its own time');
+  for (const [i, { startedAt }] of failed.attempts.entries()) {
+    const options = { now: Date.parse(startedAt), toleranceSeconds: 0 };
+    t.match(verifyWebhook(receiver.received[i]?.body ?? '', signatures[i], SECRET, options), {
+      valid: true,
+    });
+  }
+});
 
-t.test('a 2xx at a later attempt ends it', async (t) => {
+t.test('a 2xx at a later attempt ends the retries', async (t) => {
   const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) => {
     response.writeHead(receiver.received.length < 2 ? 302 : 204, { location: '/' }).end();
   });
@@ -190,7 +180,7 @@ t.test('a 2xx at a later attempt ends it', async (t) => {
   t.ok(await nothingComes({ sender }, receiver, 2));
 });
 
-t.test('where no connection is made the status is 0, with a reason', async (t) => {
+t.test('without a connection the status is 0, with a reason', async (t) => {
   const { endJob, sender, deliveries } = await open(t);
   await endJob('https://10.0.0.1/hook');
   sender.start();
@@ -198,7 +188,7 @@ t.test('where no connection is made the status is 0, with a reason', async (t) =
   t.match(attempts, [{ status: 0, reason: 'blocked' }]);
 });
 
-t.test('each attempt is signed with the secret of its moment', async (t) => {
+t.test('each attempt is signed with the current secret', async (t) => {
   let secret: string | null = 'whsec_old';
   const { endJob, sender, receiver, url, deliveries, clock } = await open(
     t,
@@ -228,39 +218,42 @@ t.test('each attempt is signed with the secret of its moment', async (t) => {
   t.equal(receiver.received.length, 2, 'nothing is sent unsigned');
 });
 
-t.test('sending again is a delivery of its own with one attempt, the same body and a mark', async (t) => {
-  let status = 200;
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) =>
-    response.writeHead(status).end(),
-  );
-  sender.start();
-  const jobId = await endJob(url);
-  sender.wake();
-  const first = await become({ deliveries }, 'delivered', 1);
-  status = 500;
-  clock.advance(1_000);
-  const again = await deliveries.sendAgain(first.deliveryId, { owner: 'ada' });
-  t.match(again, { jobId, status: 'waiting', attempts: [], repeats: first.deliveryId });
-  sender.wake();
-  t.match(await become({ deliveries }, 'failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
-  const [one, two] = receiver.received;
-  t.strictSame(two?.body, one?.body);
-  const differing = ['svc-signature', 'svc-redelivery'];
-  const others = (received: typeof one) =>
-    Object.entries(received?.headers ?? {}).filter(([name]) => !differing.includes(name));
-  t.strictSame(others(two), others(one));
-  t.equal(two?.headers['svc-redelivery'], first.deliveryId);
-  t.match(
-    await deliveries.get(first.deliveryId),
-    { status: 'delivered', lastStatus: 200 },
-    'the first stays as it was',
-  );
-  t.same((await deliveries.list({ jobId })).length, 2);
-  const missing = { code: 'not_found' };
-  await t.rejects(deliveries.sendAgain(first.deliveryId, { owner: 'eve' }), missing);
-  await t.rejects(deliveries.get(first.deliveryId, { owner: 'eve' }), missing);
-  await t.rejects(deliveries.get('nothing'), missing);
-});
+t.test(
+  'sendAgain creates a separate delivery with one attempt, the same body and an extra header',
+  async (t) => {
+    let status = 200;
+    const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) =>
+      response.writeHead(status).end(),
+    );
+    sender.start();
+    const jobId = await endJob(url);
+    sender.wake();
+    const first = await become({ deliveries }, 'delivered', 1);
+    status = 500;
+    clock.advance(1_000);
+    const again = await deliveries.sendAgain(first.deliveryId, { owner: 'ada' });
+    t.match(again, { jobId, status: 'waiting', attempts: [], repeats: first.deliveryId });
+    sender.wake();
+    t.match(await become({ deliveries }, 'failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
+    const [one, two] = receiver.received;
+    t.strictSame(two?.body, one?.body);
+    const differing = ['svc-signature', 'svc-redelivery'];
+    const others = (received: typeof one) =>
+      Object.entries(received?.headers ?? {}).filter(([name]) => !differing.includes(name));
+    t.strictSame(others(two), others(one));
+    t.equal(two?.headers['svc-redelivery'], first.deliveryId);
+    t.match(
+      await deliveries.get(first.deliveryId),
+      { status: 'delivered', lastStatus: 200 },
+      'the first is not changed',
+    );
+    t.same((await deliveries.list({ jobId })).length, 2);
+    const missing = { code: 'not_found' };
+    await t.rejects(deliveries.sendAgain(first.deliveryId, { owner: 'eve' }), missing);
+    await t.rejects(deliveries.get(first.deliveryId, { owner: 'eve' }), missing);
+    await t.rejects(deliveries.get('nothing'), missing);
+  },
+);
 
 t.test('deliveries that are due survive a restart', async (t) => {
   const { endJob, folder, receiver, url, deliveries, clock, sender } = await open(t, (response) =>
@@ -279,7 +272,7 @@ t.test('deliveries that are due survive a restart', async (t) => {
   t.match(await become(next, 'waiting', 2), { attempts: [{ status: 500 }, { status: 500 }] });
 });
 
-t.test('an attempt that a crash cut off counts', async (t) => {
+t.test('an attempt interrupted by a crash counts', async (t) => {
   const { endJob, url, deliveries, book, clock, sender, receiver } = await open(t, (response) =>
     response.writeHead(500).end(),
   );
@@ -289,7 +282,7 @@ t.test('an attempt that a crash cut off counts', async (t) => {
   const crash = async () => (await claim()).filter(({ dueAtMs }) => dueAtMs !== null).length;
   t.equal(await crash(), 1);
   t.match(await deliveries.list(), [{ status: 'sending', lastStatus: null, nextAttemptAt: null }]);
-  t.equal(await crash(), 0, 'it is not begun twice');
+  t.equal(await crash(), 0, 'it is not started twice');
   clock.advance(10_000 + 30_000);
   t.equal(await crash(), 1);
   t.match(await deliveries.list(), [{ attempts: [{ status: 0, reason: 'interrupted' }, { endedAt: null }] }]);
@@ -304,7 +297,7 @@ t.test('an attempt that a crash cut off counts', async (t) => {
   t.ok(await nothingComes({ sender }, receiver, 0));
 });
 
-t.test('a stop lets requests finish within their grace', async (t) => {
+t.test('a stop lets requests finish within the grace period', async (t) => {
   const { endJob, url, deliveries, sender, receiver } = await open(t, (response) => {
     setTimeout(() => response.end(), 200);
   });
@@ -315,10 +308,10 @@ t.test('a stop lets requests finish within their grace', async (t) => {
   await sender.stop({ graceMs: 5_000 });
   const [second, first] = await deliveries.list();
   t.match(first, { status: 'delivered' });
-  t.match(second, { status: 'waiting', attempts: [] }, 'no more are begun');
+  t.match(second, { status: 'waiting', attempts: [] }, 'no more are started');
 });
 
-t.test('a stop cuts off what takes longer, and says so', async (t) => {
+t.test('a stop aborts requests that take longer and records that', async (t) => {
   const { endJob, url, deliveries, sender, receiver, clock } = await open(t, () => {});
   await endJob(url);
   await endJob('https://127.0.0.1.invalid/');
@@ -336,7 +329,7 @@ t.test('a stop cuts off what takes longer, and says so', async (t) => {
   t.equal(Date.parse(first?.nextAttemptAt ?? ''), clock.now() + 30_000);
 });
 
-t.test('an attempt of which nothing was sent when it was stopped does not count', async (t) => {
+t.test('an attempt stopped before anything was sent does not count', async (t) => {
   const resolve = () => new Promise<string[]>(() => {});
   const { endJob, deliveries, sender, clock } = await open(t, undefined, {
     outbound: { ...outbound, resolve },

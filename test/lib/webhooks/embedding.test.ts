@@ -34,7 +34,7 @@ async function open(t: Test, options: Partial<RenderServiceOptions> = {}) {
   return { service, receiver, url: `https://127.0.0.1:${receiver.port}/` };
 }
 
-t.test('a secret that comes with the job signs its outcome, also after a restart', async (t) => {
+t.test('a secret given with the job signs its outcome, also after a restart', async (t) => {
   const { service, receiver, url } = await open(t, { assetUrl, webhooks });
   const { jobId, webhookUrl } = await service.enqueue({ ...request, webhook: { url, secret: 'mine' } });
   t.equal(webhookUrl, url);
@@ -47,7 +47,7 @@ t.test('a secret that comes with the job signs its outcome, also after a restart
   await service.stop({ graceMs: 5_000 });
 });
 
-t.test('secrets that came with jobs outlive the master key that they were encrypted with', async (t) => {
+t.test('secrets given with jobs survive a rotation of the master key', async (t) => {
   const dataFolder = new DataFolder(t.testdir());
   const { path, storage, keyStore: store } = dataFolder;
   const { service, receiver, url } = await open(t, { dataFolder, assetUrl, webhooks });
@@ -74,7 +74,7 @@ t.test('secrets that came with jobs outlive the master key that they were encryp
   t.match(counted, { keys: 1 });
   const jobs = [waiting, ...(await Promise.all(meanwhile))];
   await storage.purge();
-  t.equal(filesWith(path, sealed), 0, 'what the old key opens is gone from the disk');
+  t.equal(filesWith(path, sealed), 0, 'secrets encrypted with the old key are removed from the disk');
 
   const [delivery] = await service.deliveries.list({ jobId: over.jobId });
   await service.deliveries.sendAgain(delivery?.deliveryId as string);
@@ -94,7 +94,7 @@ t.test('secrets that came with jobs outlive the master key that they were encryp
   await dataFolder.stop();
 });
 
-t.test('else the secret is asked for, with what is known of the job', async (t) => {
+t.test('without a secret given, secretOf is called with the job’s ids', async (t) => {
   const asked: object[] = [];
   const secretOf = (job: object) => {
     asked.push(job);
@@ -112,7 +112,7 @@ t.test('else the secret is asked for, with what is known of the job', async (t) 
   t.same(asked, [{ jobId, owner: 'me', keyId: 'k' }]);
 });
 
-t.test('a webhook that could not be kept is refused with the job', async (t) => {
+t.test('a job whose webhook could not be delivered is rejected', async (t) => {
   const webhook = { url: 'https://example.org/', secret: 'mine' };
   const { service: bare } = await open(t);
   const code = 'invalid_request';
@@ -127,7 +127,7 @@ t.test('a webhook that could not be kept is refused with the job', async (t) => 
   t.match(await service.enqueue({ ...request, webhookUrl: null }), { webhookUrl: null });
 });
 
-t.test('the same request with the same webhook is the same request', async (t) => {
+t.test('a repeated request with the same webhook returns the same job', async (t) => {
   const { service, url } = await open(t, {
     assetUrl,
     webhooks: { ...webhooks, masterKeys: new MasterKeys(MasterKey.fromHex('0'.repeat(64))) },
@@ -137,15 +137,15 @@ t.test('the same request with the same webhook is the same request', async (t) =
   t.equal(second.jobId, first.jobId);
 });
 
-t.test('what is wrong with the options stops the start', async (t) => {
+t.test('invalid options stop the start', async (t) => {
   const options = { folder: t.testdir(), webhooks: { allowNetworks: ['everything'] } };
   await t.rejects(new RenderService(options).start(), {
     code: 'invalid_request',
-    message: /"everything" is no network/,
+    message: /"everything" is not a network/,
   });
 });
 
-/** In how many files of a folder a text is. */
+/** The number of database files that contain a text. */
 function filesWith(folder: string, text: string): number {
   const files = readdirSync(folder).filter((name) => /^database/.test(name));
   return files.filter((name) => readFileSync(join(folder, name)).includes(text)).length;

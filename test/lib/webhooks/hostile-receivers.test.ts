@@ -18,23 +18,23 @@ const clock = new FakeClock('2026-11-21T10:00:00Z');
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const EACH = 8;
 
-/** How an attempt at each of them ends. A body that is too long is not read on, but its status counts. */
+/** How an attempt at each receiver ends. A body that is too long is not read completely, but its status counts. */
 const ENDS: Record<(typeof FLOODS)[number], { status: number; reason: FailureReason | null | RegExp }> = {
-  'interim answers': { status: 0, reason: 'protocol' },
+  'interim responses': { status: 0, reason: 'protocol' },
   'one header': { status: 200, reason: 'protocol' },
   headers: { status: 200, reason: 'protocol' },
   'bytes of a header, each in a record': { status: 200, reason: 'too_large' },
   body: { status: 200, reason: null },
-  // On a busy machine they take longer than an exchange may.
+  // On a busy machine this may exceed the timeout.
   'bytes of a body, each in a record': { status: 200, reason: /^(timeout|null)$/ },
   chunks: { status: 200, reason: null },
   trailers: { status: 200, reason: 'protocol' },
   renegotiation: { status: 200, reason: 'tls' },
-  'bytes in the place of a handshake': { status: 0, reason: 'tls' },
-  'records in the place of a handshake': { status: 0, reason: 'tls' },
+  'bytes instead of a handshake': { status: 0, reason: 'tls' },
+  'records instead of a handshake': { status: 0, reason: 'tls' },
 };
 
-/** The receivers, in a thread of their own; their ports. */
+/** Starts the receivers in a thread. Returns their ports. */
 async function startFloods(t: Test): Promise<Record<string, number>> {
   const hostile = new Worker(new URL('../../fixtures/hostile-receiver.ts', import.meta.url), {
     workerData: certificate,
@@ -44,14 +44,14 @@ async function startFloods(t: Test): Promise<Record<string, number>> {
   return ports;
 }
 
-t.test('receivers that flood the service hold neither its loop nor the webhooks of others', async (t) => {
+t.test('receivers that flood the service block neither its event loop nor other webhooks', async (t) => {
   const ports = await startFloods(t);
   const honest = await webhookReceiver(t, certificate);
   const { endJob, sender, deliveries } = await openPost(t, { clock, outbound, concurrency: 256 });
   const floods = new Map<string, string>();
   for (let i = 0; i < EACH; i += 1) {
     for (const name of FLOODS) {
-      // Owners of their own: one would make them one after the other.
+      // Separate owners, because those of one owner are sent one after the other.
       floods.set(await endJob(`https://127.0.0.1:${ports[name]}/`, null, `eve-${name}-${i}`), name);
     }
   }
@@ -77,7 +77,7 @@ t.test('receivers that flood the service hold neither its loop nor the webhooks 
   t.ok(tookMs < 30_000, `all ended after ${Math.round(tookMs)} ms`);
   t.ok(
     (usualMs ?? 0) < 250 && (mostMs ?? 0) < 1_000,
-    `the loop waits ${usualMs} ms (99 %), ${mostMs} ms at most`,
+    `the event loop is delayed ${usualMs} ms (99 %), ${mostMs} ms at most`,
   );
   for (const { jobId, attempts } of all) {
     const name = floods.get(jobId) as (typeof FLOODS)[number] | undefined;
@@ -86,7 +86,7 @@ t.test('receivers that flood the service hold neither its loop nor the webhooks 
   }
 });
 
-t.test('ten accounts with hundreds of such receivers each delay no other account', async (t) => {
+t.test('ten accounts with hundreds of such receivers each do not delay other accounts', async (t) => {
   const ports = await startFloods(t);
   const resolve = async () => ['127.0.0.1'];
   const post = await openPost(t, { clock, outbound: { ...outbound, resolve }, concurrency: 256 });

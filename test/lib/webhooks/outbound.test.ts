@@ -3,6 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTcp, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { ANSWER_BYTES } from '../../../lib/webhooks/http-exchange.ts';
 import { EXCHANGE_TIMEOUT_MS, Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
@@ -12,16 +13,12 @@ const authority = new TestAuthority(t.testdir());
 const certificate = authority.issue(['receiver.test', '127.0.0.1']);
 const LOOPBACK = '127.0.0.0/8';
 const BODY = Buffer.from('{"jobId":"1","metadata":"数学"}');
-/** An address that goes nowhere: it belongs to documentation, and the tests open it as a private network. */
+/** A signal that never aborts. */
 const never = new AbortController().signal;
 
 function outbound(options: OutboundOptions = {}): Outbound {
-  return new Outbound({
-    allowNetworks: [LOOPBACK],
-    ca: authority.ca,
-    resolve: async () => ['127.0.0.1'],
-    ...options,
-  });
+  const defaults = { allowNetworks: [LOOPBACK], ca: authority.ca, resolve: async () => ['127.0.0.1'] };
+  return new Outbound({ ...defaults, ...options }, systemClock);
 }
 
 function post(port: number, options?: OutboundOptions, url = `https://receiver.test:${port}/hook?a=b`) {
@@ -42,7 +39,7 @@ async function listen(t: Test, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that speaks TLS and then does what it likes with a request. */
+/** A TLS server that leaves the response to `answer`. */
 function speaking(t: Test, answer: (socket: TLSSocket) => void): Promise<number> {
   const server = createTls(certificate, (socket) => {
     socket.on('error', () => {}).once('data', () => answer(socket));
@@ -50,7 +47,7 @@ function speaking(t: Test, answer: (socket: TLSSocket) => void): Promise<number>
   return listen(t, server);
 }
 
-t.test('the bytes and headers arrive as given, with the name as Host', async (t) => {
+t.test('body and headers arrive unchanged, with the name as Host', async (t) => {
   const { port, received } = await webhookReceiver(t, certificate);
   t.strictSame(await post(port), { status: 200, reason: null, detail: null, answer: 'thanks', sent: true });
   t.equal(received.length, 1);
@@ -66,7 +63,7 @@ t.test('the bytes and headers arrive as given, with the name as Host', async (t)
   t.strictSame(received[0]?.body, BODY);
 });
 
-t.test('what a receiver answers is the status', async (t) => {
+t.test('the status is that of the response', async (t) => {
   for (const status of [200, 201, 204, 301, 307, 400, 404, 410, 500, 503]) {
     const { port, received } = await webhookReceiver(t, certificate, (response) => {
       response.writeHead(status, { location: '/elsewhere' }).end();
@@ -76,23 +73,23 @@ t.test('what a receiver answers is the status', async (t) => {
   }
 });
 
-t.test('an answer is complete when it says so, or when the receiver hangs up', async (t) => {
+t.test('a response is complete by its Content-Length, or when the receiver closes', async (t) => {
   const open = await speaking(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
   const startedAt = performance.now();
   t.match(await post(open), { status: 200, reason: null, answer: 'ok' });
-  t.ok(performance.now() - startedAt < 5_000, 'though the connection stays open');
+  t.ok(performance.now() - startedAt < 5_000, 'although the connection stays open');
   const old = await speaking(t, (socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nok'));
   t.match(await post(old), { status: 200, reason: null, answer: 'ok' });
 });
 
-t.test('an answer of some length is complete though the receiver hangs up at once', async (t) => {
+t.test('a long response is read completely although the receiver closes immediately', async (t) => {
   const port = await speaking(t, (socket) => {
     socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 50000\r\n\r\n${'x'.repeat(50_000)}`);
   });
   for (let i = 0; i < 20; i += 1) t.match(await post(port), { status: 200, reason: null });
 });
 
-t.test('an interim answer is not the answer', async (t) => {
+t.test('an interim response is not the response', async (t) => {
   const { port } = await webhookReceiver(t, certificate, (response) => {
     response.writeEarlyHints({ link: '</x>; rel=preload' });
     response.writeHead(202).end();
@@ -100,7 +97,7 @@ t.test('an interim answer is not the answer', async (t) => {
   t.match(await post(port), { status: 202, reason: null });
 });
 
-t.test('of a long answer the first part is kept, and of an endless one not all is read', async (t) => {
+t.test('only the first part of a long response is kept, and an endless one is not read on', async (t) => {
   const long = await webhookReceiver(t, certificate, (response) => response.end('é'.repeat(100_000)));
   const { answer, status } = await post(long.port);
   t.equal(status, 200);
@@ -118,7 +115,7 @@ t.test('of a long answer the first part is kept, and of an endless one not all i
   t.ok(written < 64 * 1024 * 1024);
 });
 
-t.test('a connection that is refused, reset or broken off', async (t) => {
+t.test('refused, reset and aborted connections are reported', async (t) => {
   const server = createTcp();
   const port = await listen(t, server);
   server.close();
@@ -144,7 +141,7 @@ t.test('a connection that is refused, reset or broken off', async (t) => {
   t.match(await post(breaksChunks), { status: 200, reason: 'reset' });
 });
 
-t.test('what is no HTTP', async (t) => {
+t.test('malformed HTTP is reported', async (t) => {
   const talks = await speaking(t, (socket) => socket.end('220 mail.example.org ESMTP\r\n'));
   t.match(await post(talks), { status: 0, reason: 'protocol' });
   const headers = await speaking(t, (socket) => {
@@ -157,18 +154,25 @@ t.test('what is no HTTP', async (t) => {
   t.match(await post(upgrades), { reason: 'protocol' });
 });
 
-t.test('a certificate must be trusted, valid and made out to the name', async (t) => {
+t.test('a certificate must be trusted, valid and issued for the name', async (t) => {
   const { port } = await webhookReceiver(t, certificate);
   t.match(await post(port, {}, `https://other.test:${port}/`), { status: 0, reason: 'tls', sent: false });
   t.match(await post(port, {}, `https://127.0.0.1:${port}/`), { status: 200 });
-  const stranger = new Outbound({ allowNetworks: [LOOPBACK], resolve: async () => ['127.0.0.1'] });
+  const stranger = new Outbound(
+    { allowNetworks: [LOOPBACK], resolve: async () => ['127.0.0.1'] },
+    systemClock,
+  );
   const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
   t.match(await stranger.post(request, never), { status: 0, reason: 'tls', detail: /certificate/ });
   t.teardown(() => {
     delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   });
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-  t.match(await stranger.post(request, never), { status: 0, reason: 'tls' }, 'nothing switches that off');
+  t.match(
+    await stranger.post(request, never),
+    { status: 0, reason: 'tls' },
+    'verification cannot be disabled',
+  );
 
   const expired = await webhookReceiver(t, authority.issue(['receiver.test'], { days: -1 }));
   t.match(await post(expired.port), { status: 0, reason: 'tls', detail: /expired/ });
@@ -179,7 +183,7 @@ t.test('a certificate must be trusted, valid and made out to the name', async (t
   t.match(await post(plain), { status: 0, reason: 'tls' }, 'no TLS at all');
 });
 
-t.test('nothing takes longer than its time', async (t) => {
+t.test('every phase is limited by the timeout', async (t) => {
   const options = { timeoutMs: 300 };
   const silent = await listen(t, createTcp());
   t.match(await post(silent, options), { status: 0, reason: 'timeout', sent: false }, 'no handshake');
@@ -192,14 +196,14 @@ t.test('nothing takes longer than its time', async (t) => {
       socket.once('close', () => clearInterval(timer));
     });
   const headers = await drip('HTTP/1.1 200 OK\r\n', 'x: y\r\n');
-  t.match(await post(headers, options), { status: 200, reason: 'timeout' }, 'dripping headers');
+  t.match(await post(headers, options), { status: 200, reason: 'timeout' }, 'slow headers');
   const body = await drip('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'x');
-  t.match(await post(body, options), { status: 200, reason: 'timeout', answer: /^x+$/ }, 'dripping body');
+  t.match(await post(body, options), { status: 200, reason: 'timeout', answer: /^x+$/ }, 'slow body');
   const lookup = () => new Promise<string[]>(() => {});
   t.match(await post(1, { ...options, resolve: lookup }), { status: 0, reason: 'timeout' }, 'no name server');
 });
 
-t.test('its time is ten seconds', async (t) => {
+t.test('the default timeout is ten seconds', async (t) => {
   const startedAt = performance.now();
   t.match(await post(await speaking(t, (socket) => socket.write('HTTP/1.1 200 OK\r\n'))), {
     status: 200,
@@ -210,18 +214,18 @@ t.test('its time is ten seconds', async (t) => {
   t.ok(tookMs > 9_900 && tookMs < 13_000, `${tookMs} ms`);
 });
 
-t.test('a name is looked up once, and what was checked is what is dialled', async (t) => {
+t.test('a name is resolved once, and the checked address is the one connected to', async (t) => {
   const { port, received } = await webhookReceiver(t, certificate);
   const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1']];
   let lookups = 0;
   const resolve = async () => answers[lookups++] as string[];
   t.match(await post(port, { resolve }), { status: 200 });
-  t.equal(lookups, 1, 'a name that changes its mind is not asked again');
+  t.equal(lookups, 1, 'the name is not resolved again');
   t.match(await post(port, { resolve }), { status: 0, reason: 'blocked', detail: /10\.0\.0\.1 \(private\)/ });
   t.equal(received.length, 1);
 });
 
-t.test('a name with one forbidden address is not called at any', async (t) => {
+t.test('a name with one forbidden address is not called at all', async (t) => {
   const { port, received } = await webhookReceiver(t, certificate);
   for (const other of ['10.0.0.1', '169.254.169.254', '::1', '::ffff:10.0.0.1', 'fd00::1']) {
     const resolve = async () => ['127.0.0.1', other];
@@ -230,12 +234,12 @@ t.test('a name with one forbidden address is not called at any', async (t) => {
   t.equal(received.length, 0);
 });
 
-t.test('the next address is tried where one refuses', async (t) => {
+t.test('the next address is tried if one refuses', async (t) => {
   const { port } = await webhookReceiver(t, certificate);
   t.match(await post(port, { resolve: async () => ['127.0.0.9', '127.0.0.1'] }), { status: 200 });
 });
 
-t.test('without a word from the operator nothing private is called', async (t) => {
+t.test('private addresses are not called by default', async (t) => {
   const { port, received } = await webhookReceiver(t, certificate);
   const closed = { allowNetworks: [] };
   const hosts = [
@@ -258,13 +262,13 @@ t.test('without a word from the operator nothing private is called', async (t) =
   t.equal(received.length, 0);
 });
 
-t.test('a name without an address', async (t) => {
+t.test('a name without an address gets the reason dns', async (t) => {
   t.match(await post(1, { resolve: async () => [] }), { status: 0, reason: 'dns' });
   const fails = async () => Promise.reject(Object.assign(new Error('no'), { code: 'ESERVFAIL' }));
   t.match(await post(1, { resolve: fails }), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
 });
 
-t.test('no proxy is asked, whatever the environment says', async (t) => {
+t.test('proxy settings in the environment are ignored', async (t) => {
   const proxied: string[] = [];
   const proxy = await listen(
     t,
@@ -288,7 +292,7 @@ t.test('no proxy is asked, whatever the environment says', async (t) => {
   t.same(proxied, []);
 });
 
-t.test('an exchange can be cut off, and says whether anything was sent', async (t) => {
+t.test('an exchange can be aborted and reports whether anything was sent', async (t) => {
   const request = (port: number) => ({ url: `https://receiver.test:${port}/`, headers: {}, body: BODY });
   const cut = new AbortController();
   const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
@@ -300,11 +304,11 @@ t.test('an exchange can be cut off, and says whether anything was sent', async (
   t.match(await outbound().post(request(mute), AbortSignal.abort()), { reason: 'stopped', sent: false });
 });
 
-t.test('what is wrong with the options is said at once', async (t) => {
+t.test('invalid options throw immediately', async (t) => {
   const code = 'invalid_request';
   t.throws(() => outbound({ allowNetworks: ['10.0.0.0/33'] }), {
     code,
-    message: /"10.0.0.0\/33" is no network/,
+    message: /"10.0.0.0\/33" is not a network/,
   });
   t.throws(() => outbound({ ca: 'not a certificate' }), { code, message: /is not a PEM certificate/ });
 });

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { silentLogger } from '../../../lib/index.ts';
+import { silentLogger, systemClock } from '../../../lib/index.ts';
 import { OutboundThread } from '../../../lib/webhooks/outbound-thread.ts';
 import { temporaryFolder } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
@@ -33,7 +33,7 @@ async function open(t: Test, answer?: Answer) {
 
 for (const end of ['exit', 'throw', 'hang']) {
   t.test(
-    `a thread that ends (${end}) is replaced, and each attempt under way is recorded once`,
+    `a thread that fails (${end}) is replaced, and each attempt in progress is recorded once`,
     async (t) => {
       const mute: Answer = (response, { path }) => {
         if (path !== '/mute') response.end();
@@ -61,14 +61,14 @@ for (const end of ['exit', 'throw', 'hang']) {
       t.match(
         again.attempts,
         [{ reason: 'interrupted' }, { reason: 'interrupted' }],
-        'which it ends as well',
+        'the same delivery ends it as well',
       );
       t.match(await attempted(waiting, 2), { status: 'waiting' });
     },
   );
 }
 
-t.test('what waits for a thread that can not start is sent once one can, by one attempt', async (t) => {
+t.test('deliveries wait while the thread cannot start, and are then sent by one attempt', async (t) => {
   const obstacle = join(await temporaryFolder(t), 'obstacle');
   await writeFile(obstacle, '');
   process.env['FAIL_WHILE_THERE'] = obstacle;
@@ -85,38 +85,36 @@ t.test('what waits for a thread that can not start is sent once one can, by one 
   t.equal(attempts.length, 1);
 });
 
-t.test(
-  'names are looked up by the `resolve` of the options, in the thread that it was given in',
-  async (t) => {
-    const { port } = await webhookReceiver(t, certificate);
-    const asked: string[] = [];
-    const givenUp: string[] = [];
-    const resolve = async (name: string, signal: AbortSignal) => {
-      asked.push(name);
-      if (name === 'missing.test') throw Object.assign(new Error('no'), { code: 'ESERVFAIL' });
-      if (name === 'receiver.test') return ['127.0.0.1'];
-      return new Promise<string[]>(() => {
-        signal.addEventListener('abort', () => givenUp.push(name));
-      });
-    };
-    const thread = new OutboundThread({
-      options: { ...outbound, resolve, timeoutMs: 1_000 },
-      logger: silentLogger,
+t.test('names are resolved by the `resolve` option, in the thread of the caller', async (t) => {
+  const { port } = await webhookReceiver(t, certificate);
+  const asked: string[] = [];
+  const givenUp: string[] = [];
+  const resolve = async (name: string, signal: AbortSignal) => {
+    asked.push(name);
+    if (name === 'missing.test') throw Object.assign(new Error('no'), { code: 'ESERVFAIL' });
+    if (name === 'receiver.test') return ['127.0.0.1'];
+    return new Promise<string[]>(() => {
+      signal.addEventListener('abort', () => givenUp.push(name));
     });
-    thread.start();
-    t.teardown(() => thread.stop());
-    const post = (name: string) =>
-      thread.post({ url: `https://${name}:${port}/`, headers: {}, body: Buffer.from('{}') }, never);
-    t.match(await post('receiver.test'), { status: 200, reason: null, answer: 'thanks' });
-    t.match(await post('missing.test'), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
-    t.match(await post('hangs.test'), { status: 0, reason: 'timeout' });
-    t.same(asked, ['receiver.test', 'missing.test', 'hangs.test']);
-    while (givenUp.length === 0) await delay(5);
-    t.same(givenUp, ['hangs.test']);
-  },
-);
+  };
+  const thread = new OutboundThread({
+    options: { ...outbound, resolve, timeoutMs: 1_000 },
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  thread.start();
+  t.teardown(() => thread.stop());
+  const post = (name: string) =>
+    thread.post({ url: `https://${name}:${port}/`, headers: {}, body: Buffer.from('{}') }, never);
+  t.match(await post('receiver.test'), { status: 200, reason: null, answer: 'thanks' });
+  t.match(await post('missing.test'), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
+  t.match(await post('hangs.test'), { status: 0, reason: 'timeout' });
+  t.same(asked, ['receiver.test', 'missing.test', 'hangs.test']);
+  while (givenUp.length === 0) await delay(5);
+  t.same(givenUp, ['hangs.test']);
+});
 
-t.test('a stop does not wait for a thread that hangs', async (t) => {
+t.test('a stop does not wait for a hanging thread', async (t) => {
   const hangs = join(await temporaryFolder(t), 'hangs');
   process.env['HANGS'] = hangs;
   t.teardown(() => delete process.env['HANGS']);

@@ -7,28 +7,28 @@ const BODY = '{"jobId":"1","metadata":{"name":"数学","n":1.0}}';
 const now = Date.parse('2026-11-21T10:00:00.900Z');
 const header = signWebhook(BODY, SECRET, { now });
 
-t.test('the signature is the contract’s', async (t) => {
+t.test('the signature is computed as in the contract', async (t) => {
   const v1 = createHmac('sha256', SECRET).update(`1795255200.${BODY}`).digest('hex');
   t.equal(header, `t=1795255200,v1=${v1}`);
   t.equal(signWebhook(Buffer.from(BODY), SECRET, { now }), header);
   t.match(signWebhook(BODY, SECRET), /^t=\d{10},v1=[0-9a-f]{64}$/);
 });
 
-t.test('what was signed is valid, as text and as bytes', async (t) => {
+t.test('a signature of text or bytes is valid', async (t) => {
   const valid = { valid: true, signedAtMs: 1_795_255_200_000 } as const;
   t.strictSame(verifyWebhook(BODY, header, SECRET, { now }), valid);
   t.strictSame(verifyWebhook(Buffer.from(BODY), header, SECRET, { now }), valid);
   t.match(verifyWebhook(BODY, signWebhook(BODY, SECRET), SECRET), { valid: true });
 });
 
-t.test('the order of members, others and spaces do not matter', async (t) => {
+t.test('the order of elements, unknown elements and spaces do not matter', async (t) => {
   const [time, v1] = header.split(',');
   for (const variant of [`${v1},${time}`, `${time}, ${v1}`, `v0=x=y,${time},${v1},k`]) {
     t.match(verifyWebhook(BODY, variant, SECRET, { now }), { valid: true }, variant);
   }
 });
 
-t.test('it says which check failed', async (t) => {
+t.test('the verdict names the failed check', async (t) => {
   const [time, v1] = header.split(',') as [string, string];
   const cases: [string, string | undefined | null, string][] = [
     ['missing_header', undefined, SECRET],
@@ -53,7 +53,7 @@ t.test('it says which check failed', async (t) => {
   t.match(verifyWebhook(`${BODY} `, header, SECRET, { now }), { flaw: 'wrong_signature' });
 });
 
-t.test('it is refused when it is too old, or of the future', async (t) => {
+t.test('a signature that is too old or in the future is invalid', async (t) => {
   const at = (seconds: number) => ({ now: now + seconds * 1000 });
   for (const seconds of [300, -300])
     t.match(verifyWebhook(BODY, header, SECRET, at(seconds)), { valid: true });
@@ -66,7 +66,7 @@ t.test('it is refused when it is too old, or of the future', async (t) => {
   t.match(verifyWebhook(BODY, header, SECRET, { now: Number.NaN }), { valid: false });
 });
 
-t.test('an empty secret is a mistake of the program, not a signature', async (t) => {
+t.test('an empty secret fails an assertion', async (t) => {
   t.throws(() => verifyWebhook(BODY, header, ''), { name: 'AssertionError' });
   t.throws(() => signWebhook(BODY, ''), { name: 'AssertionError' });
 });

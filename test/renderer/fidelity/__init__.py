@@ -1,4 +1,4 @@
-"""Whether scenes come out of the renderer with the frames that Manim's own command gives them.
+"""Compares the frames of the renderer with those of Manim's own command.
 
 ``npm run fidelity`` compares all examples of Manim's documentation and the scenes of `scenes.py`.
 """

@@ -1,4 +1,4 @@
-"""``npm run fidelity [-- PATTERN]``: compare everything, or what has PATTERN in its name."""
+"""``npm run fidelity [-- PATTERN]``: compare all examples, or those with PATTERN in their names."""
 
 import sys
 import time

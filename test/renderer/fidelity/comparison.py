@@ -1,4 +1,4 @@
-"""Renders examples on both sides and says how they differ."""
+"""Renders examples with both programs and reports differences."""
 
 import html
 import json
@@ -24,13 +24,13 @@ _ENVIRONMENT = {
     "HOME": "/nonexistent",
     "LANG": "C.UTF-8",
     "OPENBLAS_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",  # sets have the same order on both sides
+    "PYTHONHASHSEED": "0",  # the same order of sets in both
 }
 _CUE = re.compile(r"(\d+):(\d+):(\d+)\.(\d+) --> (\d+):(\d+):(\d+)\.(\d+)\n(.+?)\n(?:\n|$)", re.DOTALL)
 
 
 class Verdict(Enum):
-    """How a comparison ends."""
+    """The result of a comparison."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -41,7 +41,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The verdict over one example, and why it isn't ``EQUAL``."""
+    """The verdict on one example, and the reason if it isn't ``EQUAL``."""
 
     example: Example
     verdict: Verdict
@@ -57,7 +57,7 @@ class Manim:
             [sys.executable, "-s", "-B", "-m", "fidelity.reference"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Manim reads the manim.cfg of its folder when it is imported.
+            # Manim reads manim.cfg in the current folder at import.
             cwd=_PORTRAIT if portrait else "/",
             env=_ENVIRONMENT | {"PYTHONPATH": str(_HERE), "PATH": os.environ["PATH"]},
         )
@@ -79,7 +79,7 @@ class Manim:
 
 
 class Bench:
-    """Manim and the renderer side by side, for pictures of one orientation."""
+    """Manim and the renderer, for videos of one orientation."""
 
     def __init__(self, portrait: bool = False) -> None:
         self._manim = Manim(portrait)
@@ -127,7 +127,7 @@ class Bench:
 
 
 def compare_all(examples: list[Example]) -> Iterator[Comparison]:
-    """Compare examples, as many at a time as there are processor cores, in their order."""
+    """Compare examples, one at a time per CPU; yield the results in order."""
     benches: dict[tuple[int, bool], Bench] = {}
 
     def compare(example: Example) -> Comparison:
@@ -152,7 +152,7 @@ def _cues(vtt: str) -> list[tuple[int, int, str]]:
 
 
 def _difference(expected: Recording, actual: Recording, example: Example) -> str:
-    """Return in what the renderer's recording differs from Manim's; nothing if they are equal."""
+    """Describe how the renderer's recording differs from Manim's; empty if they are equal."""
     if actual.error:
         return f"the renderer says: {actual.error}"
     frames, fps = expected.flat(), example.size[2]

@@ -1,4 +1,4 @@
-"""What is compared: the examples in the docstrings of the installed Manim, and `scenes.py`."""
+"""The scenes to compare: examples in the docstrings of the installed Manim, and `scenes.py`."""
 
 import ast
 import importlib.util
@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from textwrap import dedent
 
-# Scene.__init__ seeds by `config.seed`; what is drawn by lot before that is seeded here.
+# Scene.__init__ seeds by `config.seed`; random numbers before that are seeded here.
 PREAMBLE = "from manim import *; config.seed = 11; np.random.seed(11); __import__('random').seed(11)\n"
 QUALITIES = {
     "low": (854, 480, 15),
@@ -24,7 +24,7 @@ _OPTION = re.compile(r"\s*:(\w+):\s*(.*)")
 
 @dataclass(frozen=True)
 class Example:
-    """A scene to compare; `still` if its documentation shows but its last picture."""
+    """A scene to compare; `still` if its documentation shows only the last picture."""
 
     name: str
     class_name: str

@@ -1,4 +1,4 @@
-"""What both sides write down of a render, to be compared."""
+"""The recording of a render that both programs make for comparison."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ FILE_NAME = "recording.json"
 
 @dataclass
 class Recording:
-    """The frames that went to the encoder, run by run as (hash, how often), and what goes beside them.
+    """The frames handed to the encoder, as runs of (hash, count), with captions and sound.
 
     `picture` is the hash of what Manim saves when nothing was played.
     """

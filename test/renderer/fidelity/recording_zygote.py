@@ -1,4 +1,4 @@
-"""The renderer's zygote, whose jobs write down the frames that they hand to their encoder."""
+"""The renderer's zygote, whose jobs record the frames that they hand to the encoder."""
 
 from pathlib import Path
 from typing import Any

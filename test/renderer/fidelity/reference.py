@@ -1,6 +1,6 @@
 """Manim itself: its ``render`` command, run in a fork of a process that has imported it.
 
-Nothing of Manim is replaced. The places where it hands over what it has made are listened to.
+Manim is not changed, only observed where it hands over frames, captions and sound.
 Reads requests on stdin, one JSON object per line, and answers each with an empty line.
 """
 
@@ -45,7 +45,7 @@ def _render(folder: Path, class_name: str, size: tuple[int, int, int]) -> None:
     try:
         main(["render", *options(size), "scene.py", class_name], standalone_mode=False)
     except BaseException as error:
-        # The command prints an exception and ends itself with another.
+        # The command prints an exception and then raises SystemExit.
         cause = error.__context__ if isinstance(error, SystemExit) and error.__context__ else error
         text = traceback.format_exception_only(cause)[-1].strip()
         recording.error = text.replace(f"{folder}/", "").replace(str(folder), ".")
@@ -53,7 +53,7 @@ def _render(folder: Path, class_name: str, size: tuple[int, int, int]) -> None:
 
 
 def options(size: tuple[int, int, int]) -> list[str]:
-    """Return the output options that the service gives a scene."""
+    """Return the output options that the service sets for a scene."""
     width, height, fps = size
     text = f"-r {width},{height} --fps {fps} --disable_caching --progress_bar none -v ERROR --media_dir ."
     return text.split()
@@ -87,7 +87,7 @@ def _listen(recording: Recording) -> None:
 
 
 def _precede(owner: type, listener: Any) -> None:
-    """Have the listener called before the method of its name."""
+    """Call the listener before the method with its name."""
     original = getattr(owner, listener.__name__)
 
     def method(*arguments: Any) -> Any:

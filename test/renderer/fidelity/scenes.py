@@ -1,4 +1,4 @@
-"""Scenes of our own, for what the examples in Manim's documentation leave out."""
+"""Scenes for features that the examples in Manim's documentation do not cover."""
 
 import random
 import wave
@@ -85,7 +85,7 @@ class Sections(Scene):
 
     def construct(self):
         config.background_color = GREEN
-        config.frame_rate = config.frame_rate  # what it is already
+        config.frame_rate = config.frame_rate  # unchanged
         self.play(LaggedStart(*[GrowFromCenter(Dot(x * RIGHT)) for x in range(-3, 4)]))
         self.play(Succession(FadeIn(Square()), Rotate(self.mobjects[-1])), Wait(2.5))
 

@@ -1,4 +1,4 @@
-"""Stands in front of every attack: what it aims at, and how it says that it got through."""
+"""Inserted before every attack: its targets, and helpers that raise `Through` if it succeeds."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ class Through(Exception): ...
 
 
 def refused(call, *values, also=OSError, **options):
-    """Call a function that has to raise OSError."""
+    """Call a function that must raise OSError."""
     try:
         result = call(*values, **options)
     except (OSError, also):
@@ -24,7 +24,7 @@ def refused(call, *values, also=OSError, **options):
 
 
 def see_only(folder, *names):
-    """List a folder, which may be refused; the way to the job's own folder may be seen."""
+    """List a folder, which may fail; it may contain only the given names."""
     try:
         found = set(os.listdir(folder)) - set(names)
     except OSError:
@@ -34,13 +34,13 @@ def see_only(folder, *names):
 
 
 def failed(result, name):
-    """Look at what a system call has returned, which has to be -1."""
+    """Check the result of a system call, which must be -1."""
     if result != -1:
         raise Through(name, result)
 
 
 def channel_descriptor():
-    """The one socket that the job has: to the service."""
+    """The job's only socket, which is connected to the service."""
     return next(
         number
         for number in range(3, 256)
@@ -49,7 +49,7 @@ def channel_descriptor():
 
 
 def before_done(act):
-    """Do something to the finished files before the service hears of them."""
+    """Run `act` on the finished files before they are reported to the service."""
     from scene_renderer import protocol
 
     done = protocol.JobChannel.done

@@ -15,7 +15,7 @@ class Attack(Scene):
         with open("/proc/self/status") as status:
             lines = dict(line.split(":", 1) for line in status)
         held = [int(lines[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")]
-        # An ordinary user without namespaces can't lower the bound, and with NoNewPrivs gets nothing out of it.
+        # Without namespaces an ordinary user cannot lower the bounding set, which has no effect with NoNewPrivs.
         bound = int(lines["CapBnd"], 16) if TARGETS["level"] == "full" else 0
         if lines["NoNewPrivs"].strip() != "1" or any(held) or bound:
             raise Through(lines)

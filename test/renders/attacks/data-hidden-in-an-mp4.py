@@ -1,4 +1,4 @@
-"""Success: a comment that says anything is published with the video.
+"""Success: an arbitrary comment is published with the video.
 
 Outcome: failed: The video's file isn't as the renderer writes it
 """

@@ -12,7 +12,7 @@ class Attack(Scene):
     def construct(self):
         if os.fork() == 0:
             threading.Thread(target=self.hoard).start()
-            libc.syscall(EXIT, 0)  # of this thread only
+            libc.syscall(EXIT, 0)  # ends this thread only
         if refusal := os.waitstatus_to_exitcode(os.wait()[1]):
             raise OSError(refusal, "the kernel has refused it")
 

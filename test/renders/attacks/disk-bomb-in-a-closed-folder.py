@@ -1,4 +1,4 @@
-"""Success: files grow beyond the limit in a folder that can't be looked into.
+"""Success: files grow beyond the limit in a folder that cannot be listed.
 
 Outcome: failed: larger than the limit|more files than the limit
 """

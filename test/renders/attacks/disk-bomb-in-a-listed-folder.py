@@ -1,4 +1,4 @@
-"""Success: files grow beyond the limit in a folder that can be listed and not be entered, or it ends the watch.
+"""Success: files grow beyond the limit in a folder that can be listed but not entered, or the folder ends the watch.
 
 Outcome: failed: files were larger than the limit|ValueError: nothing is closed here
 """

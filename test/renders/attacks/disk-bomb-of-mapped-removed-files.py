@@ -1,4 +1,4 @@
-"""Success: files without a name and without a descriptor, of which a page is mapped, grow beyond the limit.
+"""Success: files without a name or descriptor, of which a page is mapped, grow beyond the limit.
 
 Outcome: failed: files were larger than the limit
 """
@@ -16,7 +16,7 @@ class Attack(Scene):
                 else:
                     file.write(bytes(16 << 20))
                     if os.path.getsize("hoard") < 16 << 20:
-                        file.write(b"x")  # it says why there is no more room
+                        file.write(b"x")  # shows why there is no more space
                 hoard.append(mmap.mmap(file.fileno(), 4096))
             os.remove("hoard")
         time.sleep(10)

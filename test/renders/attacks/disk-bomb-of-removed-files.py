@@ -1,4 +1,4 @@
-"""Success: files that have no name any more grow beyond the limit.
+"""Success: removed files grow beyond the limit.
 
 Outcome: failed: files were larger than the limit
 """

@@ -1,4 +1,4 @@
-"""Success: files together grow beyond the limit.
+"""Success: the total size of files exceeds the limit.
 
 Outcome: failed: files were larger than the limit
 """

@@ -1,4 +1,4 @@
-"""Success: the service keeps what a job says without end.
+"""Success: the service buffers unlimited output of a job.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: the job makes the machine write to its disk at once, without end, and the service's log of commits waits for it.
+"""Success: the job forces disk flushes without end, which delay the service's commits.
 
 Outcome: completed
 """
@@ -12,7 +12,7 @@ class Attack(Scene):
     def construct(self):
         reader, writer = os.pipe()
         for flush in (os.fsync, os.fdatasync):
-            flush(writer)  # which can't be flushed, and nothing says so: nothing is done
+            flush(writer)  # a pipe cannot be flushed: without an error, the call had no effect
         for flags in (os.O_SYNC, os.O_DSYNC, O_DSYNC_ALONE, O_SYNC_ALONE):
             refused(os.open, "flood", os.O_CREAT | os.O_WRONLY | flags)
         with open("flood", "w+b") as file:

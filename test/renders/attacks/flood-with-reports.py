@@ -1,4 +1,4 @@
-"""Success: reports without end keep the service busy, and the job from ending.
+"""Success: endless reports keep the service busy and the job from ending.
 
 Outcome: failed: ValueError: over
 """

@@ -1,4 +1,4 @@
-"""Success: a folder in the video's place breaks the service.
+"""Success: a folder at the video's path breaks the service.
 
 Outcome: failed: left no video
 """

@@ -1,4 +1,4 @@
-"""Success: the service believes that a job has ended, or forks one of the job's choice.
+"""Success: the service takes a job for ended, or forks one that the job chose.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a process that was stopped to be killed goes on, because its group has been left alone, and forks again.
+"""Success: a process stopped before being killed continues and forks again, because its process group was not killed.
 
 Outcome: canceled
 """
@@ -8,7 +8,7 @@ import signal
 
 class Attack(Scene):
     def construct(self):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which comes before the signal to go on
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # sent before SIGCONT
         while True:
             try:
                 if os.fork() == 0:

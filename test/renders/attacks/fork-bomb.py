@@ -1,4 +1,4 @@
-"""Success: the job can't be ended, or the machine stops answering.
+"""Success: the job cannot be ended, or the machine stops responding.
 
 Outcome: canceled
 """

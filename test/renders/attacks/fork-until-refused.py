@@ -1,4 +1,4 @@
-"""Success: more processes run than the limit says.
+"""Success: more processes run than the limit permits.
 
 Outcome: failed: refused
 """

@@ -1,4 +1,4 @@
-"""Success: what isn't a video is published.
+"""Success: a file that is not a video is published.
 
 Outcome: failed: The video
 """

@@ -1,4 +1,4 @@
-"""Success: frames of a size of the scene's own choice are drawn.
+"""Success: frames of a size that the scene chose are drawn.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: more files are made than the limit says.
+"""Success: more files are created than the limit permits.
 
 Outcome: failed: more files than the limit
 """

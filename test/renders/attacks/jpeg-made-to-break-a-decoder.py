@@ -1,4 +1,4 @@
-"""Success: a thumbnail of the job's own is published.
+"""Success: a thumbnail that the job wrote is published.
 
 Outcome: completed
 """

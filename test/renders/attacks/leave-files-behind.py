@@ -1,4 +1,4 @@
-"""Success: a file is there for the next job (the next but one looks for it).
+"""Success: a file remains for the next job (which `look-for-files-left-behind` checks).
 
 Outcome: completed
 """
@@ -13,7 +13,7 @@ class Attack(Scene):
                 with open(f"{folder}/left-behind.pkl", "wb") as file:
                     pickle.dump(TARGETS["marker"], file)
             except PermissionError:
-                if folder not in ("/tmp", "/dev/shm"):  # which are the job's own only where it has namespaces
+                if folder not in ("/tmp", "/dev/shm"):  # private to the job only with namespaces
                     raise
         for folder in {path for path in sys.path if path}:
             refused(open, f"{folder}/sitecustomize.py", "w")

@@ -1,4 +1,4 @@
-"""Success: a socket of any family can be made.
+"""Success: a socket of any family can be created.
 
 Outcome: completed
 """

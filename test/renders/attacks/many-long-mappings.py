@@ -1,4 +1,4 @@
-"""Success: mappings that take long to be listed keep memory from being counted.
+"""Success: mappings that take long to list prevent memory from being counted.
 
 Outcome: failed: more memory than the limit
 """
@@ -18,7 +18,7 @@ class Attack(Scene):
         with open("mapped", "wb") as file:
             file.write(bytes(8192))
         mapped = os.open("mapped", os.O_RDONLY)
-        for number in range(60_000):  # of alternating pages, so that they don't become one
+        for number in range(60_000):  # alternating, so that they are not merged
             libc.mmap(None, 4096, READ, SHARED, mapped, 4096 * (number % 2))
         for _ in range(3):
             if os.fork() == 0:

@@ -12,7 +12,7 @@ class Attack(Scene):
     def construct(self):
         if os.fork() == 0:
             threading.Thread(target=self.hoard).start()
-            libc.syscall(EXIT, 0)  # of this thread only
+            libc.syscall(EXIT, 0)  # ends this thread only
         time.sleep(60)
 
     def hoard(self):

@@ -1,4 +1,4 @@
-"""Success: files that are slow to count keep memory from being counted.
+"""Success: files that are slow to count prevent memory from being counted.
 
 Outcome: failed: more memory than the limit|folders that are too deep
 """

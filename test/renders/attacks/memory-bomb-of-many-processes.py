@@ -1,4 +1,4 @@
-"""Success: processes together use more memory than the limit says.
+"""Success: processes together use more memory than the limit.
 
 Outcome: failed: more memory than the limit
 """

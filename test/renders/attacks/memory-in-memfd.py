@@ -1,4 +1,4 @@
-"""Success: memory is held by a descriptor, where no process shows it.
+"""Success: memory is held by a descriptor and not attributed to a process.
 
 Outcome: completed
 """

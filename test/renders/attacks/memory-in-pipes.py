@@ -1,4 +1,4 @@
-"""Success: pipes keep pages of files that are gone, which is memory that nobody counts.
+"""Success: pipes keep pages of removed files, which are not counted.
 
 Outcome: completed
 """
@@ -26,7 +26,7 @@ class Attack(Scene):
         page = ctypes.create_string_buffer(4096)
         vector = (ctypes.c_void_p * 2)(ctypes.addressof(page), 4096)
         failed(libc.syscall(VMSPLICE, another, vector, 1, 0), "vmsplice")
-        # What they are used for in earnest goes on without them.
+        # Ordinary uses work without them.
         shutil.copy2("hoard", "copy")
         if os.path.getsize("copy") != 4 << 20:
             raise Through("an incomplete copy")

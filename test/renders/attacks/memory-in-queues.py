@@ -1,4 +1,4 @@
-"""Success: a message queue or a semaphore set of the kernel's can be made.
+"""Success: a System V message queue or semaphore set can be created.
 
 Outcome: completed
 """

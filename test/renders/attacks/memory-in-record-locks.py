@@ -1,4 +1,4 @@
-"""Success: each lock of a part of a file takes kernel memory that no limit counts.
+"""Success: locks of byte ranges take kernel memory that no limit counts.
 
 Outcome: completed
 """
@@ -16,7 +16,7 @@ class Attack(Scene):
         one_byte = (ctypes.c_short * 16)(fcntl.F_WRLCK)
         one_byte[8] = 1
         fcntl.fcntl(first, OFD_SETLK, bytes(one_byte))
-        # Somebody else would be refused what is really locked.
+        # Another process could not lock a range that is really locked.
         if (child := os.fork()) == 0:
             try:
                 fcntl.lockf(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -26,6 +26,6 @@ class Attack(Scene):
             os._exit(0)
         if os.waitpid(child, 0)[1] != 0:
             raise Through("locks are taken")
-        # Locks of whole files take little, and do hold.
+        # Locks of whole files take little memory, and work.
         fcntl.flock(first, fcntl.LOCK_EX)
         refused(fcntl.flock, second, fcntl.LOCK_EX | fcntl.LOCK_NB)

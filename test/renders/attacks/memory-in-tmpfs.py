@@ -1,4 +1,4 @@
-"""Success: files in memory hold more than their folders may, or than the job's memory.
+"""Success: files in memory exceed the limit of their folders or of the job's memory.
 
 Outcome: completed, or failed: files were larger than the limit
 """

@@ -1,4 +1,4 @@
-"""Success: epoll or inotify hold kernel memory that no limit counts, of an allowance shared with the service.
+"""Success: epoll or inotify take kernel memory that no limit counts, from a quota shared with the service.
 
 Outcome: completed
 """

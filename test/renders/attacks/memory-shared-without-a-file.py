@@ -1,4 +1,4 @@
-"""Success: memory is held by a mapping whose pages no process shows.
+"""Success: memory is held by a mapping whose pages are attributed to no process.
 
 Outcome: completed
 """

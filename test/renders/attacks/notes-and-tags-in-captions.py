@@ -1,4 +1,4 @@
-"""Success: captions are published with what the renderer writes in none: notes, styles, settings or tags.
+"""Success: captions are published with notes, styles, settings or tags, which the renderer does not write.
 
 Outcome: failed: The captions aren't as the renderer writes them
 """

@@ -1,4 +1,4 @@
-"""Success: a device other than null and urandom is there, or can be made.
+"""Success: a device other than null and urandom exists or can be created.
 
 Outcome: completed
 """

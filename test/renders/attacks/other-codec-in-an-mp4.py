@@ -1,4 +1,4 @@
-"""Success: a decoder that no video of ours needs reads bytes of a scene.
+"""Success: a decoder that the service does not need reads data of a scene.
 
 Outcome: failed: The video's file isn't as the renderer writes it: see its box 'mp4v'
 """

@@ -1,4 +1,4 @@
-"""Success: pages that are far apart take many times their size in page tables, which are not counted.
+"""Success: pages that are far apart need many times their size in page tables, which are not counted.
 
 Outcome: failed: more memory than the limit
 """
@@ -18,5 +18,5 @@ class Attack(Scene):
                 break
         for number in range(1, 60_000):
             if libc.mmap(number * GIB, 4096, READ, PRIVATE_ANONYMOUS_FIXED, -1, 0) == number * GIB:
-                ctypes.string_at(number * GIB, 1)  # the page of zeros, which is everyone's
+                ctypes.string_at(number * GIB, 1)  # the shared zero page
         time.sleep(20)

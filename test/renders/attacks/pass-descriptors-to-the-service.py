@@ -1,4 +1,4 @@
-"""Success: a descriptor can be sent along the job's channel.
+"""Success: a descriptor can be sent over the job's channel.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: the next job draws what this one says.
+"""Success: a later job is affected by a patch of Manim.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: the next job imports what this one put there.
+"""Success: a later job imports a module that this one put there.
 
 Outcome: completed
 """

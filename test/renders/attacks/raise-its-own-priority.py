@@ -1,4 +1,4 @@
-"""Success: the job gets more of the processor or of the disk than it was given.
+"""Success: the job raises its CPU or disk priority.
 
 Outcome: completed
 """
@@ -17,10 +17,10 @@ class Attack(Scene):
             refused(os.sched_setscheduler, 0, policy, os.sched_param(int(policy != os.SCHED_OTHER)))
         refused(os.sched_setparam, 0, os.sched_param(0))
         refused(os.sched_setaffinity, 0, {0})
-        attributes = (48).to_bytes(4, "little") + bytes(44)  # size, and niceness 0 of the ordinary policy
+        attributes = (48).to_bytes(4, "little") + bytes(44)  # size; policy SCHED_OTHER, niceness 0
         failed(libc.syscall(SCHED_SETATTR, 0, attributes, 0), "sched_setattr")
         failed(libc.syscall(IOPRIO_SET, 1, 0, REAL_TIME), "ioprio_set")
-        # A session has a share of its own.
+        # A new session would get its own share of the CPU.
         session = os.getsid(0)
         os.setsid()
         for path in ("/proc/self/autogroup", f"/proc/{os.getpid()}/autogroup", "/proc/1/autogroup"):

@@ -1,4 +1,4 @@
-"""Success: a scene knows where on the machine the service, its data or its environment are.
+"""Success: a scene learns the host paths of the service, its data or its environment.
 
 Outcome: completed
 """
@@ -36,7 +36,7 @@ def texts():
 class Attack(Scene):
     def construct(self):
         if TARGETS["level"] != "full":
-            return  # elsewhere they aren't hidden
+            return  # the reduced level does not hide them
         for name, text in texts():
             for path in TARGETS["paths"]:
                 if path in text:

@@ -1,4 +1,4 @@
-"""Success: a folder of another job, or of the worker, is seen.
+"""Success: a folder of another job or of the worker is visible.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a scene knows which machine it is on.
+"""Success: a scene reads the host name.
 
 Outcome: completed
 """
@@ -9,7 +9,7 @@ import platform, socket
 class Attack(Scene):
     def construct(self):
         if TARGETS["level"] != "full":
-            return  # elsewhere it isn't hidden
+            return  # the reduced level does not hide it
         system = ctypes.create_string_buffer(6 * 65)
         libc.uname(system)
         domain = system.raw[5 * 65 :].rstrip(b"\0").decode()

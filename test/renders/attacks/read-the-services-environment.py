@@ -8,7 +8,7 @@ class Attack(Scene):
     def construct(self):
         try:
             processes = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
-        except PermissionError:  # all of the machine's are there, but not to be listed
+        except PermissionError:  # all processes are visible, but /proc cannot be listed
             processes = range(TARGETS["service"] - 1000, TARGETS["service"] + 1000)
         for process in (TARGETS["service"], *processes):
             if process != os.getpid():

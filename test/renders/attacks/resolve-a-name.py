@@ -1,4 +1,4 @@
-"""Success: a name server is asked.
+"""Success: a name server is queried.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a program that the job has brought along is executed.
+"""Success: a program that the job wrote is executed.
 
 Outcome: completed
 """
@@ -13,6 +13,6 @@ class Attack(Scene):
         refused(subprocess.run, ["./program"])
         try:
             shutil.copy("/bin/true", "/tmp/program")
-        except PermissionError:  # where /tmp isn't the job's own
+        except PermissionError:  # if /tmp is not private to the job
             return
         refused(subprocess.run, ["/tmp/program"])

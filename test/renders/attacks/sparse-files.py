@@ -1,4 +1,4 @@
-"""Success: a file is larger than the limit for one.
+"""Success: a file exceeds the file size limit.
 
 Outcome: completed, or failed: files were larger than the limit
 """

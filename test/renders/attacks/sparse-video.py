@@ -1,4 +1,4 @@
-"""Success: a file that says it is enormous is read or stored.
+"""Success: a sparse file of enormous size is read or stored.
 
 Outcome: failed: larger than the limit
 """

@@ -1,4 +1,4 @@
-"""Success: the service writes its thumbnail through a link of the job's.
+"""Success: the service writes its thumbnail through a link that the job created.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: TeX puts a file of the host into the picture.
+"""Success: TeX draws the content of a host file.
 
 Outcome: failed: LaTeX
 """

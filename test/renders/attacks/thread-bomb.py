@@ -1,4 +1,4 @@
-"""Success: more threads run than the limit says.
+"""Success: more threads run than the limit permits.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a file of another kind is published behind the video.
+"""Success: a file of another type is published after the end of the video.
 
 Outcome: failed: The video's file goes on behind the video
 """

@@ -1,4 +1,4 @@
-"""Success: system calls are made by the numbers of another architecture.
+"""Success: system calls of another architecture are made.
 
 Outcome: failed: SIGSYS
 """

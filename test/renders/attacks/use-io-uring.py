@@ -1,4 +1,4 @@
-"""Success: system calls are made around the filter.
+"""Success: system calls bypass the filter through io_uring.
 
 Outcome: completed
 """

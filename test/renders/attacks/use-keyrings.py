@@ -1,4 +1,4 @@
-"""Success: a key is left for later jobs, or one of others is read.
+"""Success: a key remains for later jobs, or a key of others is read.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a system call that exploits are made of is there.
+"""Success: a system call that exploits often use is available.
 
 Outcome: completed
 """

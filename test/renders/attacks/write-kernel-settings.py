@@ -1,4 +1,4 @@
-"""Success: a setting of the kernel's is writable.
+"""Success: a kernel setting is writable.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: a file outside of the job's folder and its own tmp can be made or changed.
+"""Success: a file outside of the job's folder and its own tmp can be created or changed.
 
 Outcome: completed
 """

@@ -1,4 +1,4 @@
-"""Success: more processes end unseen than the limit says.
+"""Success: more zombie processes remain than the limit permits.
 
 Outcome: failed: refused
 """

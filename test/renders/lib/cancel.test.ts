@@ -6,18 +6,18 @@ import { drawing, ENDLESS, enqueue, render, startService } from '../../fixtures/
 const service = await startService(t, { workers: 1 });
 const CANCELED = { status: 'failed', error: 'Canceled', creditsCost: 0, artifacts: [] };
 
-t.test('a running job that is canceled ends at once, and its processes soon', async (t) => {
+t.test('canceling a running job ends it immediately and its processes soon after', async (t) => {
   const { jobId } = await drawing(service, { code: ENDLESS });
   const [zygote] = zygotesBelow(process.pid);
   const scene = processesBelow(zygote?.pid ?? 0);
   t.ok(scene.length > 0, 'the scene runs');
   const job = await service.cancel(jobId);
   t.match(job, { ...CANCELED, attempts: 1 });
-  t.ok(job.durationMs, 'it has taken its time');
+  t.ok(job.durationMs, 'its duration is recorded');
   await ended(scene);
 });
 
-t.test('a queued job that is canceled never starts', async (t) => {
+t.test('a queued job that is canceled does not start', async (t) => {
   const running = await drawing(service, { code: ENDLESS });
   const { jobId } = await enqueue(service, {});
   t.match(await service.cancel(jobId), { ...CANCELED, attempts: 0, durationMs: 0 });
@@ -26,7 +26,7 @@ t.test('a queued job that is canceled never starts', async (t) => {
   t.match(await service.get(jobId), { ...CANCELED, attempts: 0 });
 });
 
-t.test('a job can be canceled at any moment of its start', async (t) => {
+t.test('a job can be canceled at any point of its start', async (t) => {
   for (let turns = 0; turns < 20; turns += 1) {
     const { jobId } = await enqueue(service, { code: ENDLESS });
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
@@ -41,12 +41,12 @@ t.test('a job can be canceled when it is announced as running', async (t) => {
   t.match(await render(service, { code: ENDLESS }), { ...CANCELED, attempts: 1 });
 });
 
-t.test('a job that is over is not changed by a cancel', async (t) => {
+t.test('canceling an ended job does not change it', async (t) => {
   const job = await render(service, { className: 'OneFrame' });
   t.same(await service.cancel(job.jobId), job);
 });
 
-t.test('a job is not there for an owner who is not its own', async (t) => {
+t.test('jobs of other owners are not found', async (t) => {
   const { jobId } = await drawing(service, { code: ENDLESS, owner: 'ada' });
   await t.rejects(service.cancel(jobId, { owner: 'bob' }), { code: 'not_found' });
   await t.rejects(service.get(jobId, { owner: 'bob' }), { code: 'not_found' });
@@ -54,7 +54,7 @@ t.test('a job is not there for an owner who is not its own', async (t) => {
   t.match(await service.cancel(jobId, { owner: 'ada' }), CANCELED);
 });
 
-t.test('a wait that is given up leaves the job alone', async (t) => {
+t.test('aborting a wait does not affect the job', async (t) => {
   const { jobId } = await drawing(service, { code: ENDLESS });
   await t.rejects(service.wait(jobId, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   t.match(await service.get(jobId), { status: 'running' });

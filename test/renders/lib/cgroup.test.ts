@@ -1,6 +1,6 @@
-// Runs where the kernel can limit renders: in a unit with Delegate=yes, as
+// Needs a kernel that can limit renders: run it in a unit with Delegate=yes, for example by
 // `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.test.ts`,
-// and in a virtual machine: `npm run test:cgroups`.
+// or in a virtual machine by `npm run test:cgroups`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
@@ -26,7 +26,7 @@ const sandbox = service.status().sandbox;
 const skip =
   sandbox?.limits.memory === 'kernel' ? false : `no control groups here: ${sandbox?.problems.cgroup}`;
 
-/** The groups of this service's jobs, wherever the service has made them. */
+/** The groups of this service's jobs, anywhere in the tree. */
 function groups(): string[] {
   return readdirSync(TREE, { recursive: true, encoding: 'utf8' })
     .filter((path) => basename(path).startsWith(`render-${process.pid}-`))
@@ -43,16 +43,16 @@ function numberIn(group: string, file: string, name = ''): number {
   );
 }
 
-/** The kernel shares the processor among groups here; elsewhere among sessions. */
-function sharesProcessor(group: string): boolean {
+/** Whether the kernel schedules CPU time by group. Otherwise it does by session. */
+function hasCpuWeight(group: string): boolean {
   return existsSync(join(group, 'cpu.weight'));
 }
 
-/** The group of what the landscape zygote forks. */
+/** The group of the landscape zygote's forks. */
 let renders = '';
 
-t.test('a job, and not its zygote, is in a group with its limits', { skip }, async (t) => {
-  t.equal(groups().length, 2, 'one for what the zygote forks, one for what the inspector does');
+t.test('a job, but not its zygote, is in a group with its limits', { skip }, async (t) => {
+  t.equal(groups().length, 2, 'one for forks of the zygote, one for those of the inspector');
   const { jobId } = await drawing(service, { code: ENDLESS });
   const busy = groups().filter((group) => processesIn(group).length > 0);
   t.equal(busy.length, 1);
@@ -63,14 +63,14 @@ t.test('a job, and not its zygote, is in a group with its limits', { skip }, asy
   const inside = processesIn(group);
   const jobs = zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid));
   t.same(inside.sort(), jobs.map(({ pid }) => pid).sort());
-  t.equal(inside.length, 3, 'the scene, its watch, the first of the namespace');
-  if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 11, 'of an owner not known yet');
+  t.equal(inside.length, 3, 'the scene, its watch and the first process of the namespace');
+  if (hasCpuWeight(group)) t.equal(numberIn(group, 'cpu.weight'), 11, 'the weight of an unknown owner');
   await cancelToTheEnd(service, jobId);
   t.same(processesIn(group), []);
   renders = group;
 });
 
-t.test('memory is limited for all processes together, by the kernel', { skip }, async (t) => {
+t.test('the kernel limits the memory of all processes together', { skip }, async (t) => {
   const group = renders;
   const before = numberIn(group, 'memory.events', 'oom_kill');
   const bombs = {
@@ -96,20 +96,20 @@ t.test('memory is limited for all processes together, by the kernel', { skip }, 
       name,
     );
   }
-  t.ok(numberIn(group, 'memory.events', 'oom_kill') > before, 'it was the kernel');
+  t.ok(numberIn(group, 'memory.events', 'oom_kill') > before, 'the kernel enforced the limit');
   t.ok(numberIn(group, 'memory.peak') <= LIMIT, `at most ${numberIn(group, 'memory.peak')} bytes were used`);
   t.match(await render(service, { owner: 'known' }), { status: 'completed', attempts: 1 });
-  if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 11);
+  if (hasCpuWeight(group)) t.equal(numberIn(group, 'cpu.weight'), 11);
   t.match(await render(service, { owner: 'known' }), { status: 'completed', attempts: 1 });
-  if (sharesProcessor(group)) t.equal(numberIn(group, 'cpu.weight'), 33);
+  if (hasCpuWeight(group)) t.equal(numberIn(group, 'cpu.weight'), 33);
 });
 
-t.test('memory that is only read together with the zygote does not count', { skip }, async (t) => {
+t.test('memory shared with the zygote and only read is not counted', { skip }, async (t) => {
   const code = afterOneFrame('for _ in range(6):', '    os.fork() or os._exit(time.sleep(0.5) or 0)');
   t.match(await render(service, { code }), { status: 'completed', error: null });
 });
 
-t.test('a scene finds no way to its group', { skip }, async (t) => {
+t.test('a scene cannot access its group', { skip }, async (t) => {
   const code = scene(
     'found = [path for path in ("/sys", "/sys/fs/cgroup") if os.path.exists(path)]',
     'for name in os.listdir("/proc/self/fd"):',
@@ -123,9 +123,9 @@ t.test('a scene finds no way to its group', { skip }, async (t) => {
 
 t.test('the groups are removed with the service', { skip }, async (t) => {
   t.match(await render(service, { aspectRatio: '9:16' }), { status: 'completed' });
-  t.equal(groups().length, 3, 'portrait has a zygote of its own');
+  t.equal(groups().length, 3, 'portrait has its own zygote');
   await service.stop();
   t.same(groups(), []);
   const again = await startService(t, { workers: 1, folder: t.testdir() });
-  t.equal(again.status().sandbox?.limits.memory, 'kernel', 'and it can start once more');
+  t.equal(again.status().sandbox?.limits.memory, 'kernel', 'the service can be started again');
 });

@@ -26,13 +26,13 @@ const service = await startService(t, {
 });
 const RAN_OUT = 'The credits ran out: the render cost more than the reserve and the balance cover.';
 
-/** What happened to an account after its grant, oldest first. */
+/** The entries of an account after its first grant, oldest first. */
 async function history(owner: string): Promise<string[]> {
   const entries = (await ledger.statement(owner)).toReversed();
   return entries.map(({ kind, amountCredits }) => `${kind} ${amountCredits}`).slice(1);
 }
 
-t.test('a render costs what it took, and the rest of the reserve comes back', async (t) => {
+t.test('a render is charged by its duration, and the rest of the reserve is returned', async (t) => {
   const owner = 'frugal';
   const running = await drawing(service, { owner, code: afterOneFrame('time.sleep(0.2)') });
   t.same(await service.balance(owner), { free: 900, paid: 0, total: 900 });
@@ -53,7 +53,7 @@ t.test('a render that costs more than its reserve is charged in full', async (t)
   t.same(await history(owner), ['reserve -100', `settle ${100 - creditsCost}`]);
 });
 
-t.test('a render of no time costs one credit', async (t) => {
+t.test('a very short render costs one credit', async (t) => {
   const owner = 'quick';
   const job = await render(service, { owner, className: 'OneFrame', quality: 'fourk', fps: 1 });
   t.match(job, { status: 'completed', creditsCost: Math.max(1, Math.ceil((job.durationMs ?? 0) / 1000)) });
@@ -83,7 +83,7 @@ t.test('a canceled job costs nothing', async (t) => {
   t.equal((await service.balance(owner)).total, 1000);
 });
 
-t.test('a render is stopped when it has cost all that there is', async (t) => {
+t.test('a render is stopped when its cost exceeds reserve and balance', async (t) => {
   const owner = 'endless';
   const job = await render(service, { owner, code: ENDLESS, quality: 'medium' });
   t.match(job, { status: 'failed', error: RAN_OUT, creditsCost: 0, attempts: 1 });
@@ -92,11 +92,9 @@ t.test('a render is stopped when it has cost all that there is', async (t) => {
   t.equal((await service.balance(owner)).total, 1000);
 });
 
-t.test('a finished render that cannot be paid fails, and its video is not kept', async (t) => {
+t.test('a finished render that cannot be paid fails, and its video is deleted', async (t) => {
   const owner = 'short';
-  // 1,000 credits are spent after 1.11 s; the running cost is looked at every second.
-  const code = afterOneFrame('time.sleep(1.15)');
-  // Nobody waits for the removal of what it may have left: three artifacts.
+  // The artifacts are deleted after the job has ended.
   const { assets } = dataFolder;
   const remove = assets.delete.bind(assets);
   const removal = Promise.withResolvers<void>();
@@ -107,14 +105,21 @@ t.test('a finished render that cannot be paid fails, and its video is not kept',
       if (removed.push(assetKey) === 3) removal.resolve();
     },
   });
-  const job = await render(service, { owner, code, quality: 'high', fps: 1 });
+  // 1,000 credits last 1.11 s, and the cost of a running render is checked every second: only one that takes between
+  // 1.11 s and 2 s can finish without being paid. On a busy machine it may take longer.
+  const code = afterOneFrame('time.sleep(1.15)');
+  const stoppedAtMs = 2000;
+  let job = await render(service, { owner, code, quality: 'high', fps: 1 });
+  for (let i = 0; i < 9 && (job.durationMs ?? 0) >= stoppedAtMs; i++)
+    job = await render(service, { owner, code, quality: 'high', fps: 1 });
   t.match(job, { status: 'failed', error: RAN_OUT, creditsCost: 0, artifacts: [] });
-  await removal.promise;
+  t.ok((job.durationMs ?? 0) < stoppedAtMs, `${job.durationMs} ms`);
+  if ((job.durationMs ?? 0) < stoppedAtMs) await removal.promise;
   t.notOk(existsSync(join(dataFolder.path, 'artifacts', job.jobId)));
   t.equal((await service.balance(owner)).total, 1000);
 });
 
-t.test('a job that the balance does not reserve for is not made', async (t) => {
+t.test('no job is created if the balance is below the reserve', async (t) => {
   const owner = 'poor';
   await t.rejects(enqueue(service, { owner, quality: 'twok' }), { code: 'insufficient_credits' });
   t.same(await service.list({ owner }), []);

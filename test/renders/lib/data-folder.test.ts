@@ -4,13 +4,13 @@ import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
 import { artifactPath, render, scene, startService } from '../../fixtures/renders.ts';
 
-t.test('a data folder may lie deeper than a socket’s name is long', async (t) => {
+t.test('the path of a data folder may be longer than that of a socket', async (t) => {
   const folder = join(t.testdir(), 'a-long-name-of-a-folder/'.repeat(8));
   const service = await startService(t, { folder, workers: 1 });
   t.match(await render(service, {}), { status: 'completed', error: null });
 });
 
-t.test('a data folder may have a name that no shell likes', async (t) => {
+t.test('the name of a data folder may contain shell metacharacters', async (t) => {
   const folder = join(t.testdir(), "ünï & 'quoted' $HOME\n-x");
   const service = await startService(t, { folder, workers: 1 });
   t.match(await render(service, {}), { status: 'completed', error: null });
@@ -19,14 +19,14 @@ t.test('a data folder may have a name that no shell likes', async (t) => {
   });
 });
 
-t.test('a data folder may lie below one that only its owner can enter', async (t) => {
+t.test('a data folder may be in a folder that only its owner can enter', async (t) => {
   const closed = join(t.testdir(), 'closed');
   await mkdir(closed, { mode: 0o700 });
   const service = await startService(t, { folder: join(closed, 'data'), workers: 1 });
   t.match(await render(service, {}), { status: 'completed', error: null });
 });
 
-t.test('a service that cannot start leaves nothing running and says what is missing', async (t) => {
+t.test('a service that cannot start leaves no processes and names what is missing', async (t) => {
   const folder = t.testdir();
   const service = new RenderService({ folder, renderer: { python: join(folder, 'no-python') } });
   await t.rejects(service.start(), { code: 'renderer_unavailable', message: /no-python.*SCENEPRESS_PYTHON/ });
@@ -36,7 +36,7 @@ t.test('a service that cannot start leaves nothing running and says what is miss
   t.same((await readdir(folder)).includes('work'), true);
 });
 
-t.test('a data folder may be named relative to where the program is', async (t) => {
+t.test('a data folder may be given by a relative path', async (t) => {
   const before = process.cwd();
   t.teardown(() => process.chdir(before));
   process.chdir(t.testdir());

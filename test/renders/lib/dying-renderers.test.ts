@@ -48,7 +48,7 @@ t.test('a job whose renderer is killed twice fails, and the scene is not blamed'
   t.equal(kills, 2);
 });
 
-t.test('a renderer that is killed between two jobs is replaced before it is missed', async (t) => {
+t.test('a renderer killed between two jobs is replaced before the next', async (t) => {
   await render(service, { className: 'OneFrame' });
   const before = zygotesAndScenes();
   killZygotes('SIGKILL');
@@ -57,7 +57,7 @@ t.test('a renderer that is killed between two jobs is replaced before it is miss
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
 });
 
-t.test('a renderer that hangs is replaced, and its job attempted again', async (t) => {
+t.test('a hanging renderer is replaced, and its job attempted again', async (t) => {
   const { jobId } = await drawing(service, { code: WITH_A_CHILD });
   const before = zygotesAndScenes();
   killZygotes('SIGSTOP');
@@ -73,7 +73,7 @@ t.test('a job can be canceled while its renderer hangs', async (t) => {
   await ended(before);
 });
 
-t.test('an inspector that is killed between two jobs is replaced before it is missed', async (t) => {
+t.test('an inspector killed between two jobs is replaced before the next', async (t) => {
   const before = inspectorsBelow(process.pid);
   t.not(before.length, 0);
   killInspectors();
@@ -92,20 +92,17 @@ t.test('a job whose inspector is killed is attempted again, and completed', asyn
   t.match(job, { status: 'completed', error: null }, `after ${job.attempts} attempts`);
 });
 
-t.test(
-  'a worker thread that crashes is replaced, and its job rendered, which counts no attempt',
-  async (t) => {
-    const { jobId } = await drawing(service, { code: WITH_A_CHILD });
-    const before = processesBelow(process.pid);
-    const crashed = threads.at(-1);
-    await crashed?.terminate();
-    t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
-    t.not(threads.at(-1), crashed, 'there is a new thread');
-    await ended(before);
-  },
-);
+t.test('a crashed worker thread is replaced, and its job rendered without counting an attempt', async (t) => {
+  const { jobId } = await drawing(service, { code: WITH_A_CHILD });
+  const before = processesBelow(process.pid);
+  const crashed = threads.at(-1);
+  await crashed?.terminate();
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
+  t.not(threads.at(-1), crashed, 'there is a new thread');
+  await ended(before);
+});
 
-t.test('the next jobs wait meanwhile and are completed', async (t) => {
+t.test('queued jobs wait for the new renderer and are completed', async (t) => {
   const first = await drawing(service, { code: WITH_A_CHILD });
   const others = await Promise.all([enqueue(service, {}), enqueue(service, { aspectRatio: '9:16' })]);
   killZygotes('SIGKILL');
@@ -113,7 +110,7 @@ t.test('the next jobs wait meanwhile and are completed', async (t) => {
   t.match(await service.get(first.jobId), { status: 'completed', attempts: 2 });
 });
 
-t.test('nothing is left of all the attempts when the service stops', async (t) => {
+t.test('a stop leaves no processes and no files of interrupted attempts', async (t) => {
   const completed = await service.list({ status: 'completed' });
   const before = processesBelow(process.pid);
   await service.stop();
@@ -122,7 +119,7 @@ t.test('nothing is left of all the attempts when the service stops', async (t) =
   t.equal((await readdir(join(folder, 'artifacts'))).length, completed.length, 'no other artifacts');
 });
 
-/** All renderer processes but those that look at what renders leave: these live on. */
+/** All renderer processes except inspectors, which are not affected. */
 function zygotesAndScenes(): Process[] {
   const inspectors = inspectorsBelow(process.pid).map(({ pid }) => pid);
   return processesBelow(process.pid).filter(({ pid }) => !inspectors.includes(pid));

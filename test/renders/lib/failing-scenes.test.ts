@@ -8,7 +8,7 @@ const FORGED_LINES = [
   "    line = json.dumps(report) + '\\n'",
 ];
 
-/** What is written, and what its author reads. A text must be all of the error. */
+/** Scenes and their errors. A string must be the whole error. */
 const FAILING: { what: string; code?: string; className?: string; fps?: number; error: string | RegExp }[] = [
   {
     what: 'source that is not Python',
@@ -16,12 +16,12 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     error: `SyntaxError: '(' was never closed\nline ${BODY_LINE}: self.play(`,
   },
   {
-    what: 'a class that is missing',
+    what: 'a missing class',
     className: 'Other',
     error: "The code has no class 'Other'. Scenes in the code: Main.",
   },
   {
-    what: 'a class that is no scene',
+    what: 'a class that is not a scene',
     code: `${scene('pass')}class Other:\n    pass\n`,
     className: 'Other',
     error:
@@ -29,7 +29,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
       'Scenes in the code: Main.',
   },
   {
-    what: 'a name that is no class',
+    what: 'a name that is not a class',
     code: `${scene('pass')}Other = 3\n`,
     className: 'Other',
     error: "'Other' is not a class. Scenes in the code: Main.",
@@ -52,17 +52,17 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     error: `TypeError: Unexpected argument Circle passed to Scene.play().\nline ${BODY_LINE}: self.play(Circle())`,
   },
   {
-    what: 'an exception that has a text of many lines and control characters',
+    what: 'an exception whose message has several lines and control characters',
     code: scene("raise ValueError('one\\n\\x1b[31mtwo\\u2028\\0three')"),
     error: `ValueError: one\n [31mtwo  three\nline ${BODY_LINE}: raise ValueError('one\\n\\x1b[31mtwo\\u2028\\0three')`,
   },
   {
-    what: 'an exception that names the places of the machine',
+    what: 'an exception whose message contains paths of the machine',
     code: scene('raise ValueError(sys.executable + sys.prefix + __file__ + os.__file__ + repr(sys.path))'),
     error: /^ValueError: [^\n]*\nline 6: raise ValueError\(sys\.executable/,
   },
   {
-    what: 'a library that is not there',
+    what: 'a missing library',
     code: scene('import nothing_like_this'),
     error:
       /^ModuleNotFoundError: No module named 'nothing_like_this'\. .*\nline 6: import nothing_like_this$/,
@@ -87,7 +87,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
       `36000 frames.\nline ${BODY_LINE}: self.wait(1e9)`,
   },
   {
-    what: 'functions that call each other without end',
+    what: 'infinite recursion',
     code: scene('def again():', '    again()', 'again()'),
     error: /^RecursionError: .*\nline [67]: /,
   },
@@ -126,7 +126,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     error: /^The scene's process was ended by SIGKILL before the render was finished\.|^PermissionError: /,
   },
   {
-    what: 'a signal to every process that there is',
+    what: 'a signal to every process',
     code: scene('os.kill(-1, 9)', 'raise ValueError("nobody else was there")'),
     error: /^ProcessLookupError: |^ValueError: nobody else|^The scene's process was ended by SIGKILL/,
   },
@@ -170,7 +170,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     error: 'One second at 1000000 frames per second is more than the 36000 frames that a video may have.',
   },
   {
-    what: 'more frames per second than there are numbers for',
+    what: 'an enormous number of frames per second',
     fps: 1e308,
     error: /^One second at \d+ frames per second is more than the 36000 frames that a video may have\.$/,
   },
@@ -185,19 +185,19 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     error: `line ${BODY_LINE}: the code contains half of a character (a lone surrogate).`,
   },
   {
-    what: 'processes without end',
+    what: 'endless forks',
     code: scene('while True:', '    os.fork()'),
     error: /^BlockingIOError: .*\nline 7: os\.fork\(\)$/,
   },
   {
-    what: 'a file without end',
+    what: 'an endless file',
     code: scene("with open('large', 'wb') as file:", '    while True:', '        file.write(bytes(2 ** 20))'),
     error: `A file grew beyond the limit for files.\nline ${BODY_LINE + 2}: file.write(bytes(2 ** 20))`,
   },
 ];
 
 const checkout = join(import.meta.dirname, '../../..');
-const OF_THE_MACHINE = ['Traceback', 'site-packages', 'scene_renderer', '.venv', '/usr', '/tmp', checkout];
+const PATHS = ['Traceback', 'site-packages', 'scene_renderer', '.venv', '/usr', '/tmp', checkout];
 
 const service = await startService(t, {
   workers: 1,
@@ -205,12 +205,12 @@ const service = await startService(t, {
 });
 
 for (const { what, code = scene('pass'), className = 'Main', fps, error } of FAILING) {
-  t.test(`a scene with ${what} fails with words for its author`, async (t) => {
+  t.test(`a scene with ${what} fails with an error for its author`, async (t) => {
     const job = await render(service, { code, className, ...(fps && { fps }) });
     t.match(job, { status: 'failed', attempts: 1, creditsCost: 0, artifacts: [] });
     if (typeof error === 'string') t.equal(job.error, error);
     else t.match(job.error, error);
-    for (const secret of OF_THE_MACHINE) t.notOk(job.error?.includes(secret), `nothing of ${secret}`);
+    for (const path of PATHS) t.notOk(job.error?.includes(path), `the error does not contain ${path}`);
     t.match(await render(service, { className: 'OneFrame' }), {
       status: 'completed',
       error: null,

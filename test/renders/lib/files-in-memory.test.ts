@@ -1,4 +1,4 @@
-// Where scenes have namespaces, what they write takes no room on the service's disk.
+// With namespaces, files of scenes are in memory and take no space on the service's disk.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { smallDisk } from '../../fixtures/small-disk.ts';
 const folder = smallDisk(t, 24);
 const skip = folder === undefined && 'only root mounts a small disk';
 
-t.test('a scene that writes more than there is room for affects no other', { skip }, async (t) => {
+t.test('a scene that writes more than the disk has free does not affect others', { skip }, async (t) => {
   const service = await startService(t, { folder: folder as string, workers: 1 });
   if (service.status().sandbox?.limits.disk !== 'kernel') {
     t.pass('there are no namespaces here');

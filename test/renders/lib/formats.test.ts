@@ -42,7 +42,7 @@ t.test('a scene that plays nothing becomes a video of one second', async (t) => 
   t.match(video, { widthPx: 1280, heightPx: 720, fps: 30, frames: 30, seconds: 1 });
 });
 
-t.test("the video's index comes before its pictures", async (t) => {
+t.test('the video’s index precedes its media data', async (t) => {
   const job = await render(service, {});
   const { boxes } = await inspectVideo(await artifactPath(service, job, 'video.mp4'));
   t.ok(boxes.includes('moov') && boxes.includes('mdat'), boxes.join(' '));

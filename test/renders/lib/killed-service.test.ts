@@ -12,12 +12,12 @@ const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pi
 t.teardown(() => child.kill('SIGKILL'));
 await once(child.stdout, 'data');
 
-t.test('a second service is refused the folder', async (t) => {
+t.test('a second service cannot use the folder', async (t) => {
   const second = new RenderService({ folder });
   await t.rejects(second.start(), { code: 'storage_locked', message: new RegExp(`\\b${child.pid}\\b`) });
 });
 
-t.test('nothing survives the SIGKILL of a service that renders', async () => {
+t.test('no process survives the SIGKILL of a rendering service', async () => {
   const below = processesBelow(child.pid ?? 0);
   t.ok(below.length >= 6, 'two zygotes, two scenes and their children');
   child.kill('SIGKILL');
@@ -25,26 +25,23 @@ t.test('nothing survives the SIGKILL of a service that renders', async () => {
   await ended(below);
 });
 
-t.test(
-  'the next start completes what was running and what was queued, and leaves nothing over',
-  async (t) => {
-    const service = new RenderService({ folder, workers: 2 });
-    t.teardown(() => service.stop());
-    await service.start();
-    const jobs = await service.list();
-    t.equal(jobs.length, 3);
-    const attempts: Record<string, number> = {};
-    const places: string[] = [];
-    for (const { jobId } of jobs) {
-      const job = await service.wait(jobId);
-      t.match(job, { status: 'completed', error: null });
-      attempts[job.owner] = job.attempts;
-      places.push(String(job.artifacts[0]?.assetKey.split('/')[0]));
-    }
-    t.same(attempts, { ada: 1, bob: 1, eve: 1 }, 'a kill of the service counts for no job');
-    const workers = (await readdir(join(folder, 'work'))).filter((name) => /^w\d+$/.test(name));
-    t.ok(workers.length > 0);
-    for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), ['cache'], worker);
-    t.same((await readdir(join(folder, 'artifacts'))).toSorted(), places.toSorted());
-  },
-);
+t.test('the next start completes running and queued jobs and leaves no other files', async (t) => {
+  const service = new RenderService({ folder, workers: 2 });
+  t.teardown(() => service.stop());
+  await service.start();
+  const jobs = await service.list();
+  t.equal(jobs.length, 3);
+  const attempts: Record<string, number> = {};
+  const places: string[] = [];
+  for (const { jobId } of jobs) {
+    const job = await service.wait(jobId);
+    t.match(job, { status: 'completed', error: null });
+    attempts[job.owner] = job.attempts;
+    places.push(String(job.artifacts[0]?.assetKey.split('/')[0]));
+  }
+  t.same(attempts, { ada: 1, bob: 1, eve: 1 }, 'a kill of the service is not counted as an attempt');
+  const workers = (await readdir(join(folder, 'work'))).filter((name) => /^w\d+$/.test(name));
+  t.ok(workers.length > 0);
+  for (const worker of workers) t.same(await readdir(join(folder, 'work', worker)), ['cache'], worker);
+  t.same((await readdir(join(folder, 'artifacts'))).toSorted(), places.toSorted());
+});

@@ -1,4 +1,4 @@
-// What killed services leave in the work folder is no reason not to start.
+// Files that killed services left in the work folder must not prevent a start.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const LEFT = [
   "for _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)",
 ].join('\n');
 
-t.test('a service starts whatever was left, and removes it meanwhile', async (t) => {
+t.test('a service starts with any leftovers and removes them', async (t) => {
   const folder = t.testdir();
   for (const left of ['work/w0/1', 'work.old-1/w0/1']) {
     mkdirSync(join(folder, left), { recursive: true });

@@ -8,7 +8,7 @@ const service = await startService(t, {
   limits: { timeoutMs: 8000, memoryBytes: 600 * MIB, frames: 40, outputBytes: MIB / 4 },
 });
 
-t.test('a render that takes too long is ended with all that it has started', async (t) => {
+t.test('a render over the time limit is ended with all its processes', async (t) => {
   const code = scene("subprocess.Popen(['sleep', '1234567.1'])", 'while True:', '    pass');
   const job = await render(service, { code });
   t.match(job, { status: 'failed', error: 'The render took longer than the limit of 8 seconds.' });
@@ -16,7 +16,7 @@ t.test('a render that takes too long is ended with all that it has started', asy
   t.same(processesNamed('sleep 1234567.1'), []);
 });
 
-t.test('the memory of all processes of a scene together is limited', async (t) => {
+t.test('the memory limit applies to all processes of a scene together', async (t) => {
   const code = scene(
     'for _ in range(4):',
     '    if os.fork() == 0:',
@@ -32,7 +32,7 @@ t.test('the memory of all processes of a scene together is limited', async (t) =
   );
 });
 
-t.test('memory that a scene only reads together with its zygote is not counted against it', async (t) => {
+t.test('memory shared with the zygote and only read is not counted', async (t) => {
   const code = afterOneFrame(
     'for _ in range(8):',
     '    os.fork() or os._exit(time.sleep(1) or 0)',
@@ -41,7 +41,7 @@ t.test('memory that a scene only reads together with its zygote is not counted a
   t.match(await render(service, { code }), { status: 'completed', error: null });
 });
 
-t.test('a video of too many frames ends its render', async (t) => {
+t.test('a render over the frame limit is ended', async (t) => {
   const code = scene('for _ in range(100):', '    self.play(Create(Square()))');
   const job = await render(service, { code });
   t.match(job, {
@@ -50,7 +50,7 @@ t.test('a video of too many frames ends its render', async (t) => {
   });
 });
 
-t.test('a video that is too large ends its render', async (t) => {
+t.test('a render over the size limit is ended', async (t) => {
   const code = scene(
     'for _ in range(30):',
     '    self.clear()',
@@ -62,6 +62,6 @@ t.test('a video that is too large ends its render', async (t) => {
   t.match(job, { status: 'failed', error: /^The video is larger than the limit of / });
 });
 
-t.test('a good scene is rendered after all of them', async (t) => {
+t.test('the next scene is rendered', async (t) => {
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
 });

@@ -4,10 +4,10 @@ import { render, startService } from '../../fixtures/renders.ts';
 
 const WORKERS = 6;
 
-t.test('workers that start at once, and try their sandboxes, are not in each other’s way', async (t) => {
+t.test('workers that start and test their sandboxes concurrently do not interfere', async (t) => {
   const problems: object[] = [];
   const note = (details: object, message: string) => {
-    // That a sandbox is a reduced one is said of each.
+    // A reduced sandbox is reported by each worker.
     if (!('sandbox' in details)) problems.push({ ...details, message });
   };
   const nothing = () => {};

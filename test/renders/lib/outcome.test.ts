@@ -6,7 +6,7 @@ import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
 const service = await startService(t);
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-t.test('a completed job says what it was, how long it took and what it left', async (t) => {
+t.test('a completed job has its request, times and artifacts', async (t) => {
   const before = Date.now();
   const job = await render(service, { owner: 'ada' });
   const { durationMs, createdAt, startedAt, completedAt, artifacts, ...rest } = job;
@@ -37,10 +37,10 @@ t.test('a completed job says what it was, how long it took and what it left', as
   );
   for (const { name, sizeBytes } of artifacts)
     t.equal((await stat(await artifactPath(service, job, name))).size, sizeBytes, name);
-  t.same(await service.get(job.jobId), job, 'reading it again gives the same');
+  t.same(await service.get(job.jobId), job, 'get returns the same job');
 });
 
-t.test('a render takes the quality medium when none is asked for', async (t) => {
+t.test('the default quality is medium', async (t) => {
   const { jobId } = await service.enqueue({ owner: 'ada', className: 'OneFrame', code: SCENES });
   t.match(await service.wait(jobId), { status: 'completed', quality: 'medium', fps: 30 });
 });
@@ -53,7 +53,7 @@ t.test('the thumbnail is a JPEG of the most interesting moment', async (t) => {
   t.ok(darkest < 20 && lightest > 200, `from ${darkest} to ${lightest}`);
 });
 
-t.test('captions come as WebVTT, at their times and with nothing in them that is markup', async (t) => {
+t.test('captions are WebVTT with their times and escaped markup', async (t) => {
   const job = await render(service, { className: 'Captioned' });
   t.match(job, { status: 'completed', error: null });
   t.equal(
@@ -70,12 +70,12 @@ of radius --&gt; 1
   );
 });
 
-t.test('a scene without captions leaves none', async (t) => {
+t.test('a scene without captions has no captions artifact', async (t) => {
   const job = await render(service, {});
   await t.rejects(service.openArtifact(job.jobId, 'captions.vtt'), { code: 'not_found' });
 });
 
-t.test("a sound that the scene writes itself becomes the video's audio", async (t) => {
+t.test("a sound file written by the scene becomes the video's audio", async (t) => {
   const job = await render(service, { className: 'Sounding' });
   t.match(job, { status: 'completed', error: null });
   const { audio, frames } = await inspectVideo(await artifactPath(service, job, 'video.mp4'));
@@ -84,7 +84,7 @@ t.test("a sound that the scene writes itself becomes the video's audio", async (
   t.ok(audio && Math.abs(audio.seconds - 1) < 0.1, `${audio?.seconds} s`);
 });
 
-t.test('an artifact is read in parts', async (t) => {
+t.test('a range of an artifact can be read', async (t) => {
   const job = await render(service, {});
   const whole = await readFile(await artifactPath(service, job, 'video.mp4'));
   const { stream, sizeBytes } = await service.openArtifact(job.jobId, 'video.mp4', { start: 4, end: 7 });
@@ -92,34 +92,31 @@ t.test('an artifact is read in parts', async (t) => {
   t.equal(sizeBytes, whole.length);
 });
 
-t.test('a portrait job and a landscape job of one scene differ in nothing but their form', async (t) => {
+t.test('a scene renders in portrait and in landscape', async (t) => {
   const [wide, tall] = [await render(service, {}), await render(service, { aspectRatio: '9:16' })];
   t.match(wide, { status: 'completed', attempts: 1 });
   t.match(tall, { status: 'completed', attempts: 1, fps: wide.fps });
 });
 
-t.test(
-  'what a scene leaves in its folder, its modules and its environment is gone for the next',
-  async (t) => {
-    const leave = scene(
-      "open('left.txt', 'w').write('x')",
-      "open(os.path.join(os.environ['TMPDIR'], 'left.txt'), 'w').write('x')",
-      "open('/tmp/left.txt', 'w').write('x') if os.access('/tmp', os.W_OK) else None",
-      "os.environ['LEFT'] = 'x'",
-      "sys.modules['left'] = sys",
-      'config.background_color = RED',
-    );
-    const look = scene(
-      "assert not os.path.exists('left.txt')",
-      "assert not os.path.exists(os.path.join(os.environ['TMPDIR'], 'left.txt'))",
-      "assert 'LEFT' not in os.environ",
-      "assert 'left' not in sys.modules",
-      'assert config.background_color == BLACK',
-    );
-    t.match(await render(service, { code: leave }), { status: 'completed', error: null });
-    t.match(await render(service, { code: look }), { status: 'completed', error: null });
-  },
-);
+t.test('files, modules and environment variables of a scene are not visible to the next', async (t) => {
+  const leave = scene(
+    "open('left.txt', 'w').write('x')",
+    "open(os.path.join(os.environ['TMPDIR'], 'left.txt'), 'w').write('x')",
+    "open('/tmp/left.txt', 'w').write('x') if os.access('/tmp', os.W_OK) else None",
+    "os.environ['LEFT'] = 'x'",
+    "sys.modules['left'] = sys",
+    'config.background_color = RED',
+  );
+  const look = scene(
+    "assert not os.path.exists('left.txt')",
+    "assert not os.path.exists(os.path.join(os.environ['TMPDIR'], 'left.txt'))",
+    "assert 'LEFT' not in os.environ",
+    "assert 'left' not in sys.modules",
+    'assert config.background_color == BLACK',
+  );
+  t.match(await render(service, { code: leave }), { status: 'completed', error: null });
+  t.match(await render(service, { code: look }), { status: 'completed', error: null });
+});
 
 t.test('two renders of one scene draw different random numbers', async (t) => {
   const code = scene(
@@ -145,14 +142,14 @@ for (const json of [
   '{"a": 1, "a": 2, "__proto__": {"x": null}}',
   '['.repeat(5000) + ']'.repeat(5000),
 ]) {
-  t.test(`metadata as JSON text comes back as it was: ${json.slice(0, 40)}`, async (t) => {
+  t.test(`metadata given as JSON text is returned unchanged: ${json.slice(0, 40)}`, async (t) => {
     const job = await render(service, { className: 'Still', fps: 1, metadataJson: json });
     t.equal(job.metadataJson, json);
     t.equal((await service.get(job.jobId)).metadataJson, json);
   });
 }
 
-t.test('metadata given as a value comes back as its JSON', async (t) => {
+t.test('metadata given as a value is returned as JSON', async (t) => {
   const metadata = { project: 7, tags: ['a', null], nested: { yes: true } };
   const job = await render(service, { className: 'Still', fps: 1, metadata });
   t.equal(job.metadataJson, JSON.stringify(metadata));

@@ -10,11 +10,11 @@ const checkout = join(import.meta.dirname, '../../..');
 const folder = t.testdir();
 const program = join(checkout, 'test/fixtures/ten-lines.mjs');
 
-/** Runs a program without the modules that tap has every Node process load. */
+/** Runs a program without the modules that tap loads into every Node process. */
 const runClean = (command: string[], cwd: string, env: NodeJS.ProcessEnv = {}) =>
   run('env', ['-u', 'NODE_OPTIONS', ...command], { cwd, env: { ...process.env, ...env }, timeout: 60_000 });
 
-t.test('a program of ten lines renders a scene with the package that npm would publish', async (t) => {
+t.test('a short program renders a scene with the package as published', async (t) => {
   const app = join(folder, 'app');
   const installed = join(app, 'node_modules/scenepress');
   await mkdir(installed, { recursive: true });
@@ -24,7 +24,7 @@ t.test('a program of ten lines renders a scene with the package that npm would p
   await symlink(join(checkout, 'node_modules'), join(installed, 'node_modules'));
   await copyFile(program, join(app, 'program.mjs'));
 
-  // Python comes from the environment that the set-up made in the checkout.
+  // Uses the checkout's Python environment.
   const { stdout, stderr } = await runClean([process.execPath, 'program.mjs'], app, {
     SCENEPRESS_PYTHON: join(checkout, '.venv/bin/python'),
   });

@@ -16,28 +16,25 @@ function scenesAndZygotes(): { zygote: number; scene: number } {
   return { zygote, scene: processesBelow(zygote).at(-1)?.pid ?? 0 };
 }
 
-t.test(
-  'the service goes before the renderer, which goes before the scene that it may have to end',
-  async (t) => {
-    const service = await startService(t, { workers: 1 });
-    t.match(await render(service, {}), { status: 'completed' });
-    const { jobId } = await drawing(service, { code: ENDLESS });
-    const { zygote, scene } = scenesAndZygotes();
-    const ours = getPriority(process.pid);
-    t.equal(getPriority(zygote), ours);
-    t.equal(getPriority(scene), Math.min(LOWEST, ours + 5));
-    for (const pid of hasSessions ? [zygote, scene] : []) {
-      t.equal(sessionNiceness(pid), 5, 'its session waits for others');
-    }
-    const scoreOf = (pid = 0) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
-    t.equal(scoreOf(scene), 1000, 'out of memory, the kernel ends the scene first');
-    t.ok(scoreOf(zygote) < 1000);
-    t.ok(scoreOf(process.pid) < scoreOf(zygote), 'and the service last');
-    await cancelToTheEnd(service, jobId);
-  },
-);
+t.test('the service has priority over the renderer, and the renderer over scenes', async (t) => {
+  const service = await startService(t, { workers: 1 });
+  t.match(await render(service, {}), { status: 'completed' });
+  const { jobId } = await drawing(service, { code: ENDLESS });
+  const { zygote, scene } = scenesAndZygotes();
+  const ours = getPriority(process.pid);
+  t.equal(getPriority(zygote), ours);
+  t.equal(getPriority(scene), Math.min(LOWEST, ours + 5));
+  for (const pid of hasSessions ? [zygote, scene] : []) {
+    t.equal(sessionNiceness(pid), 5, 'its session has a lower priority');
+  }
+  const scoreOf = (pid = 0) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+  t.equal(scoreOf(scene), 1000, 'the OOM killer ends the scene first');
+  t.ok(scoreOf(zygote) < 1000);
+  t.ok(scoreOf(process.pid) < scoreOf(zygote), 'and the service last');
+  await cancelToTheEnd(service, jobId);
+});
 
-t.test('a render of an owner of whom nothing completed lately is in the background', async (t) => {
+t.test('renders of an owner without recent completed jobs have a lower priority', async (t) => {
   const service = await startService(t, { workers: 1 });
   const stranger = { owner: 'stranger', code: ENDLESS };
   const known = { owner: 'known', code: ENDLESS };

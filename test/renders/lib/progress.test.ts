@@ -12,7 +12,7 @@ const SLOW = scene(
   'self.play(square.animate.shift(RIGHT))',
 );
 
-t.test('a job is announced with each status that it comes to', async (t) => {
+t.test('a job event is emitted for each status', async (t) => {
   const seen: Job[] = [];
   const note = (job: Job) => seen.push(job);
   service.on('job', note);
@@ -29,7 +29,7 @@ t.test('a job is announced with each status that it comes to', async (t) => {
   t.same(seen.at(-1), job);
 });
 
-t.test('progress tells the stage and how much of the video there is, and never goes back', async (t) => {
+t.test('progress reports stage, frames and seconds, and never decreases', async (t) => {
   const seen: { jobId: string; stage: string; frames: number; seconds: number }[] = [];
   service.on('progress', (jobId, progress) => seen.push({ jobId, ...progress }));
   const { jobId } = await render(service, { code: SLOW });
@@ -46,7 +46,7 @@ t.test('progress tells the stage and how much of the video there is, and never g
   t.match(seen.at(-1), { frames: 15, seconds: 1 });
 });
 
-t.test('progress can be asked for while a job is rendered, and then no more', async (t) => {
+t.test('progress() returns a value only while a job is rendered', async (t) => {
   const { jobId } = await enqueue(service, { code: SLOW });
   t.equal(service.progress(jobId), undefined);
   const asked = new Promise((resolve) => {
@@ -60,7 +60,7 @@ t.test('progress can be asked for while a job is rendered, and then no more', as
   t.equal(service.progress(jobId), undefined);
 });
 
-t.test('previews are small JPEGs, now and then', async (t) => {
+t.test('previews are small JPEGs at the configured interval', async (t) => {
   const previews: { jobId: string; jpeg: Buffer }[] = [];
   service.on('preview', (jobId, jpeg) => previews.push({ jobId, jpeg }));
   const job = await render(service, { code: SLOW });
@@ -72,5 +72,5 @@ t.test('previews are small JPEGs, now and then', async (t) => {
   await writeFile(path, previews.at(-1)?.jpeg ?? '');
   const { codec, widthPx, lightest } = await inspectPicture(path);
   t.match({ codec, widthPx }, { codec: 'mjpeg', widthPx: 320 });
-  t.ok(lightest > 200, 'the square is in it');
+  t.ok(lightest > 200, 'the square is visible');
 });

@@ -8,13 +8,14 @@ import { zygotesBelow } from '../../fixtures/processes.ts';
 import { afterOneFrame, drawing, enqueue, render, startService } from '../../fixtures/renders.ts';
 
 const MINUTE_MS = 60_000;
-/** Longer than it takes the service to look again. */
-const A_LOOK_MS = 1_500;
+/** Longer than the interval at which the service checks the renderer. */
+const CHECK_MS = 1_500;
+const STEP_MS = 20;
 
 const clock = new FakeClock('2026-11-21T09:00:00Z');
 const service = await startService(t, { workers: 1, clock });
 
-/** From now on, what the zygote forks can't write a byte. It goes on answering as if nothing had happened. */
+/** Prevents forks of the zygote from writing files. The zygote itself still responds. */
 function breakZygote(): void {
   const [zygote] = zygotesBelow(process.pid);
   if (!zygote) throw new Error('there is no zygote');
@@ -28,41 +29,53 @@ function replaceZygote(): void {
   for (const { pid } of zygotesBelow(process.pid)) process.kill(pid, 'SIGKILL');
 }
 
-async function until(ready: boolean, service: RenderService): Promise<void> {
-  while (service.status().ready !== ready) await delay(20);
+/** Passes time without a look in between, during which files could not be examined. */
+function skip(ms: number): void {
+  clock.postpone(ms);
+  clock.advance(ms);
 }
 
-t.test('a video that came out is proof for ten minutes', async (t) => {
-  clock.advance(9 * MINUTE_MS);
+/** The service's time goes on as ours does. */
+async function pass(): Promise<void> {
+  clock.advance(STEP_MS);
+  await delay(STEP_MS);
+}
+
+async function until(ready: boolean, service: RenderService): Promise<void> {
+  while (service.status().ready !== ready) await pass();
+}
+
+t.test('a completed render counts as proof of readiness for ten minutes', async (t) => {
+  skip(9 * MINUTE_MS);
   t.match(await render(service, { className: 'OneFrame' }), { status: 'completed' });
   breakZygote();
-  clock.advance(9 * MINUTE_MS);
-  await delay(A_LOOK_MS);
+  skip(9 * MINUTE_MS);
+  await delay(CHECK_MS);
   t.same(service.status().problems, []);
 });
 
-t.test('a renderer that no longer renders is noticed when it idles', async (t) => {
-  clock.advance(MINUTE_MS);
+t.test('a renderer that no longer renders is detected while idle', async (t) => {
+  skip(MINUTE_MS);
   await until(false, service);
   const { problems, warmWorkers } = service.status();
   t.match(problems, [{ part: 'renderer', message: /could not be rendered.*log.*doctor/s }]);
-  t.notMatch(problems[0]?.message, /\/|py/, 'nothing of the machine is told');
-  t.equal(warmWorkers, 1, 'the process itself seems well');
+  t.notMatch(problems[0]?.message, /\/|py/, 'the message contains no details of the machine');
+  t.equal(warmWorkers, 1, 'the process itself is running');
 });
 
-t.test('it is tried again, and ready again when it renders; meanwhile jobs wait', async (t) => {
+t.test('the probe is repeated, and jobs wait until it renders', async (t) => {
   const waiting = await enqueue(service, { className: 'OneFrame' });
-  clock.advance(10_000);
-  await delay(A_LOOK_MS);
+  skip(10_000);
+  await delay(CHECK_MS);
   t.match(service.status(), { ready: false, queued: 1, running: 0 });
   replaceZygote();
-  clock.advance(MINUTE_MS);
+  skip(MINUTE_MS);
   await until(true, service);
   t.match(await service.wait(waiting.jobId), { status: 'completed', attempts: 1 });
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
 });
 
-t.test('a renderer process that dies is replaced without the service ever being unready', async (t) => {
+t.test('a dead renderer process is replaced while the service stays ready', async (t) => {
   const before = service.status();
   replaceZygote();
   while (service.status().rendererDeaths === before.rendererDeaths) await delay(5);
@@ -74,22 +87,19 @@ t.test('a renderer process that dies is replaced without the service ever being 
   t.equal(unready, 0);
 });
 
-t.test(
-  'workers that are busy for hours don’t make the service unready, nor wait for a sign of life',
-  async (t) => {
-    const { jobId } = await drawing(service, { code: afterOneFrame('time.sleep(3)') });
-    clock.advance(5 * 60 * MINUTE_MS);
-    let unready = 0;
-    const sample = setInterval(() => {
-      if (!service.status().ready) unready += 1;
-    }, 20);
-    t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
-    clearInterval(sample);
-    t.equal(unready, 0);
-  },
-);
+t.test('workers that are busy for hours do not make the service unready', async (t) => {
+  const { jobId } = await drawing(service, { code: afterOneFrame('time.sleep(3)') });
+  skip(5 * 60 * MINUTE_MS);
+  let unready = 0;
+  const sample = setInterval(() => {
+    if (!service.status().ready) unready += 1;
+  }, 20);
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+  clearInterval(sample);
+  t.equal(unready, 0);
+});
 
-t.test('a service that drains isn’t ready, and shows its jobs until it is stopped', async (t) => {
+t.test('a draining service is not ready, and its jobs can be read until it is stopped', async (t) => {
   const { jobId } = await drawing(service, { code: afterOneFrame('time.sleep(1)') });
   const drained = service.drain({ graceMs: 60_000 });
   t.match(service.status(), { ready: false, problems: [{ part: 'service', message: /stopping/ }] });

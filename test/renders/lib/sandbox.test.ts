@@ -45,7 +45,7 @@ print(through, sorted(os.listdir('/dev')), os.getpid())
   t.equal(stdout, "[] ['null', 'shm', 'urandom'] 1\n", stderr);
 });
 
-t.test('the status names the level, the layers and nothing that is missing', async (t) => {
+t.test('the status has the level, the layers and no problems', async (t) => {
   const service = await startService(t, { workers: 1 });
   const { level, layers, limits, problems: { cgroup, ...problems } = {} } = service.status().sandbox ?? {};
   t.same(
@@ -56,7 +56,11 @@ t.test('the status names the level, the layers and nothing that is missing', asy
       problems: {},
     },
   );
-  t.equal(limits?.memory === 'watch', typeof cgroup === 'string', 'a watch, or else the kernel');
+  t.equal(
+    limits?.memory === 'watch',
+    typeof cgroup === 'string',
+    'memory is limited by a watch or by the kernel',
+  );
   t.match(limits, { processes: 'kernel', disk: 'kernel' });
   await service.stop();
   t.equal(service.status().sandbox, null);
@@ -64,7 +68,7 @@ t.test('the status names the level, the layers and nothing that is missing', asy
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : 'only root renders as other users' };
 t.test(
-  'as root and without bubblewrap, renders find their way through the data folder',
+  'as root without bubblewrap, renders can enter the data folder but read only what they need',
   asRoot,
   async (t) => {
     const folder = join(t.testdir(), 'data');
@@ -87,10 +91,11 @@ t.test(
     t.match(await render(service, { code }), { status: 'completed', error: null });
     for (const { name, parentPath } of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       const path = relative(folder, join(parentPath, name));
-      if (path.startsWith('work/w0/')) continue; // Behind a folder that is its user's alone.
+      if (path.startsWith('work/w0/')) continue; // In a folder that only its user can enter.
       const others = statSync(join(folder, path)).mode & 0o077;
-      if (/^(fonts|python|assets)(\/|$)/.test(path)) t.equal(others & 0o022, 0, `${path} is for all to read`);
-      else t.equal(others, path === 'work' ? 0o011 : 0, `${path} is the service's alone`);
+      if (/^(fonts|python|assets)(\/|$)/.test(path))
+        t.equal(others & 0o022, 0, `${path} is readable by everyone`);
+      else t.equal(others, path === 'work' ? 0o011 : 0, `${path} is private to the service`);
     }
   },
 );

@@ -13,7 +13,7 @@ for (const { className, what, frames } of [
   { className: 'Picture', what: 'a picture', frames: 1 },
   { className: 'Solid', what: 'a scene in three dimensions', frames: 8 },
 ]) {
-  t.test(`${what} can be seen in the video`, async (t) => {
+  t.test(`${what} is visible in the video`, async (t) => {
     const job = await render(service, { className });
     t.match(job, { status: 'completed', error: null });
     const video = await artifactPath(service, job, 'video.mp4');
@@ -24,7 +24,7 @@ for (const { className, what, frames } of [
   });
 }
 
-t.test('a camera that moves takes the picture along', async (t) => {
+t.test('a moving camera changes the picture', async (t) => {
   const job = await render(service, { className: 'Panning' });
   t.match(job, { status: 'completed', error: null });
   const video = await artifactPath(service, job, 'video.mp4');
@@ -34,7 +34,7 @@ t.test('a camera that moves takes the picture along', async (t) => {
   t.ok(last.to - last.from > 2 * (first.to - first.from), 'the camera has come closer');
 });
 
-t.test('a thing drawn in portrait has the width of the narrow picture', async (t) => {
+t.test('in portrait, Manim’s frame is 8 units wide', async (t) => {
   const code = `from manim import *
 
 class Main(Scene):
@@ -48,7 +48,7 @@ class Main(Scene):
   t.ok(Math.abs(to - from - 240) < 8, `${from} to ${to} of 480`);
 });
 
-/** The first and the last column of a picture with something light in it. */
+/** The first and last column of a picture that contain light pixels. */
 function litColumns(greys: Buffer, widthPx = WIDTH_PX): { from: number; to: number } {
   const columns = [...greys.entries()].filter(([, grey]) => grey > 60).map(([at]) => at % widthPx);
   return {

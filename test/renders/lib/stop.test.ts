@@ -15,7 +15,7 @@ const folder = t.testdir();
 const service = await startService(t, { folder, workers: 1 });
 const HALF_A_SECOND = afterOneFrame('time.sleep(0.5)');
 
-t.test('a stop ends every process and takes the work folder away', async (t) => {
+t.test('a stop ends every process and removes the work folder', async (t) => {
   await drawing(service, { code: ENDLESS, owner: 'stopped' });
   await enqueue(service, { owner: 'waiting' });
   const before = processesBelow(process.pid);
@@ -25,13 +25,13 @@ t.test('a stop ends every process and takes the work folder away', async (t) => 
   t.notOk((await readdir(folder)).includes('work'));
 });
 
-t.test('a stopped service takes nothing on, and can be stopped again', async (t) => {
+t.test('a stopped service rejects jobs and can be stopped again', async (t) => {
   await service.stop();
   t.match(service.status(), { ready: false, running: 0 });
   await t.rejects(enqueue(service, {}), { code: 'not_running' });
 });
 
-t.test('jobs of before the stop are taken up again, and the stop is not counted as an attempt', async (t) => {
+t.test('after a restart, jobs are rendered again, and the stop is not counted as an attempt', async (t) => {
   await service.start();
   const [waiting] = await service.list({ owner: 'waiting' });
   const [stopped] = await service.list({ owner: 'stopped' });
@@ -40,7 +40,7 @@ t.test('jobs of before the stop are taken up again, and the stop is not counted 
   t.match(await service.wait(`${waiting?.jobId}`), { status: 'completed', attempts: 1 });
 });
 
-t.test('a stop with grace lets running jobs finish', async (t) => {
+t.test('a stop with a grace period lets running jobs finish', async (t) => {
   const running = await drawing(service, { code: HALF_A_SECOND });
   const waiting = await enqueue(service, {});
   await service.stop({ graceMs: 30_000 });
@@ -49,7 +49,7 @@ t.test('a stop with grace lets running jobs finish', async (t) => {
   t.match(await service.wait(waiting.jobId), { status: 'completed', attempts: 1 });
 });
 
-t.test('a stop with grace ends at once when nothing runs', async (t) => {
+t.test('a stop with a grace period ends immediately when nothing is running', async (t) => {
   const begunMs = performance.now();
   await service.stop({ graceMs: 30_000 });
   t.ok(performance.now() - begunMs < 10_000);

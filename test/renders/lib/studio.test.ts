@@ -5,7 +5,7 @@ import { RenderService } from '../../../lib/index.ts';
 import { scenepress } from '../../appliance/command.ts';
 import { render, scene, startService } from '../../fixtures/renders.ts';
 
-const SECRET = 'what nobody may read';
+const SECRET = 'the content of a secret file';
 const HELPERS = `from manim import Square
 def badge(): return Square()
 `;
@@ -79,7 +79,7 @@ chmodSync(closed, 0o700);
 const folder = join(closed, 'data');
 const service = await startService(t, { folder, workers: 1 });
 
-t.test('the folders are there, empty, when a service has started', async (t) => {
+t.test('a start creates empty folders for the studio’s material', async (t) => {
   for (const part of ['fonts', 'python', 'assets']) t.same(readdirSync(join(folder, part)), []);
   t.match(await render(service, { code: scene('import studio_helpers') }), {
     error:
@@ -88,7 +88,7 @@ t.test('the folders are there, empty, when a service has started', async (t) => 
 });
 
 t.test(
-  'what is put in while the service runs is there for the next job, however closed its files are',
+  'material added while the service runs is available to the next job, whatever its file modes',
   async (t) => {
     fill(folder);
     for (const part of [
@@ -108,7 +108,7 @@ t.test(
   },
 );
 
-t.test('a font that is added later is there for the next job, and one that is removed is not', async (t) => {
+t.test('a font added later is available to the next job, and a removed one is not', async (t) => {
   const has = (name: string) =>
     scene('import manimpango', `assert "${name} Sans" in manimpango.list_fonts()`, 'self.wait(0.2)');
   mkdirSync(join(folder, 'fonts/new'));
@@ -119,14 +119,14 @@ t.test('a font that is added later is there for the next job, and one that is re
   t.match(await render(service, { code: has('Studio') }), { error: null });
 });
 
-t.test('a folder that is replaced by another of its name is read anew', async (t) => {
+t.test('a folder that was replaced is read again', async (t) => {
   rmSync(join(folder, 'python'), { recursive: true });
   t.match(await render(service, { code: scene('import studio_helpers') }), { error: /^ModuleNotFoundError/ });
   fill(folder);
   t.match(await render(service, { code: scene(...USES_ALL) }), { error: null });
 });
 
-t.test('a scene may look for its pictures elsewhere', async (t) => {
+t.test('a scene may set another assets folder', async (t) => {
   const code = scene(...USES_ALL).replace(
     'class Main',
     'config.assets_dir = "/studio/assets/deep/er"\nclass Main',
@@ -134,7 +134,7 @@ t.test('a scene may look for its pictures elsewhere', async (t) => {
   t.match(await render(service, { code }), { error: /^OSError: could not find 'logo.png' |mark.svg/s });
 });
 
-t.test('scenes can write nowhere in it', async (t) => {
+t.test('scenes cannot write to the studio’s material', async (t) => {
   const code = scene(
     'through = []',
     'for place in ("", "/fonts", "/python", "/assets", "/assets/deep", "/python/__pycache__"):',
@@ -156,7 +156,7 @@ t.test('scenes can write nowhere in it', async (t) => {
   t.same(readdirSync(join(folder, 'assets')).sort(), ['deep', 'ding.wav', 'logo.png', 'mark.svg']);
 });
 
-t.test('a link in it shows nothing of what is outside', async (t) => {
+t.test('links in the studio’s material do not lead out of it', async (t) => {
   symlinkSync(join(closed, '../secret'), join(folder, 'assets/link'));
   symlinkSync('../../../secret', join(folder, 'assets/relative'));
   symlinkSync('../work', join(folder, 'python/work'));
@@ -175,7 +175,7 @@ t.test('a link in it shows nothing of what is outside', async (t) => {
   });
 });
 
-t.test('the modules of a studio can break neither Manim nor the renderer', async (t) => {
+t.test('modules of the studio cannot shadow those of Manim or the renderer', async (t) => {
   const python = join(folder, 'python');
   for (const name of [
     'numpy',
@@ -195,10 +195,10 @@ t.test('the modules of a studio can break neither Manim nor the renderer', async
   t.match(await render(service, { code: scene('import broken') }), {
     error: 'RuntimeError: broken\nline 6: import broken',
   });
-  t.match(await render(service, { aspectRatio: '9:16' }), { error: null }, 'a zygote starts');
+  t.match(await render(service, { aspectRatio: '9:16' }), { error: null }, 'another zygote starts');
 });
 
-t.test('an embedder may name another folder, and what is missing of it is left out', async (t) => {
+t.test('an embedder may configure another folder, whose subfolders are optional', async (t) => {
   const studio = join(closed, '../studio');
   mkdirSync(join(studio, 'python'));
   writeFileSync(join(studio, 'python/studio_helpers.py'), HELPERS);
@@ -208,14 +208,14 @@ t.test('an embedder may name another folder, and what is missing of it is left o
   t.match(await render(another, { code }), { error: null });
   await another.stop();
   t.notOk(readdirSync(own).includes('python'), 'none in the data folder');
-  t.same(readdirSync(studio), ['python'], 'nothing is made there');
+  t.same(readdirSync(studio), ['python'], 'nothing is created there');
   await t.rejects(new RenderService({ folder: own, studioFolder: join(studio, 'no') }).start(), {
     code: 'renderer_unavailable',
-    message: /no folder .*no, which was named/,
+    message: /studio folder .*no does not exist/,
   });
 });
 
-t.test('`scenepress render` takes such a folder', async (t) => {
+t.test('`scenepress render` accepts a folder of studio material', async (t) => {
   const cwd = t.testdir({
     'scene.py': scene('import studio_helpers', 'self.add(ImageMobject("logo.png"))', 'self.wait(0.2)'),
   });

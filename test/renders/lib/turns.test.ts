@@ -32,7 +32,7 @@ t.test('owners take turns, and each one’s jobs keep their order', async (t) =>
   );
 });
 
-/** Ids of jobs in the order in which they begin to be rendered, from now on. */
+/** The ids of jobs in the order in which they start from now on. */
 function begunJobs(service: RenderService): string[] {
   const begun: string[] = [];
   service.on('job', ({ jobId, status }) => {

@@ -1,4 +1,4 @@
-// A renderer whose zygotes can be kept from starting, or given holes in their sandbox, by a file.
+// Uses a renderer whose zygotes fail to start, or have a leaky sandbox, while a file exists.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,21 +35,24 @@ async function ready(wanted: boolean): Promise<void> {
   while (service.status().ready !== wanted) await delay(20);
 }
 
-t.test('a job waits, untried, while no renderer starts, and the service is not ready', async (t) => {
-  t.match(await render(service, {}), { status: 'completed', attempts: 1 });
-  writeFileSync(broken, '');
-  killZygotes();
-  const { jobId } = await enqueue(service, {});
-  await ready(false);
-  t.match(service.status(), { warmWorkers: 0, problems: [{ part: 'renderer' }] });
-  const deaths = service.status().rendererDeaths;
-  await delay(3000);
-  t.ok(service.status().rendererDeaths - deaths < 12, 'it is tried again, and not all the time');
-  t.match(await service.get(jobId), { attempts: 0, error: null });
-  rmSync(broken);
-  t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
-  await ready(true);
-});
+t.test(
+  'a job waits without an attempt while no renderer can be started, and the service is not ready',
+  async (t) => {
+    t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+    writeFileSync(broken, '');
+    killZygotes();
+    const { jobId } = await enqueue(service, {});
+    await ready(false);
+    t.match(service.status(), { warmWorkers: 0, problems: [{ part: 'renderer' }] });
+    const deaths = service.status().rendererDeaths;
+    await delay(3000);
+    t.ok(service.status().rendererDeaths - deaths < 12, 'starts are retried with a delay');
+    t.match(await service.get(jobId), { attempts: 0, error: null });
+    rmSync(broken);
+    t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
+    await ready(true);
+  },
+);
 
 t.test('a job that waits for a renderer can be canceled', async (t) => {
   writeFileSync(broken, '');
@@ -61,7 +64,7 @@ t.test('a job that waits for a renderer can be canceled', async (t) => {
   await ready(true);
 });
 
-t.test('nothing is rendered when the sandbox of a later zygote has a hole', async (t) => {
+t.test('nothing is rendered when the sandbox of a later zygote leaks', async (t) => {
   writeFileSync(leaky, '');
   killZygotes();
   await ready(false);
@@ -70,9 +73,13 @@ t.test('nothing is rendered when the sandbox of a later zygote has a hole', asyn
   t.match(service.status().problems[0], { part: 'sandbox', message: /no longer holds/ });
   await delay(2000);
   t.match(await service.get(jobId), { status: 'queued', attempts: 0, error: null });
-  t.equal(service.status().warmWorkers, 0, 'a zygote with a hole is not used');
+  t.equal(service.status().warmWorkers, 0, 'a leaky zygote is not used');
   t.notOk(existsSync(join(folder, 'artifacts', jobId)));
   rmSync(leaky);
-  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 }, 'it goes on when it holds again');
+  t.match(
+    await service.wait(jobId),
+    { status: 'completed', attempts: 1 },
+    'renders continue when the sandbox holds again',
+  );
   await ready(true);
 });

@@ -10,7 +10,7 @@ const folder = t.testdir();
 const work = join(folder, 'work');
 const service = await startService(t, { folder, workers: 1 });
 
-/** To be ready again takes as long as a renderer takes to start. */
+/** Waits for readiness. Becoming ready takes as long as the start of a renderer. */
 async function until(ready: boolean, withinMs: number = Number.POSITIVE_INFINITY): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (service.status().ready !== ready) {
@@ -19,24 +19,24 @@ async function until(ready: boolean, withinMs: number = Number.POSITIVE_INFINITY
   }
 }
 
-t.test('when the work folder is removed it is made again, and renders go on in it', async (t) => {
+t.test('a removed work folder is created again, and renders continue', async (t) => {
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
   t.match(await render(service, { aspectRatio: '9:16' }), { status: 'completed', attempts: 1 });
   rmSync(work, { recursive: true });
   t.match(await render(service, {}), { status: 'completed', attempts: 1, error: null });
   t.match(await render(service, { aspectRatio: '9:16' }), { status: 'completed', attempts: 1, error: null });
   t.equal(service.status().ready, true);
-  while ((statSync(work).mode & 0o777) !== 0o711) await delay(20); // Within a look.
+  while ((statSync(work).mode & 0o777) !== 0o711) await delay(20); // Until the next check.
 });
 
-t.test('a render that loses its folder is attempted again, and the scene not blamed', async (t) => {
+t.test('a render whose folder is removed is attempted again, and the scene is not blamed', async (t) => {
   const code = scene('self.wait(1 / config.frame_rate)', 'time.sleep(1.5)', 'self.wait(1)');
   const { jobId } = await drawing(service, { code });
   rmSync(work, { recursive: true });
   t.match(await service.wait(jobId), { status: 'completed', attempts: 2, error: null });
 });
 
-t.test('a file in its place is noticed within seconds; jobs wait until it is gone', async (t) => {
+t.test('a file at its path is detected within seconds, and jobs wait until it is removed', async (t) => {
   await until(true);
   renameSync(work, `${work}.away`);
   writeFileSync(work, '');
@@ -46,7 +46,7 @@ t.test('a file in its place is noticed within seconds; jobs wait until it is gon
     part: 'disk',
     message: /work in the data folder.*Jobs wait.*remove what is there.*log/s,
   });
-  t.notMatch(problem?.message, folder, 'no path of the machine is told');
+  t.notMatch(problem?.message, folder, 'the message contains no path');
   const waiting = await enqueue(service, {});
   await delay(1_500);
   t.match(await service.get(waiting.jobId), { status: 'queued', attempts: 0 });

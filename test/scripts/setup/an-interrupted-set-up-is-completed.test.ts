@@ -18,7 +18,7 @@ t.test('killed with its programs', async (t) => {
   t.ok(existsSync(checkout.path('node_modules/.bin/node')));
 });
 
-t.test('killed while npm goes on', async (t) => {
+t.test('killed while npm continues', async (t) => {
   const checkout = await SmallCheckout.make(t);
   const env = { SCENEPRESS_SETUP_PYTHON: checkout.idlePython() };
   const asked = checkout.registry.hold();

@@ -81,7 +81,7 @@ t.test('nothing is missing: nothing is called', async (t) => {
   t.same([calls(), printed()], [[], '']);
 });
 
-t.test('root: what is missing is installed, and nothing else', async (t) => {
+t.test('as root: what is missing is installed, and nothing else', async (t) => {
   const { machine, take, calls, printed } = debian(t, without('dvisvgm', 'gcc'));
   const step = systemPackages({ dev: false, build: true, machine });
   t.notOk(step.isDone());
@@ -119,30 +119,33 @@ t.test('an interrupted installation is repaired', async (t) => {
   t.ok(step.isDone());
 });
 
-t.test('an installation without an effect is an error', async (t) => {
+t.test('an installation without effect is an error', async (t) => {
   const { machine, take, makeFutile } = debian(t, without('dvisvgm'));
   makeFutile();
   const step = systemPackages({ dev: false, build: true, machine });
   await t.rejects(take(step), /^Installing system packages: .* its result is missing/);
 });
 
-t.test('not root: the message names what is missing and the command to run; nothing is called', async (t) => {
-  const { machine, take, calls } = debian(t, without('dvisvgm', 'libpango1.0-dev'), { isRoot: false });
-  const step = systemPackages({ dev: false, build: true, machine });
-  const error = await take(step).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  t.type(error, SetupError);
-  t.match(
-    (error as Error).message,
-    / {2}sudo apt-get update && sudo apt-get install --no-install-recommends dvisvgm libpango1\.0-dev\n/,
-  );
-  t.match((error as Error).message, '--no-system');
-  t.same(calls(), []);
-});
+t.test(
+  'as another user: the message names what is missing and the command to run; nothing is called',
+  async (t) => {
+    const { machine, take, calls } = debian(t, without('dvisvgm', 'libpango1.0-dev'), { isRoot: false });
+    const step = systemPackages({ dev: false, build: true, machine });
+    const error = await take(step).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    t.type(error, SetupError);
+    t.match(
+      (error as Error).message,
+      / {2}sudo apt-get update && sudo apt-get install --no-install-recommends dvisvgm libpango1\.0-dev\n/,
+    );
+    t.match((error as Error).message, '--no-system');
+    t.same(calls(), []);
+  },
+);
 
-t.test('not Debian: the message names the missing programs', async (t) => {
+t.test('on another system: the message names the missing programs', async (t) => {
   const { machine, take } = debian(t, []);
   process.env['PATH'] = '/nowhere';
   const step = systemPackages({

@@ -11,18 +11,18 @@ function folders(t: Test) {
   return { job, out, secret: join(root, 'secret'), collect };
 }
 
-t.test('video and captions are moved out of the scene’s reach, other files stay', async (t) => {
+t.test('video and captions are moved out of the scene’s folder, other files are left', async (t) => {
   const { job, out, collect } = folders(t);
   for (const name of ['video.mp4', 'captions.vtt', 'notes.txt']) writeFileSync(join(job, name), name);
-  t.same(await collect(), { problem: undefined, captions: true });
+  t.same(await collect(), { problem: undefined });
   t.same(readdirSync(out).sort(), ['captions.vtt', 'video.mp4']);
 });
 
-t.test('no video is a failure', async (t) => {
+t.test('a missing video is an error', async (t) => {
   t.same(await folders(t).collect(), { problem: 'The scene left no video.' });
 });
 
-t.test('a symbolic link, a hard link or a folder in the video’s place is no video', async (t) => {
+t.test('a symbolic link, hard link or folder at the video’s path is not collected', async (t) => {
   for (const put of [
     (path: string, secret: string) => symlinkSync(secret, path),
     (path: string, secret: string) => linkSync(secret, path),
@@ -35,15 +35,15 @@ t.test('a symbolic link, a hard link or a folder in the video’s place is no vi
   }
 });
 
-t.test('a link in the captions’ place is left out', async (t) => {
+t.test('a link at the captions’ path is not collected', async (t) => {
   const { job, out, secret, collect } = folders(t);
   writeFileSync(join(job, 'video.mp4'), 'v');
   symlinkSync(secret, join(job, 'captions.vtt'));
-  t.same(await collect(), { problem: undefined, captions: false });
+  t.same(await collect(), { problem: undefined });
   t.same(readdirSync(out), ['video.mp4']);
 });
 
-t.test('a video over the limit is refused, a sparse one too', async (t) => {
+t.test('a video over the limit is rejected, also a sparse one', async (t) => {
   const { job, collect } = folders(t);
   writeFileSync(join(job, 'video.mp4'), '');
   truncateSync(join(job, 'video.mp4'), 3 * 1024 * 1024);

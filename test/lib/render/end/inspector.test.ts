@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { Inspector } from '../../../../lib/render/end/inspector.ts';
-import type { ZygoteReady } from '../../../../lib/render/run/protocol.ts';
+import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 
-/** Takes a moment to stop, and reports its death then, as a zygote does. */
+/** Stops after a delay and then reports its death, as a zygote does. */
 class Process {
   running = true;
   onDeath: (reason: string) => void = () => {};
@@ -16,7 +16,7 @@ class Process {
   }
 }
 
-t.test('an inspector started while another stops is kept, and stopped in its turn', async (t) => {
+t.test('an inspector started while another stops is kept and stopped later', async (t) => {
   const processes: Process[] = [];
   const deaths: string[] = [];
   const inspector = new Inspector({

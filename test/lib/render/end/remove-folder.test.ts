@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { removeFolder } from '../../../../lib/render/end/remove-folder.ts';
 
-t.test('a folder whose owner may not look into it', async (t) => {
+t.test('a folder without read permission is removed', async (t) => {
   const folder = join(t.testdir(), 'job');
   mkdirSync(join(folder, 'closed', 'deeper'), { recursive: true });
   writeFileSync(join(folder, 'closed', 'deeper', 'file'), '');
@@ -15,7 +15,7 @@ t.test('a folder whose owner may not look into it', async (t) => {
   t.notOk(existsSync(folder));
 });
 
-t.test('folders deeper than a path is long', async (t) => {
+t.test('folders deeper than PATH_MAX are removed', async (t) => {
   const folder = join(t.testdir(), 'job');
   mkdirSync(folder);
   const code =
@@ -25,7 +25,7 @@ t.test('folders deeper than a path is long', async (t) => {
   t.notOk(existsSync(folder));
 });
 
-t.test('names that are no text, in folders that are closed or deeper than a path is long', async (t) => {
+t.test('names that are not UTF-8 are removed, also in closed folders and below PATH_MAX', async (t) => {
   const folder = join(t.testdir(), 'job');
   mkdirSync(folder);
   const code = [
@@ -48,11 +48,11 @@ t.test('links are removed, not followed', async (t) => {
   t.notOk(existsSync(join(root, 'job')));
 });
 
-t.test('a link in its place is not followed', async (t) => {
+t.test('a link instead of the folder is not followed', async (t) => {
   const root = t.testdir({ other: { kept: '' } });
   symlinkSync(join(root, 'other'), join(root, 'job'));
   await t.rejects(removeFolder(join(root, 'job')), { code: 'ENOTDIR' });
   t.ok(existsSync(join(root, 'other', 'kept')));
 });
 
-t.test('what is not there', async () => removeFolder('/nonexistent/folder'));
+t.test('a missing folder is not an error', async () => removeFolder('/nonexistent/folder'));

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
+import { systemClock } from '../../../../lib/clock.ts';
 import { killSession, killTree } from '../../../../lib/render/end/stray-processes.ts';
 import { ended, processesBelow, processesNamed } from '../../../fixtures/processes.ts';
 
-/** Starts a session: a shell that waits for another one, and a program whose parent has left. */
+/** Starts a session: a shell that waits for another one, and an orphaned program. */
 async function startSession(seconds: string) {
   const script = `(sleep ${seconds} &) ; sh -c 'sleep ${seconds}; :' & echo ready; wait`;
   const leader = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -13,26 +14,26 @@ async function startSession(seconds: string) {
   return { pid, over: once(leader, 'exit'), sleepers: () => processesNamed(`sleep ${seconds}`) };
 }
 
-t.test('a tree is killed, and nothing beside it', async (t) => {
+t.test('killTree kills a process tree and nothing else', async (t) => {
   const [session, other] = [await startSession('7654321.5'), await startSession('7654321.6')];
   const below = processesBelow(session.pid);
   t.ok(below.length > 0);
-  killTree(session.pid);
+  killTree(session.pid, systemClock);
   await ended(below, 1000);
   await session.over;
-  t.equal(session.sleepers().length, 1, 'the one without a parent is not of the tree');
-  t.ok(processesBelow(other.pid).length > 0, 'the other session goes on');
-  killTree(other.pid);
+  t.equal(session.sleepers().length, 1, 'the orphan is not part of the tree');
+  t.ok(processesBelow(other.pid).length > 0, 'the other session still runs');
+  killTree(other.pid, systemClock);
   await other.over;
-  for (const { pid } of [session, other]) killSession(pid);
+  for (const { pid } of [session, other]) killSession(pid, systemClock);
 });
 
-t.test('a session is killed when its leader has ended, with those that have no parent in it', async (t) => {
+t.test('killSession kills a session, orphans included, once its leader has ended', async (t) => {
   const session = await startSession('7654321.7');
-  killSession(session.pid);
-  t.ok(session.sleepers().length > 1, 'not while its leader is there');
+  killSession(session.pid, systemClock);
+  t.ok(session.sleepers().length > 1, 'not while its leader runs');
   process.kill(session.pid, 'SIGKILL');
   await session.over;
-  killSession(session.pid);
+  killSession(session.pid, systemClock);
   await ended(session.sleepers(), 1000);
 });

@@ -11,7 +11,7 @@ function linesOf(chunks: Buffer[], maxBytes: number): string[] {
   return lines;
 }
 
-t.test('lines come whole, however the bytes arrive', async () => {
+t.test('lines are complete however the bytes are split', async () => {
   const text = fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''));
   fc.assert(
     fc.property(fc.array(text), fc.array(fc.integer({ min: 0, max: 200 })), (lines, cuts) => {
@@ -33,17 +33,17 @@ t.test('an unfinished line is not a line', async (t) => {
   t.same(linesOf([Buffer.from('a\nb')], 100), ['a']);
 });
 
-t.test('control characters are taken out, text stays', async (t) => {
+t.test('control characters are removed, text is kept', async (t) => {
   t.equal(withoutControlCharacters('a\x1b[31m\x00\r\x85\u2028b\tc\nd ü 数'), 'a[31mb\tc\nd ü 数');
 });
 
-t.test('disguises are taken out, what languages are written with stays', async (t) => {
+t.test('characters that disguise text are removed, those that scripts need are kept', async (t) => {
   t.equal(withoutControlCharacters('a \u202egnp.exe\u2066 b\u200b\ufeff\u00ad'), 'a gnp.exe b');
   const written = ['👩\u200d🔬', 'می\u200cخواهم', 'क्\u200dष', 'שלום\u200f!'];
   for (const text of written) t.equal(withoutControlCharacters(text), text);
 });
 
-t.test('only objects are objects', async (t) => {
+t.test('parseObject returns objects only', async (t) => {
   t.same(parseObject('{"a":1}'), { a: 1 });
   for (const text of ['', 'null', '1', '"x"', '{', '{}x']) t.equal(parseObject(text), undefined, text);
 });

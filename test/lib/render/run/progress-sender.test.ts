@@ -13,7 +13,7 @@ function listenTo(previewIntervalMs = 0) {
   return { sender, sent, clock };
 }
 
-t.test('a flood of progress becomes a trickle, and what was left out comes later', async (t) => {
+t.test('progress is throttled, and the latest values are sent later', async (t) => {
   const { sender, sent, clock } = listenTo();
   for (let frames = 0; frames < 10_000; frames++) {
     clock.nowMs += 0.1;
@@ -24,7 +24,7 @@ t.test('a flood of progress becomes a trickle, and what was left out comes later
   t.match(sent.at(-1), { type: 'progress', stage: 'finishing', frames: 9999 });
 });
 
-t.test('each stage is told once, at once, and never an earlier one', async (t) => {
+t.test('each stage is sent once and immediately, and never goes back', async (t) => {
   const { sender, sent } = listenTo();
   for (let n = 0; n < 100; n++) {
     for (const stage of ['loading', 'rendering', 'loading', 'finishing'] as const)
@@ -38,7 +38,7 @@ t.test('each stage is told once, at once, and never an earlier one', async (t) =
   t.match(sent.at(-1), { frames: 3, seconds: 1 });
 });
 
-t.test('previews come as often as asked for', async (t) => {
+t.test('previews are sent at the configured interval', async (t) => {
   const { sender, sent, clock } = listenTo(1000);
   for (clock.nowMs = 0; clock.nowMs < 10_000; clock.nowMs += 10) sender.hear({ type: 'preview', jpeg: 'x' });
   t.equal(sent.length, 20);
@@ -47,7 +47,7 @@ t.test('previews come as often as asked for', async (t) => {
   t.same(none.sent, []);
 });
 
-t.test('the first frame is told though it comes right behind a stage, and nothing after it', async (t) => {
+t.test('the first frame is sent even right after a stage', async (t) => {
   const { sender, sent } = listenTo();
   sender.enter('rendering');
   sender.hear({ type: 'progress', frames: 1, seconds: 0.1 });

@@ -4,7 +4,7 @@ import { parseJobReport } from '../../../../lib/render/run/protocol.ts';
 
 const parse = (value: unknown) => parseJobReport(JSON.stringify(value));
 
-t.test('reports are taken for what they are, with nothing added', async (t) => {
+t.test('valid reports are parsed without extra properties', async (t) => {
   t.same(parse({ type: 'stage', stage: 'rendering' }), { type: 'stage', stage: 'rendering' });
   t.same(parse({ type: 'progress', frames: 3, seconds: 0.2, x: 1 }), {
     type: 'progress',
@@ -15,11 +15,10 @@ t.test('reports are taken for what they are, with nothing added', async (t) => {
     type: 'done',
     frames: 3,
     seconds: 0.2,
-    captions: true,
   });
 });
 
-t.test('names of scenes are names of classes, and not endless', async (t) => {
+t.test('scene names must be identifiers, and their length and number are limited', async (t) => {
   const names = ['A', '_b2', 'a b', '\x1b[2J', 7, null, 'x'.repeat(300)];
   t.same(parse({ type: 'scenes', names }), { type: 'scenes', names: ['A', '_b2'] });
   t.same(parse({ type: 'scenes', names: 'A' }), { type: 'scenes', names: [] });
@@ -29,13 +28,13 @@ t.test('names of scenes are names of classes, and not endless', async (t) => {
   );
 });
 
-t.test('forged numbers are harmless', async (t) => {
+t.test('invalid numbers become 0', async (t) => {
   for (const value of [-1, 1.5, 1e300, 'x', null, {}, [], true]) {
     t.match(parse({ type: 'progress', frames: value, seconds: -1 }), { frames: 0, seconds: 0 });
   }
 });
 
-t.test('an error is bounded and clean, and never empty', async (t) => {
+t.test('an error is limited in length, free of control characters and never empty', async (t) => {
   t.same(parse({ type: 'failed', error: '\x1b[2Jline 3\x00' }), { type: 'failed', error: '[2Jline 3' });
   t.match(parse({ type: 'failed', error: 'x'.repeat(100_000) }), { error: 'x'.repeat(4096) });
   t.match(parse({ type: 'failed', error: '' }), { error: 'The scene failed without saying why.' });
@@ -46,7 +45,7 @@ t.test('an error is bounded and clean, and never empty', async (t) => {
   t.match(parse({ type: 'failed', error: 'a\ud800' }), { error: 'a\ufffd' });
 });
 
-t.test('anything else is no report', async (t) => {
+t.test('anything else is rejected', async (t) => {
   for (const value of [
     null,
     1,
@@ -60,6 +59,6 @@ t.test('anything else is no report', async (t) => {
   }
 });
 
-t.test('no line makes it throw', async () => {
+t.test('no line makes the parser throw', async () => {
   fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (line) => void parseJobReport(line)));
 });

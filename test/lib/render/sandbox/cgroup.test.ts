@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../../lib/clock.ts';
 import { arrange, ownGroup } from '../../../../lib/render/sandbox/cgroup.ts';
 import { makeOwnGroup, removeOwnGroup } from '../../../../lib/render/sandbox/own-cgroup.ts';
 
@@ -16,20 +17,24 @@ const MOUNTED = `22 1 0:20 / /proc rw shared:5 - proc proc rw
 29 23 0:25 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate`;
 const UNIT = '/system.slice/scenepress.service';
 
-t.test('the own group is found where it is mounted', async (t) => {
+t.test('the service’s own group is found where it is mounted', async (t) => {
   const at = (cgroup: string, mountinfo: string) => ownGroup(`${cgroup}\n`, mountinfo);
   const folder = `/sys/fs/cgroup${UNIT}`;
   const top = '/sys/fs/cgroup';
   t.same(at(`0::${UNIT}`, MOUNTED), { folder, top });
-  t.same(at(`0::${UNIT}/scenepress`, MOUNTED), { folder, top }, 'moved already');
+  t.same(at(`0::${UNIT}/scenepress`, MOUNTED), { folder, top }, 'already moved');
   t.same(at('0::/', MOUNTED), { folder: top, top });
   const odd = `30 1 0:25 ${UNIT} /my\\040groups rw - cgroup2 none rw`;
-  t.same(at(`0::${UNIT}`, odd), { folder: '/my groups', top: '/my groups' }, 'a part of the tree is mounted');
+  t.same(
+    at(`0::${UNIT}`, odd),
+    { folder: '/my groups', top: '/my groups' },
+    'only a part of the tree is mounted',
+  );
   t.same(at(`0::${UNIT}/a b`, odd), { folder: '/my groups/a b', top: '/my groups' });
-  t.match(at('0::/user.slice', odd), { problem: /not mounted/ }, 'another part of the tree is');
+  t.match(at('0::/user.slice', odd), { problem: /not mounted/ }, 'another part of the tree is mounted');
 });
 
-t.test('where there is none, it is said why', async (t) => {
+t.test('the reason is reported if there is no group', async (t) => {
   t.match(ownGroup('3:memory:/x\n2:pids:/\n', MOUNTED), { problem: /no control groups of version 2/ });
   t.match(ownGroup('0::/\n', '29 23 0:25 / /sys/fs/cgroup rw - cgroup cgroup rw,memory'), {
     problem: /not mounted/,
@@ -47,7 +52,7 @@ function group(t: Test, { controllers = 'cpu memory pids', procs = '' } = {}): s
 }
 const delegated = async () => true;
 
-t.test('a group that was handed over is made ready, and what others left in it removed', async (t) => {
+t.test('a delegated group is prepared, and leftovers in it are removed', async (t) => {
   const folder = group(t);
   mkdirSync(join(folder, 'render-999999999-0-1'));
   mkdirSync(join(folder, `render-${process.pid}-0-1`));
@@ -59,14 +64,14 @@ t.test('a group that was handed over is made ready, and what others left in it r
   );
 });
 
-t.test('a group that is ready stays as it is', async (t) => {
+t.test('a prepared group is not changed', async (t) => {
   const folder = group(t, { procs: '1\n' });
   writeFileSync(join(folder, 'cgroup.subtree_control'), 'memory pids\n');
   t.equal(await arrange(folder, delegated), undefined);
   t.notOk(existsSync(join(folder, 'scenepress')), 'nothing was moved');
 });
 
-t.test('a group that is not for the service to arrange is left alone', async (t) => {
+t.test('a group without delegation or controllers is not changed', async (t) => {
   const folder = group(t, { procs: '1\n' });
   t.match(await arrange(folder, async () => false), /lacks Delegate=yes/);
   t.match(await arrange(group(t, { controllers: 'cpu pids' }), delegated), /no controller for memory$/);
@@ -74,7 +79,7 @@ t.test('a group that is not for the service to arrange is left alone', async (t)
   t.notOk(existsSync(join(folder, 'scenepress')));
 });
 
-t.test('root makes a group at the top and removes what killed services have left there', async (t) => {
+t.test('root creates a group at the top and removes those of killed services', async (t) => {
   const top = group(t);
   writeFileSync(join(top, 'cgroup.subtree_control'), 'cpu memory pids\n');
   const namespace = readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
@@ -87,14 +92,14 @@ t.test('root makes a group at the top and removes what killed services have left
   t.notOk(existsSync(join(top, `scenepress-${namespace}-999999999-1`)));
   t.ok(existsSync(join(top, 'scenepress-1-999999999-1')), 'ids of another namespace mean nothing here');
   t.not(makeOwnGroup(top, ['memory', 'pids']), own, 'each service has one');
-  rmSync(join(own, 'cgroup.subtree_control')); // The kernel takes it along with the group.
-  await removeOwnGroup(own);
+  rmSync(join(own, 'cgroup.subtree_control')); // The kernel removes it together with the group.
+  await removeOwnGroup(own, systemClock);
   t.notOk(existsSync(own));
-  await removeOwnGroup(top);
-  t.ok(existsSync(top), 'what was not made here stays');
+  await removeOwnGroup(top, systemClock);
+  t.ok(existsSync(top), 'a group that was not created here is kept');
 });
 
-t.test('the top is made to count memory and processes where it does not yet', async (t) => {
+t.test('memory and pids are enabled at the top if necessary', async (t) => {
   const top = group(t);
   makeOwnGroup(top, ['memory', 'pids']);
   t.equal(readFileSync(join(top, 'cgroup.subtree_control'), 'utf8'), '+memory +pids');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ZygoteReady } from '../../../../lib/render/run/protocol.ts';
+import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
 import {
   countsByNamespace,
   noSandbox,
@@ -31,7 +31,7 @@ const zygote = (cgroup: boolean, ...layers: string[]): ZygoteReady => ({
   cgroup,
 });
 
-t.test('the level says what is there', async (t) => {
+t.test('the level depends on the layers', async (t) => {
   const level = (isolation: Launcher['isolation'], ...layers: string[]) =>
     sandboxStatus(launcher(isolation), zygote(true, ...layers)).level;
   t.equal(level('bubblewrap', 'namespaces', 'landlock', 'seccomp'), 'full');
@@ -39,12 +39,12 @@ t.test('the level says what is there', async (t) => {
   t.equal(level('bubblewrap', 'landlock', 'seccomp'), 'reduced');
   t.equal(level('bubblewrap', 'seccomp'), 'reduced');
   t.equal(level('none', 'landlock', 'seccomp'), 'reduced');
-  t.equal(level('none', 'seccomp'), 'none', 'files are in reach');
-  t.equal(level('none', 'landlock'), 'none', 'sockets are in reach');
+  t.equal(level('none', 'seccomp'), 'none', 'files are accessible');
+  t.equal(level('none', 'landlock'), 'none', 'sockets are accessible');
   t.equal(level('bubblewrap'), 'none');
 });
 
-t.test('the full level is claimed only where the kernel holds every limit', async (t) => {
+t.test('the level is full only if the kernel enforces every limit', async (t) => {
   const all = ['namespaces', 'landlock', 'seccomp'];
   const status = (cgroup: boolean, layers: string[], firstUid?: number) => {
     const { level, limits } = sandboxStatus(
@@ -72,7 +72,7 @@ t.test('the full level is claimed only where the kernel holds every limit', asyn
   t.equal(countsByNamespace('6.1.0'), true);
 });
 
-t.test('what is missing is said, with the reason', async (t) => {
+t.test('missing layers are reported with the reason', async (t) => {
   const status = sandboxStatus(launcher('none'), zygote(false, 'landlock'));
   t.same(status.problems, {
     namespaces: 'EPERM',
@@ -86,14 +86,14 @@ t.test('what is missing is said, with the reason', async (t) => {
   t.match(trialProblem('LaTeX failed').message, /LaTeX failed/);
 });
 
-t.test('only a self-attack that ran and got nowhere is good', async (t) => {
+t.test('only a self-attack that ran and failed passes', async (t) => {
   t.equal(selfAttackProblem('SandboxHolds\nline 150: raise SandboxHolds', []), undefined);
   t.match(selfAttackProblem('SandboxHolds', ['mark'])?.message, /got through: it wrote into/);
   t.match(
     selfAttackProblem('SandboxLeaks: made a socket, mounted', [])?.message,
     /it made a socket, mounted\./,
   );
-  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be attacked.*SyntaxError/);
+  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be tested.*SyntaxError/);
   t.match(selfAttackProblem(undefined, [])?.message, /without a result/);
   t.match(selfAttackProblem(null, [])?.message, /without a result/);
 });

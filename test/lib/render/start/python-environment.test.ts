@@ -13,7 +13,7 @@ import { findRoot } from '../../../../lib/render/start/renderer-root.ts';
 const SYSTEM_PYTHON = realpathSync('/usr/bin/python3');
 const SETTINGS = 'home = /usr/bin\nversion = 3.11.2\ncommand = /usr/bin/python3 -m venv /home/user/.venv\n';
 
-/** A folder with an interpreter, and with what scenes must not see. */
+/** A folder with an interpreter and with files that scenes must not see. */
 function folderWithPython(t: Test, files: Record<string, string | object> = {}): string {
   const folder = t.testdir({ bin: {}, '.ssh': { id: 'secret' }, notes: 'secret', ...files });
   symlinkSync(SYSTEM_PYTHON, join(folder, 'bin', 'python'));
@@ -25,7 +25,7 @@ async function refused(t: Test, python: string, reason: RegExp, closed: string[]
   await t.rejects(findRoot({ python }, closed), { message: /-m venv FOLDER`, and name its bin\/python/ });
 }
 
-t.test('a home folder is no environment, whatever is in it', async (t) => {
+t.test('a home folder is rejected as an environment, whatever it contains', async (t) => {
   const home = folderWithPython(t, { lib: { 'python3.11': {} }, 'pyvenv.cfg': SETTINGS });
   const { HOME } = process.env;
   process.env['HOME'] = home;
@@ -34,7 +34,7 @@ t.test('a home folder is no environment, whatever is in it', async (t) => {
   });
   t.equal(homedir(), home);
   const python = join(home, 'bin', 'python');
-  await refused(t, python, /is a home folder, and scenes would see it/);
+  await refused(t, python, /is a home folder, and scenes could read it/);
 
   const service = new RenderService({ folder: join(home, 'data'), renderer: { python } });
   await t.rejects(service.start(), { code: 'renderer_unavailable', message: /is a home folder/ });
@@ -44,7 +44,7 @@ t.test('a home folder is no environment, whatever is in it', async (t) => {
   await refused(t, join(link, 'bin', 'python'), /is a home folder/);
 });
 
-t.test('a home folder is not what an environment is made from', async (t) => {
+t.test('an environment based on a home folder is rejected', async (t) => {
   const home = folderWithPython(t, { lib: { 'python3.11': {} }, made: { bin: {} }, linked: { bin: {} } });
   const { HOME } = process.env;
   process.env['HOME'] = home;
@@ -61,7 +61,7 @@ t.test('a home folder is not what an environment is made from', async (t) => {
   await refused(t, join(home, 'linked', 'bin', 'python'), /is a home folder/);
 });
 
-t.test('folders that many things share are no environments', async (t) => {
+t.test('shared system folders are rejected as environments', async (t) => {
   for (const home of [
     '/opt/bin',
     '/srv/bin',
@@ -72,24 +72,28 @@ t.test('folders that many things share are no environments', async (t) => {
     '/x',
   ]) {
     const folder = folderWithPython(t, { 'pyvenv.cfg': `home = ${home}\n` });
-    await refused(t, join(folder, 'bin', 'python'), /is (no folder for a Python environment|a home folder)/);
+    await refused(t, join(folder, 'bin', 'python'), /is a (system|home) folder/);
   }
 });
 
-t.test('a folder that is not made by Python is no environment', async (t) => {
-  await refused(t, join(folderWithPython(t), 'bin', 'python'), /is no Python environment \(it has neither/);
+t.test('a folder not created by Python is rejected as an environment', async (t) => {
+  await refused(
+    t,
+    join(folderWithPython(t), 'bin', 'python'),
+    /is not a Python environment \(it has neither/,
+  );
   const folder = folderWithPython(t, { lib: { notes: '' } });
-  await refused(t, join(folder, 'bin', 'python'), /is no Python environment/);
+  await refused(t, join(folder, 'bin', 'python'), /is not a Python environment/);
 });
 
-t.test('an environment must not hold the data of the service', async (t) => {
+t.test('an environment that contains the service’s data is rejected', async (t) => {
   const folder = folderWithPython(t, { 'pyvenv.cfg': SETTINGS });
   const python = join(folder, 'bin', 'python');
   await refused(t, python, /holds the service's data/, [join(folder, 'lib', 'data', 'not-made-yet')]);
   t.equal((await findRoot({ python }, [`${folder}-data`])).python, python);
 });
 
-t.test('only the parts of an environment that Python reads are seen', async (t) => {
+t.test('only the parts of an environment that Python reads are mounted', async (t) => {
   const folder = folderWithPython(t, {
     'pyvenv.cfg': SETTINGS,
     lib: { 'python3.11': {} },
@@ -117,7 +121,7 @@ t.test('only the parts of an environment that Python reads are seen', async (t) 
   t.equal(plainSettings(environment), 'home = /usr/bin\nversion = 3.11.2\n');
 });
 
-t.test('a link in an environment does not lead out of it', async (t) => {
+t.test('a link that leads out of an environment is not mounted', async (t) => {
   const folder = folderWithPython(t, { 'pyvenv.cfg': SETTINGS });
   mkdirSync(join(folder, 'lib'));
   symlinkSync('/root', join(folder, 'share'));

@@ -12,7 +12,7 @@ const PROGRAMS = ['/usr/bin/fc-cache', '/usr/bin/dash'];
 const missing = PROGRAMS.find((path) => !existsSync(path));
 const skip = missing ? `needs ${missing}` : false;
 
-/** A root with a shell and the program that relocation tries. */
+/** A root with a shell and the program that relocation runs as a check. */
 function smallRoot(tree: string) {
   mkdirSync(join(tree, LIBRARIES), { recursive: true });
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });
@@ -24,7 +24,7 @@ function smallRoot(tree: string) {
   return { tree, environment: undefined, python: '', packageFolder: '' };
 }
 
-/** With a short path, because a script's first line names it twice. */
+/** A folder with a short path, because the shebang line contains it twice. */
 function place(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'relocation-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -32,7 +32,7 @@ function place(t: Test): string {
   return folder;
 }
 
-t.test('the programs of a relocated root start', { skip }, async (t) => {
+t.test('programs of a relocated root can be started', { skip }, async (t) => {
   const folder = place(t);
   const { environment } = await relocate(smallRoot(join(folder, 'tree')), join(folder, 'work'));
   const path = join(`${environment['PATH']}`, 'fc-cache');
@@ -42,7 +42,7 @@ t.test('the programs of a relocated root start', { skip }, async (t) => {
   });
 });
 
-t.test('a path that is too long for the start of a script is refused', { skip }, async (t) => {
+t.test('a path that is too long for a shebang line is rejected', { skip }, async (t) => {
   const folder = place(t);
   const tree = join(folder, 'deep'.repeat(30));
   mkdirSync(tree);
@@ -50,7 +50,7 @@ t.test('a path that is too long for the start of a script is refused', { skip },
   await t.rejects(relocate(smallRoot(tree), join(folder, 'work')), expected);
 });
 
-t.test('where no program can be started, it says so, and what to do', { skip: skip || noMounts() }, (t) => {
+t.test('a mount without exec is reported with a remedy', { skip: skip || noMounts() }, (t) => {
   const folder = place(t);
   const root = smallRoot(join(folder, 'tree'));
   const module = pathToFileURL(join(import.meta.dirname, '../../../../lib/render/start/relocation.ts'));

@@ -5,7 +5,7 @@ import t from 'tap';
 import { WorkFolder } from '../../../../lib/render/start/work-folder.ts';
 import { noMounts, whereMounted } from '../../../fixtures/mounts.ts';
 
-t.test('a folder that is as it was made can be used, and nothing is left of the try', async (t) => {
+t.test('an unchanged folder passes the check, which leaves no files', async (t) => {
   const folder = new WorkFolder(join(t.testdir(), 'work'));
   await folder.make();
   t.equal(await folder.check({ write: false }), false);
@@ -13,21 +13,21 @@ t.test('a folder that is as it was made can be used, and nothing is left of the 
   t.same(readdirSync(folder.path), []);
 });
 
-t.test('one that is gone, or another, is made, with its rights', async (t) => {
+t.test('a missing or replaced folder is created again with its mode', async (t) => {
   const folder = new WorkFolder(join(t.testdir(), 'work'));
   await folder.make();
   rmSync(folder.path, { recursive: true });
   t.equal(await folder.check({ write: true }), true);
   rmSync(folder.path, { recursive: true });
-  mkdirSync(folder.path, { mode: 0o700 }); // By a worker.
+  mkdirSync(folder.path, { mode: 0o700 }); // As a worker creates it.
   t.equal(await folder.check({ write: false }), true);
   t.equal(statSync(folder.path).mode & 0o777, 0o711);
   chmodSync(folder.path, 0o500);
-  t.equal(await folder.check({ write: true }), false, 'its rights are put right');
+  t.equal(await folder.check({ write: true }), false, 'its mode is corrected');
   t.equal(await folder.check({ write: true }), false);
 });
 
-t.test('a file in its place is an error, and left', async (t) => {
+t.test('a file at its path is an error and is kept', async (t) => {
   const folder = new WorkFolder(join(t.testdir(), 'work'));
   await folder.make();
   rmSync(folder.path, { recursive: true });
@@ -36,7 +36,7 @@ t.test('a file in its place is an error, and left', async (t) => {
   t.ok(existsSync(folder.path));
 });
 
-t.test('a file system that takes nothing is an error', { skip: noMounts() }, (t) => {
+t.test('a read-only file system is an error', { skip: noMounts() }, (t) => {
   const path = t.testdir();
   const module = pathToFileURL(join(import.meta.dirname, '../../../../lib/render/start/work-folder.ts'));
   const source = `

@@ -1,0 +1,41 @@
+import cron from 'node-cron';
+import type { Clock, Timer } from './clock.ts';
+
+const MINUTE_MS = 60_000;
+/** How far back a minute is looked for that passed while the process or the machine slept. */
+const MOST_MINUTES_BACK = 60;
+
+/**
+ * Calls `work` at the times of a cron pattern (UTC, in minutes), by a clock. Of several times that passed at once, it
+ * is called for one. Keeps the process alive. Errors are the work's own to handle.
+ */
+export function schedule(clock: Clock, pattern: string, work: () => void): Timer {
+  // Node-cron reads the pattern; its own timers go by the system's clock.
+  const times = cron.createTask(pattern, () => {}, { timezone: 'UTC' });
+  let timer: Timer;
+  let last = minuteOf(clock);
+  const wait = () => {
+    timer = clock.after(MINUTE_MS - (clock.now() % MINUTE_MS), look);
+  };
+  const look = () => {
+    const now = minuteOf(clock);
+    const first = Math.max(last + 1, now - MOST_MINUTES_BACK);
+    let isDue = false;
+    for (let minute = first; minute <= now && !isDue; minute++)
+      isDue = times.match(new Date(minute * MINUTE_MS));
+    last = now;
+    wait();
+    if (isDue) work();
+  };
+  wait();
+  return {
+    cancel: () => {
+      timer.cancel();
+      void times.destroy();
+    },
+  };
+}
+
+function minuteOf(clock: Clock): number {
+  return Math.floor(clock.now() / MINUTE_MS);
+}

@@ -1,0 +1,68 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { ScenepressError } from '../../errors.ts';
+import type { SqlValue } from '../sql.ts';
+import { Connection } from './connection.ts';
+
+export type AsideTask =
+  /** Copies commits from the log into the database; `truncate`: copies all and truncates the log. */
+  | { kind: 'checkpoint'; truncate: boolean }
+  | { kind: 'query'; text: string; values: SqlValue[] }
+  /** Writes a snapshot of the database to another file and flushes it. */
+  | { kind: 'copy'; path: string };
+
+/** Kept short: commits are blocked while the log is truncated, so do not wait for readers in other programs. */
+const BUSY_MS = 100;
+
+/** A connection for slow SQLite operations: checkpoints, copies and full scans. */
+export class AsideConnection {
+  readonly #connection: Connection;
+
+  constructor(path: string) {
+    this.#connection = new Connection(path);
+    this.#connection.exec(
+      `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = ${BUSY_MS}`,
+    );
+  }
+
+  /** Returns the rows of the task. */
+  do(task: AsideTask): object[] {
+    switch (task.kind) {
+      case 'checkpoint':
+        this.#checkpoint(task.truncate);
+        return [];
+      case 'query':
+        return this.#connection.all(task.text, task.values);
+      case 'copy':
+        this.#connection.copyTo(task.path);
+        flush(task.path);
+        return [];
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #checkpoint(truncate: boolean): void {
+    const mode = truncate ? 'TRUNCATE' : 'PASSIVE';
+    const [row] = this.#connection.all<{ busy: number }>(`PRAGMA wal_checkpoint(${mode})`, []);
+    if (!truncate || row?.busy === 0) return;
+    throw new ScenepressError(
+      'storage_locked',
+      'The write-ahead log can’t be truncated while another program reads the database. End that program.',
+    );
+  }
+}
+
+/**
+ * SQLite leaves the copy in the page cache; without this, the first connection to it would flush it on the main
+ * thread.
+ */
+function flush(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,75 @@
+import t from 'tap';
+import { openApiDocument } from '../../appliance/http/openapi.ts';
+import { answerSchema, type Document, violations } from './json-schema.ts';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
+
+const document = openApiDocument() as unknown as Document;
+
+t.test('the document describes exactly the three endpoints and their statuses', async (t) => {
+  const statuses = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { responses }]) => [
+      `${method} ${path}`,
+      Object.keys(responses),
+    ]),
+  );
+  t.strictSame(Object.fromEntries(statuses), {
+    'post /api/v2/render': ['202', '400', '401', '402', '413', '429', '503'],
+    'get /api/v2/render/{jobId}': ['200', '401', '404'],
+    'get /api/v2/me': ['200', '401'],
+  });
+});
+
+t.test('the document is served with the URL of the service', async (t) => {
+  const { ask, url } = await listeningAppliance(t);
+  const { status, json } = await ask('/openapi.json');
+  t.equal(status, 200);
+  t.strictSame(json, JSON.parse(JSON.stringify(openApiDocument(url))));
+  t.match(json, { openapi: '3.1.0', info: { version: '2.0.0' }, servers: [{ url }] });
+});
+
+t.test('every response matches its schema in the document', async (t) => {
+  const { post, askAs, ask, key, newKey } = await listeningAppliance(t, { freeCredits: 0 });
+  const made = await post({ ...VALID, metadata: [1] });
+  const { jobId } = made.json;
+  const poor = await newKey('eve@example.org');
+  const request = { method: 'POST', body: JSON.stringify(VALID) };
+  const RENDER = '/api/v2/render';
+  const answers: [string, string, number, Awaited<ReturnType<typeof ask>>][] = [
+    ['post', RENDER, 202, made],
+    ['post', RENDER, 400, await post({})],
+    ['post', RENDER, 401, await ask(RENDER, request)],
+    ['post', RENDER, 402, await askAs(poor, RENDER, request)],
+    ['post', RENDER, 413, await post('x'.repeat(300_000))],
+    ['get', `${RENDER}/{jobId}`, 200, await askAs(key, `${RENDER}/${jobId}`)],
+    ['get', `${RENDER}/{jobId}`, 404, await askAs(key, `${RENDER}/1`)],
+    ['get', `${RENDER}/{jobId}`, 401, await ask(`${RENDER}/1`)],
+    ['get', '/api/v2/me', 200, await askAs(key, '/api/v2/me')],
+    ['get', '/api/v2/me', 401, await ask('/api/v2/me')],
+  ];
+  for (const [method, path, status, answer] of answers) {
+    t.equal(answer.status, status);
+    t.strictSame(
+      violations(answerSchema(document, method, path, status), answer.json),
+      [],
+      `${method} ${path} ${status}`,
+    );
+    t.match(answer.headers['content-type'], /^application\/json/);
+  }
+});
+
+t.test('the schemas reject the requests that the service rejects', async (t) => {
+  const schema = document.components.schemas['RenderRequest'] ?? {};
+  t.strictSame(violations(schema, { ...VALID, metadata: null, webhookUrl: null, fps: 30 }), []);
+  const refused = [
+    {},
+    { ...VALID, code: '' },
+    { ...VALID, className: '1' },
+    { ...VALID, quality: 'ultra' },
+    { ...VALID, aspectRatio: '1:1' },
+    { ...VALID, fps: 0 },
+    { ...VALID, fps: 1.5 },
+    { ...VALID, webhookUrl: 7 },
+    { ...VALID, other: 1 },
+  ];
+  for (const request of refused) t.not(violations(schema, request).length, 0, JSON.stringify(request));
+});

@@ -1,0 +1,76 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadConfig } from '../../appliance/config/config.ts';
+import { examineData } from '../../appliance/doctor/data.ts';
+import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
+import { openInstallation } from '../../appliance/installation.ts';
+import { scenepress } from './command.ts';
+import { temporaryFolder } from './listening-appliance.ts';
+
+t.test('the set-up is recommended only for a renderer that it installed', (t) => {
+  const advice = (...of: Parameters<typeof rendererRemedies>) =>
+    Object.values(rendererRemedies(...of)).join();
+  t.match(advice({}, undefined), /`npx scenepress setup`/);
+  t.notMatch(advice({}, { path: '/data/renderer/root-1' }), /setup|npx/);
+  t.match(advice({}, { path: '/data/renderer/root-1' }), /remove \/data\/renderer\/root-1/);
+  t.notMatch(advice({ python: '/opt/python' }, undefined), /setup|npx/);
+  t.match(advice({ python: '/opt/python' }, undefined), /\/opt\/python.*--python/);
+  t.end();
+});
+
+t.test('the set-up is not recommended for a missing Python that was configured', async (t) => {
+  const args = ['doctor', '--json', '--python', '/nowhere/python', '--port', '0'];
+  const { stdout } = await scenepress([...args, '--data-dir', await temporaryFolder(t)], { renders: true });
+  const { findings } = JSON.parse(stdout) as {
+    findings: { check: string; message: string; remedy: string }[];
+  };
+  const { message, remedy } = findings.find(({ check }) => check === 'Renderer') ?? {};
+  t.match(`${message}`, /no Python environment with Manim at \/nowhere\/python.*SCENEPRESS_PYTHON/);
+  t.notMatch(`${message} ${remedy}`, /setup/);
+});
+
+t.test('modes 700 and 711 of the data folder are accepted, wider ones get a warning', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await scenepress(['account', 'create', 'ada@example.org', '--data-dir', dataDir]);
+  const config = loadConfig({ flags: { dataDir }, env: {} });
+  const warnings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
+  for (const mode of [0o700, 0o711]) {
+    await chmod(dataDir, mode);
+    t.same(await warnings(), [], mode.toString(8));
+  }
+  for (const mode of [0o755, 0o750, 0o733]) {
+    await chmod(dataDir, mode);
+    t.match(await warnings(), [
+      { message: `other users can read or write ${dataDir}`, remedy: /chmod go-rw / },
+    ]);
+  }
+  await chmod(dataDir, 0o700);
+  await chmod(join(dataDir, 'keys.json'), 0o644);
+  t.match(await warnings(), [
+    { message: /other users can read or write .*keys\.json/, remedy: /chmod 600 / },
+  ]);
+});
+
+t.test('interrupted operations and invalid documents are reported with a remedy', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const config = loadConfig({ flags: { dataDir }, env: {} });
+  const installation = await openInstallation(config);
+  const { accountId } = await installation.accounts.create('ada@example.org');
+  await installation.accounts.beginDeletion(accountId);
+  await installation.folder.masterKeyFiles.begin(undefined);
+  await installation.close();
+  const findings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
+  t.match(await findings(), [
+    { status: 'warning', message: /not deleted completely/, remedy: `account delete ${accountId} --yes` },
+    { status: 'warning', message: /rotation of the master key is incomplete/, remedy: /master-key rotate/ },
+  ]);
+  const accounts = await readFile(join(dataDir, 'accounts.json'), 'utf8');
+  await writeFile(join(dataDir, 'accounts.json'), accounts.replace('ada@', ''));
+  t.match(await findings(), [
+    {
+      status: 'failed',
+      message: /accounts\.json can't be used: entry 1 .*"email" must be an e-mail address/,
+    },
+  ]);
+});

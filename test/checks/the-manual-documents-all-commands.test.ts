@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import t from 'tap';
+import { exampleLines } from '../../appliance/cli/describe.ts';
+import { createProgram } from '../../appliance/cli/program.ts';
+import { withReference } from '../../scripts/command-reference.ts';
+
+const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
+
+t.test('the command reference is up to date; if not, run: node scripts/command-reference.ts', async (t) => {
+  t.equal(withReference(manual), manual);
+});
+
+t.test('every command has a description, an example and, if it prints data, --json', async (t) => {
+  for (const { path, command } of all(createProgram())) {
+    t.not(command.description(), '', path);
+    const examples = exampleLines(command);
+    t.ok(
+      examples.some((line) => line.includes(path)),
+      `${path} has an example`,
+    );
+    if (command.commands.length > 0 || WITHOUT_JSON.includes(path)) continue;
+    t.ok(
+      command.options.some(({ long }) => long === '--json'),
+      `${path} --json`,
+    );
+  }
+});
+
+/** They run until they are stopped, or their output is meant for another program. */
+const WITHOUT_JSON = ['scenepress serve', 'scenepress completion', 'scenepress install-service'];
+
+function all(command: Command, above = ''): { path: string; command: Command }[] {
+  const path = `${above}${command.name()}`;
+  return [{ path, command }, ...command.commands.flatMap((sub) => all(sub, `${path} `))];
+}

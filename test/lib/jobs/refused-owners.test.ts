@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { DataFolder, type Ledger, RenderService } from '../../../lib/index.ts';
+import { DistantLedger } from '../../fixtures/distant-ledger.ts';
+
+const request = { owner: 'ada', className: 'Main', code: 'a secret scene' };
+
+async function open(t: Test, admitsOwner: (owner: string) => Promise<boolean>, ledger?: Ledger) {
+  const dataFolder = new DataFolder(join(t.testdir(), 'data'));
+  const service = new RenderService({ dataFolder, admitsOwner, ...(ledger && { ledger }) });
+  t.teardown(() => service.stop());
+  await service.open();
+  return { service, storage: dataFolder.storage };
+}
+
+t.test('requests of a refused owner are rejected, including repeated ones', async (t) => {
+  const refused = new Set<string>();
+  const { service } = await open(t, async (owner) => !refused.has(owner));
+  const idempotency = { key: 'k' };
+  const { jobId } = await service.enqueue({ ...request, idempotency });
+  refused.add('ada');
+  const code = 'owner_refused';
+  await t.rejects(service.enqueue(request), { code });
+  await t.rejects(service.enqueue({ ...request, idempotency }), { code });
+  await t.rejects(service.renderAgain(jobId), { code });
+  t.equal((await service.list({ owner: 'ada' })).length, 1);
+  t.match(await service.enqueue({ ...request, owner: 'eve' }), { status: 'queued' });
+});
+
+for (const [where, ledger] of [
+  ['that joins transactions', undefined],
+  ['that is external', new DistantLedger(100)],
+] as const) {
+  t.test(`forgetAll also forgets a job that is being enqueued, with a ledger ${where}`, async (t) => {
+    let forgetting: Promise<number> | undefined;
+    const { service, storage } = await open(
+      t,
+      async () => {
+        if (forgetting !== undefined) return false;
+        // The owner is refused from now on, but this request was admitted just before.
+        forgetting = service.forgetAll('ada');
+        return true;
+      },
+      ledger,
+    );
+    const { jobId } = await service.enqueue(request);
+    t.equal(await forgetting, 1);
+    t.match(await service.get(jobId), { status: 'failed', className: '', forgottenAt: String });
+    t.equal(await storage.readSource(jobId), undefined);
+    await t.rejects(service.enqueue(request), { code: 'owner_refused' });
+  });
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { ScenepressError } from '../../../lib/errors.ts';
+import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
+import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+
+// Only the thread keeps this process running; if it did not, the process would exit before the test ends.
+t.test('a stop waits for a query in another thread', async (t) => {
+  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA);
+  await database.start();
+  let isAnswered = false;
+  const query = database.aside('SELECT 1 AS one').then((rows) => {
+    isAnswered = true;
+    return rows;
+  });
+  await database.stop();
+  t.ok(isAnswered);
+  t.match(await query, [{ one: 1 }]);
+  await t.rejects(database.aside('SELECT 1'), { code: 'not_running' });
+});
+
+t.test('a transaction begun before a stop is committed', async (t) => {
+  const fatal: Error[] = [];
+  const onFatal = (error: Error) => void fatal.push(error);
+  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA, {
+    onFatal,
+    flushFile: () => delay(20),
+  });
+  await database.start();
+  const failing = database.transaction(async () => {
+    const startedMs = performance.now();
+    while (performance.now() - startedMs < 20); // Long enough that the next transaction yields first.
+    throw new ScenepressError('storage_damaged', 'The group is rolled back.');
+  });
+  const writing = database.transaction((tx) =>
+    tx.run("INSERT INTO ledger_accounts VALUES ('a', '2026-01', 0)"),
+  );
+  await t.rejects(failing, { code: 'storage_damaged' });
+  await database.stop();
+  await writing;
+  t.same(fatal, []);
+});

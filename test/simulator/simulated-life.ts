@@ -1,0 +1,185 @@
+import { copyFileSync, existsSync, fstatSync, mkdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Logger,
+  type Random,
+  RenderService,
+  type RenderServiceOptions,
+  type Storage,
+  StoredLedger,
+} from '../../lib/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { Renderer } from '../../lib/render/pool/renderer.ts';
+import { makeParts } from '../../lib/service-parts.ts';
+import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
+import { SqlStorage } from '../../lib/sql/sql-storage.ts';
+import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
+import { AsideConnection } from '../../lib/storage/sqlite/aside-connection.ts';
+import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
+import type { LateStores } from '../fixtures/late-stores.ts';
+import { settled } from './settled.ts';
+import { SimulatedRenderer } from './simulated-renderer.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+
+/** A stop takes far fewer. */
+const MOST_STEPS = 10_000;
+const DATABASE = 'database.sqlite';
+export const ASSET_URL = 'https://assets.example';
+
+/** What a life has of the simulation. */
+export interface Surroundings {
+  world: SimulatedWorld;
+  /** For everything that happens to the service. */
+  random: () => number;
+  /** For what the service draws itself. */
+  bytes: Random;
+  /** The stores are late. */
+  late: LateStores | undefined;
+  logger: Pick<Logger, 'error'>;
+}
+
+/** One process of the service, from its start to its crash. */
+export class Life {
+  readonly service: RenderService;
+  readonly clock: FakeClock;
+  readonly ledger: StoredLedger;
+  readonly renderer: SimulatedRenderer;
+  readonly #folder: string;
+  readonly #surroundings: Surroundings;
+  readonly #database: SqliteDatabase;
+  readonly #storage: Storage;
+  /** Bytes of the log that are known to be on the medium. */
+  #durableBytes = 0;
+  /** Flushes take time, and fail: not while it starts or is buried. */
+  isRunning = false;
+  isDead = false;
+
+  constructor(folder: string, { nowMs, ...surroundings }: Surroundings & { nowMs: number }) {
+    const { world, random, bytes, late } = surroundings;
+    this.#folder = folder;
+    this.#surroundings = surroundings;
+    this.clock = new FakeClock(new Date(nowMs).toISOString());
+    this.#database = new SqliteDatabase(join(folder, DATABASE), SQLITE_SCHEMA, {
+      clock: this.clock,
+      flushFile: (descriptor) => this.#flush(descriptor),
+      onFatal: () => {
+        this.isDead = true;
+      },
+      aside: asideHere,
+      checkpointAfterBytes: Number.MAX_SAFE_INTEGER,
+    });
+    const inTime = new SqlStorage(this.#database, bytes);
+    const store = new SqlLedgerStore(this.#database, inTime);
+    this.#storage = late?.of(inTime) ?? inTime;
+    this.ledger = new StoredLedger({
+      store: late?.of(store) ?? store,
+      clock: this.clock,
+      random: bytes,
+      freeCreditsPerMonth: 300,
+    });
+    this.renderer = new SimulatedRenderer({ size: 3, clock: this.clock, random });
+    const settings = world.settings();
+    const options: RenderServiceOptions = {
+      storage: this.#storage,
+      ledger: this.ledger,
+      settings: late?.of(settings) ?? settings,
+      assets: world.assetStore(this.clock),
+      workFolder: join(folder, 'work'),
+      assetUrl: ASSET_URL,
+      webhooks: { secretOf: () => 'secret' },
+      queue: { maxQueued: 60, maxQueuedPerOwner: 30 },
+      workers: 3,
+      clock: this.clock,
+      logger: { ...silentLogger, ...surroundings.logger },
+    };
+    const parts = makeParts(options, {
+      renderer: this.renderer as unknown as Renderer,
+      outbound: world.outbound(this.clock),
+      random: bytes,
+    });
+    this.service = new RenderService(options, parts);
+  }
+
+  /** Goes on in another process, with the files as a power cut leaves them. `from`: undefined at the very beginning. */
+  static async begin(
+    folder: string,
+    { from, ...rest }: Surroundings & { nowMs: number; from: Life | undefined },
+  ): Promise<Life> {
+    mkdirSync(folder);
+    if (from) from.#copyAfterCrash(join(folder, DATABASE));
+    return new Life(folder, rest);
+  }
+
+  /** Nothing may begin, runs or is to be sent: nothing happens until somebody does something, or on schedule. */
+  async isIdle(): Promise<boolean> {
+    const { queued, running, queuePausedAt } = this.service.status();
+    const begins = queued > 0 && queuePausedAt === null;
+    if (begins || running > 0) return false;
+    return (await this.#storage.deliveries.listOpen({ limit: 1 })).length === 0;
+  }
+
+  /** Nothing waits either. */
+  async isDone(): Promise<boolean> {
+    return this.service.status().queued === 0 && (await this.isIdle());
+  }
+
+  /** Everything in the database. */
+  async rows(): Promise<object[]> {
+    const tables = await this.#database.all<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+    );
+    const rows = await Promise.all(tables.map(({ name }) => this.#database.all(`SELECT * FROM ${name}`)));
+    return rows.flat();
+  }
+
+  /** Ends what a process takes with it when it dies: open files. Nothing hears of it any more. */
+  async bury(): Promise<void> {
+    this.isRunning = false;
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    this.service.stop().then(over, over);
+    for (let steps = 0; steps < MOST_STEPS && !isOver; steps++) {
+      await settled();
+      this.clock.advance(this.clock.nextInMs ?? 1);
+    }
+  }
+
+  async #flush(descriptor: number): Promise<void> {
+    const { random, world } = this.#surroundings;
+    const { size } = fstatSync(descriptor);
+    if (this.isRunning) await new Promise<void>((resolve) => this.clock.after(random() * 20, resolve));
+    if (this.isRunning && world.isFaulty && random() < 0.0005) {
+      throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+    }
+    this.#durableBytes = size;
+  }
+
+  /** The log ends where it was flushed to, or anywhere behind that. */
+  #copyAfterCrash(path: string): void {
+    copyFileSync(join(this.#folder, DATABASE), path);
+    const log = join(this.#folder, `${DATABASE}-wal`);
+    if (!existsSync(log)) return;
+    copyFileSync(log, `${path}-wal`);
+    const { size } = statSync(log);
+    const least = Math.min(this.#durableBytes, size);
+    truncateSync(`${path}-wal`, least + Math.floor(this.#surroundings.random() * (size - least + 1)));
+  }
+}
+
+/** Without a thread, whose answers would come at any time. */
+function asideHere(path: string) {
+  let connection: AsideConnection | undefined;
+  return {
+    async do<Row extends object>(task: Parameters<AsideConnection['do']>[0]): Promise<Row[]> {
+      connection ??= new AsideConnection(path);
+      return connection.do(task) as Row[];
+    },
+    async stop(): Promise<void> {
+      connection?.close();
+      connection = undefined;
+    },
+  };
+}
