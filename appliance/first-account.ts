@@ -16,3 +16,9 @@ export async function createFirstAccount({
   const { key } = await administration.keys.create({ account: FIRST_ACCOUNT, name: 'First start' });
   return key;
 }
+
+/** The account that the user may want another key for: the only one. Undefined if there are several or none. */
+export async function onlyAccount({ accounts }: Installation): Promise<string | undefined> {
+  const existing = await accounts.list({ limit: 2 });
+  return existing.length === 1 ? existing[0]?.email : undefined;
+}

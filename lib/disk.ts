@@ -1,5 +1,6 @@
 import { constants, readSync, writeSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** A file with positional writes. */
 export interface DiskFile {
@@ -98,7 +99,7 @@ export const realDisk: Disk = {
   remove: (path) => rm(path, { force: true }),
   list: (folder) => readdir(folder),
   async makeFolder(folder) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolders(folder);
     await chmod(folder, 0o700);
   },
   async syncFolder(folder) {
@@ -110,6 +111,22 @@ export const realDisk: Disk = {
     }
   },
 };
+
+/**
+ * Like `mkdir --parents`. The recursive mkdir of Node reports ENOENT for a read-only disk, and never ends where no
+ * folder can be created, such as in /proc.
+ */
+async function makeFolders(path: string, { hasParent = false } = {}): Promise<void> {
+  try {
+    await mkdir(path, 0o700);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (code !== 'ENOENT' || hasParent) throw error;
+    await makeFolders(dirname(path));
+    await makeFolders(path, { hasParent: true });
+  }
+}
 
 async function readAt(handle: FileHandle, position: number, into: Buffer): Promise<Buffer> {
   for (let done = 0; done < into.length; ) {

@@ -5,20 +5,31 @@ import { ScenepressError } from './errors.ts';
 export function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof Error) || error instanceof ScenepressError) return error;
   const { code = '', path = folder } = error as NodeJS.ErrnoException;
-  if (path !== folder && !path.startsWith(`${folder}/`)) return error;
-  const reason = reasonOf(error, code, path);
+  if (!isWithin(path, folder) && !isWithin(folder, path)) return error;
+  const reason = reasonOf(error, code, path, folder);
   if (reason === undefined) return error;
   return new ScenepressError('storage_failed', `The data folder ${folder} can't be used: ${reason}`, {
     cause: error,
   });
 }
 
-function reasonOf(error: Error, code: string, path: string): string | undefined {
+/** Whether a path is the folder or below it. */
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+function reasonOf(error: Error, code: string, path: string, folder: string): string | undefined {
   if (isNoRoom(error)) return 'its disk is full (ENOSPC). Free some space on it.';
   const user = process.getuid ? ` (user id ${process.getuid()})` : '';
   switch (code) {
     case 'EACCES':
     case 'EPERM':
+      if ((error as NodeJS.ErrnoException).syscall === 'mkdir' && isWithin(folder, path)) {
+        return (
+          `this user${user} may not create ${path} (${code}). Create ${folder} as root and give it to this user, ` +
+          'with chown.'
+        );
+      }
       return (
         `this user${user} may not use ${path} (${code}). Run Scenepress as the user that the folder belongs to, ` +
         'or give the folder to this one, with chown -R.'

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { grafanaDashboard } from '../metrics/dashboard.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { printJson } from './output.ts';
@@ -20,7 +19,10 @@ export function metricsCommand(): Command {
   const dashboard = new Command('dashboard')
     .description('Print a Grafana dashboard of these metrics')
     .option('--json', 'no effect: the output is always JSON')
-    .action(() => printJson(grafanaDashboard()));
+    .action(async () => {
+      const { default: dashboard } = await import('../metrics/dashboard.json', { with: { type: 'json' } });
+      printJson(dashboard);
+    });
   metrics.addCommand(addExamples(dashboard, 'scenepress metrics dashboard > dashboard.json'));
   return metrics;
 }

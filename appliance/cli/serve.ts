@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
 import type { Config } from '../config/config.ts';
-import { createFirstAccount } from '../first-account.ts';
+import { createFirstAccount, onlyAccount } from '../first-account.ts';
 import { InternalToken } from '../http/authentication.ts';
 import { limitYoungGeneration } from '../memory.ts';
 import { openLog } from '../support/log.ts';
@@ -13,7 +13,7 @@ import { renderWelcome } from '../welcome.ts';
 import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
-import { keyMessage, startMessage, stopMessage } from './start-message.ts';
+import { keyMessage, otherKeyMessage, startMessage, stopMessage } from './start-message.ts';
 import { awaitStopSignal } from './stop-signal.ts';
 
 /** `scenepress serve` */
@@ -23,9 +23,9 @@ export function serveCommand(): Command {
     .option('--welcome', 'render a welcome scene first and print its URL')
     .addHelpText(
       'after',
-      '\nLogs are JSON lines on standard error; the line with "msg":"ready" contains the address. ' +
-        'SIGTERM or SIGINT stops the service\ngracefully; a second signal, at least one second later, stops it immediately. ' +
-        'SIGHUP reopens the log file and reloads\nthe certificate.\n' +
+      '\nLogs go to standard error: text on a terminal, otherwise JSON lines, of which the one with "msg":"ready" ' +
+        'contains\nthe address. SIGTERM or SIGINT stops the service gracefully; a second signal, at least one second ' +
+        'later, stops it\nimmediately. SIGHUP reopens the log file and reloads the certificate.\n' +
         'SCENEPRESS_MASTER_KEY is the key that encrypts webhook secrets, SCENEPRESS_METRICS_TOKEN the bearer token\n' +
         'for /metrics.',
     )
@@ -40,7 +40,7 @@ export function serveCommand(): Command {
 
 async function serve(config: Config, welcome: boolean): Promise<void> {
   limitYoungGeneration();
-  const { logger, reopen } = openLog({ level: config.logLevel, file: config.logFile });
+  const { logger, reopen } = openLog(config);
   const internalToken = welcome ? new InternalToken() : undefined;
   const appliance = new Appliance(config, logger, { ...(internalToken && { internalToken }) });
   const { received: stopSignal, aborted } = awaitStopSignal();
@@ -63,7 +63,10 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     const key = await createFirstAccount(installation);
     const dataDir = installation.folder.path;
     const { queuePausedAt } = service.status();
-    print(startMessage({ config, url, dataDir, queuePausedAt }) + (key ? keyMessage({ url, key }) : ''));
+    const aboutKeys = key
+      ? keyMessage({ url, key })
+      : otherKeyMessage({ account: await onlyAccount(installation), dataDir });
+    print(startMessage({ config, url, dataDir, queuePausedAt }) + aboutKeys);
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
     const signal = await stopSignal;

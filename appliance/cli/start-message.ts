@@ -1,4 +1,7 @@
+import { resolve } from 'node:path';
+import { plainCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
+import { DEFAULT_DATA_DIR } from '../config/options.ts';
 import { FIRST_ACCOUNT } from '../first-account.ts';
 import { VERSION } from '../version.ts';
 import { counted, shownTime } from './output.ts';
@@ -31,6 +34,30 @@ export function startMessage(start: {
 export function stopMessage({ running, drainSeconds }: { running: number; drainSeconds: number }): string {
   const renders = `${counted(running, 'render')} may finish within ${drainSeconds} s`;
   return `\nStopping${running > 0 ? `: ${renders}` : ''}. Press Ctrl-C again to stop immediately.`;
+}
+
+/** How to get another key, on later starts. `account`: its owner, if there is no choice. */
+export function otherKeyMessage({
+  account,
+  dataDir,
+}: {
+  account?: string | undefined;
+  dataDir: string;
+}): string {
+  const words = [
+    'key',
+    'create',
+    '--account',
+    account === undefined ? 'EMAIL' : shellWord(account),
+    '--name',
+    'NAME',
+  ];
+  if (dataDir !== resolve(DEFAULT_DATA_DIR)) words.push('--data-dir', shellWord(dataDir));
+  return `To create another API key: ${plainCommand(words.join(' '))}\n`;
+}
+
+function shellWord(word: string): string {
+  return /^[\w./:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The key of the first start, with example commands. */

@@ -54,6 +54,7 @@ export interface Config {
   drainSeconds: number;
   probeAfterMinutes: number;
   logLevel: string;
+  logFormat?: 'text' | 'json';
   logFile?: string;
 }
 
@@ -70,6 +71,8 @@ export interface ConfigOption {
   /** Never shown and has no flag: other processes can read command lines. */
   secret?: boolean;
 }
+
+export const DEFAULT_DATA_DIR = './data';
 
 const MIB = 1024 * 1024;
 
@@ -90,7 +93,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
   dataDir: {
     description: 'Folder that stores jobs, accounts, keys, credits and artifacts',
     allowed: 'a path',
-    schema: Joi.string().default('./data'),
+    schema: Joi.string().default(DEFAULT_DATA_DIR),
     value: 'folder',
   },
   publicUrl: {
@@ -361,6 +364,13 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'trace, debug, info, warn, error, fatal or silent',
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
     value: 'level',
+  },
+  logFormat: {
+    description: 'Format of logged lines: text for people or json for programs',
+    allowed: 'text or json',
+    schema: Joi.string().valid('text', 'json'),
+    value: 'format',
+    defaultText: 'text on a terminal, otherwise json',
   },
   logFile: {
     description: 'File to append log lines to; reopened when it was moved and on SIGHUP',

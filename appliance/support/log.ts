@@ -1,11 +1,14 @@
 import { fstatSync, statSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import type { Server } from '@hapi/hapi';
-import { destination, type Logger, pino } from 'pino';
+import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import { remoteAddressOf } from '../config/addresses.ts';
+import type { Config } from '../config/config.ts';
 import { loggedPath } from '../edge/logged-path.ts';
 import { callerOf } from '../http/render-api/bearer.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { UserError } from '../user-error.ts';
+import { type TextTarget, textLine } from './log-text.ts';
 
 export type { Logger } from 'pino';
 
@@ -18,10 +21,16 @@ export interface Log {
   reopen: () => void;
 }
 
-/** Logs JSON lines to stderr, or to a file with mode 640; stdout is reserved for command output. */
-export function openLog({ level, file }: { level: string; file?: string | undefined }): Log {
-  if (file === undefined)
-    return { logger: loggerTo(level, destination({ fd: 2, sync: true })), reopen: () => {} };
+/**
+ * Logs to stderr, or to a file with mode 640; stdout is reserved for command output. Without a `format`, a terminal
+ * gets text, anything else JSON lines.
+ */
+export function openLog({ logLevel: level, logFormat: format, logFile: file }: LogConfig): Log {
+  if (file === undefined) {
+    const lines = destination({ fd: 2, sync: true });
+    const isText = format === undefined ? isatty(2) : format === 'text';
+    return { logger: loggerTo(level, isText ? asText(lines, terminal) : lines), reopen: () => {} };
+  }
   const lines = openFile(file);
   const reopen = () => {
     try {
@@ -32,12 +41,26 @@ export function openLog({ level, file }: { level: string; file?: string | undefi
   };
   // Detects rotation without SIGHUP.
   setInterval(() => wasMoved(file, lines) && reopen(), POLL_MS).unref();
-  return { logger: loggerTo(level, lines), reopen };
+  return { logger: loggerTo(level, format === 'text' ? asText(lines, plainFile) : lines), reopen };
 }
 
+type LogConfig = Pick<Config, 'logLevel' | 'logFormat' | 'logFile'>;
 type Destination = ReturnType<typeof destination>;
 
-function loggerTo(level: string, lines: Destination): Logger {
+const plainFile = (): TextTarget => ({ isColoured: false, columns: Number.POSITIVE_INFINITY });
+
+/** Standard error. NO_COLOR and TERM=dumb switch colours off. */
+function terminal(): TextTarget {
+  const { isTTY, columns } = process.stderr;
+  if (!isTTY) return plainFile();
+  return { isColoured: process.stderr.hasColors(), columns: columns || Number.POSITIVE_INFINITY };
+}
+
+function asText(lines: Destination, target: () => TextTarget): DestinationStream {
+  return { write: (line) => void lines.write(textLine(line, target())) };
+}
+
+function loggerTo(level: string, lines: DestinationStream): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
 }
 

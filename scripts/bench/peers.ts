@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RenderRequest } from '../../lib/index.ts';
+import { importPeer } from './peer-packages.ts';
 
 export type PeerKind = 'bullmq' | 'pg-boss';
 type Add = (request: RenderRequest) => Promise<unknown>;
@@ -15,11 +16,11 @@ const QUEUE = 'renders';
 /** A common job queue with durable commits. `place`: the socket of its server. */
 export async function openPeer(kind: PeerKind, place: string): Promise<Add> {
   if (kind === 'bullmq') {
-    const { Queue } = await import('bullmq');
+    const { Queue } = await importPeer('bullmq');
     const queue = new Queue(QUEUE, { connection: { path: place } });
     return (request) => queue.add('render', request);
   }
-  const { default: PgBoss } = await import('pg-boss');
+  const { default: PgBoss } = await importPeer('pg-boss');
   const boss = new PgBoss({ host: place, user: 'postgres', database: 'postgres', max: IN_FLIGHT });
   await boss.start();
   await boss.createQueue(QUEUE);

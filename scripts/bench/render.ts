@@ -64,7 +64,7 @@ async function openService(folder: string) {
   const flags = { port: 0, dataDir: join(folder, 'data'), creditsMode: 'unmetered' };
   const appliance = new Appliance(
     loadConfig({ flags, env: process.env }),
-    openLog({ level: 'error' }).logger,
+    openLog({ logLevel: 'error' }).logger,
   );
   const { hapi, installation } = await appliance.start();
   const endpoint = `${hapi.info.uri}/api/v2/render`;

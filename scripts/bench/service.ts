@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type LoadReport, type LoadRequest, load } from './load.ts';
+import { installPeerPackages } from './peer-packages.ts';
 import { type PeerKind, startPeerServer } from './peers.ts';
 import type { Cpu, Memory, Question } from './service-server.ts';
 import { fill, renderRequest } from './stored-jobs.ts';
@@ -111,6 +112,7 @@ async function benchPeers(how: How): Promise<void> {
     }
     await using servers = new AsyncDisposableStack();
     servers.adopt(peerServer, (server) => server.stop());
+    installPeerPackages();
     const folder = servers.adopt(await newFolder(), removeFolder);
     const { key, owner } = await fill(folder, 0);
     const begun = async (...args: string[]) => servers.adopt(await begin(...args), (server) => server.stop());

