@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ByteRange, OpenedAsset } from './assets/asset-store.ts';
-import { isoTime } from './clock.ts';
 import { spareBytesFor } from './data-folder/spare-room.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
@@ -21,7 +20,7 @@ import type {
   Role,
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
-import { problemsOf, type ServiceState, type ServiceStatus } from './service-status.ts';
+import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
 import type { JobQuery } from './storage/storage.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
@@ -308,29 +307,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   status(): ServiceStatus {
-    const { dispatcher, gate, renderer, upkeep } = this.#parts;
-    const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
-      renderer.status;
-    const { oldestQueuedMs, queued, running, isShortage } = dispatcher;
-    const { isDiskFull: diskFull, pausedAtMs } = gate;
-    const state = this.#state;
-    const problems = problemsOf({ state, refused, broken, workFolderUnusable, diskFull, isShortage });
-    return {
-      ready: problems.length === 0,
-      problems,
-      workers,
-      idleWorkers: workers - running,
-      warmWorkers,
-      rendererDeaths: deaths,
-      queued,
-      oldestQueuedAt: oldestQueuedMs === null ? null : isoTime(oldestQueuedMs),
-      running,
-      queuePausedAt: pausedAtMs === null ? null : isoTime(pausedAtMs),
-      diskFull,
-      bookProblems: upkeep.bookProblems,
-      renderer: versions,
-      sandbox,
-    };
+    return statusOf(this.#parts, this.#state);
   }
 
   /** Completes the transitions that an earlier process left unfinished. */

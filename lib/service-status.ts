@@ -1,5 +1,7 @@
+import { isoTime } from './clock.ts';
 import type { RendererVersions } from './render/pool/render-pool.ts';
 import type { SandboxStatus } from './render/sandbox/sandbox.ts';
+import type { ServiceParts } from './service-parts.ts';
 
 /** The lifecycle state of a service. */
 export type ServiceState = 'stopped' | 'open' | 'starting' | 'running' | 'stopping';
@@ -73,8 +75,36 @@ const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
   'memory, the store of artifacts). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
 
+/** The status of a service with these parts. */
+export function statusOf(
+  { dispatcher, gate, renderer, upkeep }: Pick<ServiceParts, 'dispatcher' | 'gate' | 'renderer' | 'upkeep'>,
+  state: ServiceState,
+): ServiceStatus {
+  const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
+    renderer.status;
+  const { oldestQueuedMs, queued, running, isShortage } = dispatcher;
+  const { isDiskFull: diskFull, pausedAtMs } = gate;
+  const problems = problemsOf({ state, refused, broken, workFolderUnusable, diskFull, isShortage });
+  return {
+    ready: problems.length === 0,
+    problems,
+    workers,
+    idleWorkers: workers - running,
+    warmWorkers,
+    rendererDeaths: deaths,
+    queued,
+    oldestQueuedAt: oldestQueuedMs === null ? null : isoTime(oldestQueuedMs),
+    running,
+    queuePausedAt: pausedAtMs === null ? null : isoTime(pausedAtMs),
+    diskFull,
+    bookProblems: upkeep.bookProblems,
+    renderer: versions,
+    sandbox,
+  };
+}
+
 /** Lists the reasons why a service cannot render. */
-export function problemsOf(service: {
+function problemsOf(service: {
   state: ServiceState;
   /** The sandbox failed its check after it had passed before. */
   refused: boolean;

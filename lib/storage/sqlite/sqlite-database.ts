@@ -8,6 +8,7 @@ import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
 import { type BackgroundTasks, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { CommitGroup } from './commit-group.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
@@ -32,16 +33,6 @@ const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 /** Rejects a group in which one transaction failed; the others are retried. */
 const SPOILED = new Error('another transaction of the group failed');
 
-/** A group commit: transactions that are flushed together. */
-interface Group {
-  commits: number;
-  durable: Promise<void>;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-  /** Called before `durable` resolves. */
-  listeners: (() => void)[];
-}
-
 /**
  * An SQLite database in a local file.
  *
@@ -65,7 +56,7 @@ export class SqliteDatabase implements SqlDatabase {
   /** The tail of the queue of transactions and commits. */
   #last: Promise<unknown> = Promise.resolve();
   /** The transactions since the last commit. */
-  #group: Group | undefined;
+  #group: CommitGroup | undefined;
   #isCommitDue = false;
   #flushing: Promise<void> | undefined;
   /** Names of running exclusive tasks. */
@@ -246,12 +237,10 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
-  #openGroup(writer: Connection): Group {
+  #openGroup(writer: Connection): CommitGroup {
     if (this.#group) return this.#group;
     writer.run('BEGIN IMMEDIATE');
-    const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
-    durable.catch(nothing); // Each of its transactions gets the rejection.
-    this.#group = { commits: 0, durable, resolve, reject, listeners: [] };
+    this.#group = new CommitGroup();
     this.#commitSoon();
     return this.#group;
   }
@@ -287,7 +276,7 @@ export class SqliteDatabase implements SqlDatabase {
     });
   }
 
-  async #flush(group: Group, startedMs: number): Promise<void> {
+  async #flush(group: CommitGroup, startedMs: number): Promise<void> {
     try {
       await this.#flushLog();
     } catch (error) {
@@ -331,14 +320,14 @@ export class SqliteDatabase implements SqlDatabase {
    * Rolls back the whole group, because one of its transactions failed; the others are retried. A savepoint for each
    * transaction would slow down all that succeed.
    */
-  #spoil(group: Group, writer: Connection): void {
+  #spoil(group: CommitGroup, writer: Connection): void {
     writer.run('ROLLBACK');
     this.#group = undefined;
     group.reject(SPOILED);
   }
 
   /** Rejects all transactions of a group, of which nothing was written. */
-  async #abandon(group: Group, error: unknown): Promise<void> {
+  async #abandon(group: CommitGroup, error: unknown): Promise<void> {
     this.#group = undefined;
     if (isFullDisk(error)) await this.#ranOut();
     group.reject(error);
