@@ -1,4 +1,4 @@
-import cron from 'node-cron';
+import { parse } from 'node-cron';
 import type { Clock, Timer } from './clock.ts';
 
 const MINUTE_MS = 60_000;
@@ -10,8 +10,7 @@ const MOST_MINUTES_BACK = 60;
  * is called for one. Keeps the process alive. Errors are the work's own to handle.
  */
 export function schedule(clock: Clock, pattern: string, work: () => void): Timer {
-  // Node-cron reads the pattern; its own timers go by the system's clock.
-  const times = cron.createTask(pattern, () => {}, { timezone: 'UTC' });
+  const isDueAt = timesOf(pattern);
   let timer: Timer;
   let last = minuteOf(clock);
   const wait = () => {
@@ -21,21 +20,30 @@ export function schedule(clock: Clock, pattern: string, work: () => void): Timer
     const now = minuteOf(clock);
     const first = Math.max(last + 1, now - MOST_MINUTES_BACK);
     let isDue = false;
-    for (let minute = first; minute <= now && !isDue; minute++)
-      isDue = times.match(new Date(minute * MINUTE_MS));
+    for (let minute = first; minute <= now && !isDue; minute++) isDue = isDueAt(minute);
     last = now;
     wait();
     if (isDue) work();
   };
   wait();
-  return {
-    cancel: () => {
-      timer.cancel();
-      void times.destroy();
-    },
-  };
+  return { cancel: () => timer.cancel() };
 }
 
 function minuteOf(clock: Clock): number {
   return Math.floor(clock.now() / MINUTE_MS);
+}
+
+/** Whether a minute since the epoch is one of the pattern's. Node-cron's own timers go by the system's clock. */
+function timesOf(pattern: string): (minute: number) => boolean {
+  const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(pattern);
+  return (number) => {
+    const date = new Date(number * MINUTE_MS);
+    return (
+      minute.includes(date.getUTCMinutes()) &&
+      hour.includes(date.getUTCHours()) &&
+      dayOfMonth.includes(date.getUTCDate()) &&
+      month.includes(date.getUTCMonth() + 1) &&
+      dayOfWeek.includes(date.getUTCDay())
+    );
+  };
 }
