@@ -65,12 +65,12 @@ const SANDBOX_REFUSED =
   'The sandbox no longer holds, so nothing is rendered. The log says what a scene could do; `scenepress doctor` ' +
   'checks again.';
 const RENDERER_BROKEN =
-  'A small scene could not be rendered; jobs wait until one can be, which is tried repeatedly. The log has the reason; ' +
+  'A small scene could not be rendered; jobs wait until one succeeds; the service keeps trying. The log has the reason; ' +
   '`scenepress doctor` looks for the cause.';
 
 const WORK_FOLDER_UNUSABLE =
   'The folder for renders in progress, work in the data folder, is not a folder or can’t be written to. Jobs ' +
-  'wait until it can. Let the service write to it, or remove what is there: it is then made again. The log has the cause.';
+  'wait until it can. Let the service write to it, or remove what is there; the service recreates the folder. The log has the cause.';
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
   'memory, the store of artifacts). Accepted jobs wait and are tried repeatedly. The log says what is missing.';

@@ -10,7 +10,7 @@ export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
 export const prices: Joi.Schema = Joi.custom((value: unknown) => {
   const numbers = String(value).split(',').map(Number);
   if (numbers.length !== QUALITIES.length || !numbers.every((price) => Number.isFinite(price) && price > 0)) {
-    throw new Error('not five prices');
+    throw new Error(`not ${QUALITIES.length} prices`);
   }
   return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
 }).default(DEFAULT_PRICING.creditsPerSecond);

@@ -21,7 +21,7 @@ export interface EndedJob {
 export interface FinishOptions {
   /** Duration of the render, in milliseconds. */
   durationMs: number;
-  /** The last attempt stored no artifact: an only attempt has no orphans. */
+  /** The last attempt stored no artifact, so a job with a single attempt has no orphans. */
   storedNothing?: boolean;
 }
 

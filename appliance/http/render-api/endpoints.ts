@@ -124,7 +124,7 @@ export const GET_JOB: Endpoint = {
   path: '/api/v2/render/{jobId}',
   operationId: 'getRender',
   summary: 'Get a render job',
-  params: { jobId: 'The value that enqueueing returned.' },
+  params: { jobId: 'The `jobId` of the response to the POST.' },
   responses: { 200: { description: 'The job.', schema: jobBody }, ...errors(401, 404) },
 };
 

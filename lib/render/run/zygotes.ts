@@ -230,7 +230,7 @@ export class Zygotes {
       });
     if (!refusal) return;
     if (this.#settings.launcher.insecureNoSandbox) {
-      this.#events.onLog(`Rendering without a sandbox that holds, as told. ${refusal.message}`);
+      this.#events.onLog(`The sandbox failed its check; rendering anyway, without one. ${refusal.message}`);
       return;
     }
     await zygote.stop();

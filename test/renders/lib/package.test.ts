@@ -32,4 +32,13 @@ t.test('a short program renders a scene with the package as published', async (t
   const video = await inspectVideo(stdout.trim());
   t.match(video, { widthPx: 854, heightPx: 480, fps: 15, codec: 'h264' });
   t.ok(video.frames > 10);
+
+  const names = ['scenepress', 'scenepress/hapi', 'scenepress/testing'];
+  const script = `Promise.all(${JSON.stringify(names)}.map((name) => import(name))).then(
+    (modules) => console.log(JSON.stringify(modules.map((module) => Object.keys(module)))))`;
+  const imported = await runClean([process.execPath, '--eval', script], app);
+  const [library, hapi, testing] = JSON.parse(imported.stdout) as [string[], string[], string[]];
+  t.ok(library.includes('RenderService'));
+  t.ok(hapi.includes('renderApi'));
+  t.ok(testing.includes('ledgerSuite'));
 });
