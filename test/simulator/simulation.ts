@@ -68,7 +68,7 @@ export class Simulation {
     this.#options = { actEveryMs, crashEveryMs, isLate, ...rest };
     this.#random = seededRandom(rest.seed);
     this.#bytes = seededBytes(rest.seed + 1);
-    this.#late = isLate ? new LateStores(rest.seed + 2) : undefined;
+    this.#late = isLate ? new LateStores(rest.seed + 2, { eventLoopShare: 0 }) : undefined;
     this.#world = new SimulatedWorld(this.#random);
     this.#root = mkdtempSync(join(rest.folder, 'simulation-'));
   }
@@ -222,10 +222,13 @@ export class Simulation {
     const until = clock.uptimeMs() + ms;
     let isIdle = false;
     for (let leftMs = ms; leftMs > 0 && !this.#current.isDead; leftMs = until - clock.uptimeMs()) {
-      // Polls would find nothing: only the last one is made.
-      if (!isIdle && (await this.#current.isIdle())) {
-        isIdle = true;
-        clock.postpone(leftMs);
+      if (!isIdle) {
+        isIdle = await this.#current.isIdle();
+        // Polls would find nothing: only the last one is made.
+        if (isIdle) clock.postpone(leftMs);
+        // Ends the database's time slice: to yield in the middle of what comes next would make its order depend on how
+        // long the disk takes.
+        await settled();
       }
       clock.advance(Math.min(leftMs, clock.nextInMs ?? leftMs));
       await settled();
