@@ -166,7 +166,7 @@ export class Simulation {
           then(value);
         },
         (error: Error & { code?: string }) => {
-          this.#record('refusal', `${error.code} ${error.message}`);
+          this.#record('refusal', `${error.code} ${error.message}`.replaceAll(this.#root, ''));
           assert.match(`${error.code} ${error.message}`, REFUSALS);
         },
       )
