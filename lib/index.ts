@@ -1,6 +1,7 @@
 /** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
 export type { Account, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
+export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { RetentionOptions } from './assets/retention.ts';
@@ -18,9 +19,7 @@ export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts'
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export type { FailedBy } from './jobs/failures.ts';
 export {
-  ARTIFACT_NAMES,
   type Artifact,
-  type ArtifactName,
   ASPECT_RATIOS,
   type AspectRatio,
   type Job,

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
+import type { ArtifactName } from './artifacts.ts';
 import type { ByteRange, OpenedAsset } from './assets/asset-store.ts';
 import { spareBytesFor } from './data-folder/spare-room.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
-import { type ArtifactName, isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
+import { isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { fingerprintOf } from './jobs/job-book.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
 import { withSpareRoom } from './jobs/with-spare-room.ts';

@@ -1,11 +1,13 @@
+import { ARTIFACT_NAMES } from '../../lib/index.ts';
 import { redact } from '../support/redact.ts';
 
 const LONGEST = 256;
 /** Maximum levels of nested escapes that are decoded. */
 const DECODINGS = 4;
 /** Paths that contain a job id; elsewhere, a number this long may be a secret. */
-const JOB_PATH =
-  /^\/(?:api\/v2\/render|artifacts)\/[0-9a-f]{48}(?:\/(?:video\.mp4|thumbnail\.jpg|captions\.vtt))?$/;
+const JOB_PATH = new RegExp(
+  `^/(?:api/v2/render|artifacts)/[0-9a-f]{48}(?:/(?:${ARTIFACT_NAMES.join('|').replaceAll('.', '\\.')}))?$`,
+);
 /** Redacted up to the next slash; the general rules would stop at a character that no secret contains. */
 const PREFIXED = /(svc_live_|whsec_)[^/]*/gi;
 

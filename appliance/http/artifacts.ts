@@ -2,6 +2,7 @@ import { Boom } from '@hapi/boom';
 import type { Plugin, Request, ResponseToolkit } from '@hapi/hapi';
 import {
   ARTIFACT_NAMES,
+  ARTIFACTS,
   type ArtifactName,
   type Logger,
   type RenderService,
@@ -15,12 +16,6 @@ export interface ArtifactsOptions {
   /** Logs the causes of 5xx responses. */
   logger?: Logger;
 }
-
-const CONTENT_TYPES: Record<ArtifactName, string> = {
-  'video.mp4': 'video/mp4',
-  'thumbnail.jpg': 'image/jpeg',
-  'captions.vtt': 'text/vtt; charset=utf-8',
-};
 
 /** Serves artifacts at `/artifacts/<jobId>/<name>` without authentication: job ids can't be guessed. */
 export const artifacts: Plugin<ArtifactsOptions> = {
@@ -65,7 +60,7 @@ async function serve(service: ArtifactsOptions['service'], request: Request, h: 
   const { stream, sizeBytes } = await service.openArtifact(jobId, artifact.name, range);
   const response = h
     .response(stream)
-    .type(CONTENT_TYPES[artifact.name])
+    .type(ARTIFACTS[artifact.name].contentType)
     .bytes(range ? range.end - range.start + 1 : sizeBytes)
     .header('ETag', etag)
     .header('Accept-Ranges', 'bytes')

@@ -1,11 +1,5 @@
-import type { ArtifactName, Job } from './job.ts';
-
-/** The fields of `result`, and the artifacts they link to (contract §2.3). */
-const RESULT_FIELDS: [field: string, name: ArtifactName][] = [
-  ['video', 'video.mp4'],
-  ['thumbnail', 'thumbnail.jpg'],
-  ['captions', 'captions.vtt'],
-];
+import { ARTIFACT_NAMES, ARTIFACTS } from '../artifacts.ts';
+import type { Job } from './job.ts';
 
 /**
  * A job as JSON text (contract §2.3), the body of `GET` responses and webhooks. Text instead of an object, so the
@@ -27,9 +21,9 @@ export function jobJson(job: Job, assetUrl: string): string {
 function resultJson({ jobId, artifacts }: Job, assetUrl: string): string {
   const start = JSON.stringify(`${assetUrl}/artifacts/${jobId}/`).slice(0, -1);
   let links = '';
-  for (const [field, name] of RESULT_FIELDS) {
+  for (const name of ARTIFACT_NAMES) {
     if (artifacts.some((artifact) => artifact.name === name))
-      links += `${links === '' ? '' : ','}"${field}":${start}${name}"`;
+      links += `${links === '' ? '' : ','}"${ARTIFACTS[name].field}":${start}${name}"`;
   }
   return `{${links}}`;
 }

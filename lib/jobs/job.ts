@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ARTIFACT_NAMES, type ArtifactName } from '../artifacts.ts';
 import { isoTime } from '../clock.ts';
 import type { FailedBy } from './failures.ts';
 
@@ -42,10 +43,6 @@ export type Quality = (typeof QUALITIES)[number];
 
 export const ASPECT_RATIOS = ['16:9', '9:16'] as const;
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
-
-/** The file names of the artifacts, in the order of the contract's `result`. */
-export const ARTIFACT_NAMES = ['video.mp4', 'thumbnail.jpg', 'captions.vtt'] as const;
-export type ArtifactName = (typeof ARTIFACT_NAMES)[number];
 
 /** One stored artifact of a completed job. */
 export interface Artifact {

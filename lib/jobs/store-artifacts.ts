@@ -1,15 +1,10 @@
 import { stat } from 'node:fs/promises';
+import { ARTIFACTS } from '../artifacts.ts';
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { Logger } from '../logger.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import type { RenderedFile } from '../render/run/render-task.ts';
-import { type Artifact, type ArtifactName, assetKeyOf } from './job.ts';
-
-const CONTENT_TYPES: Record<ArtifactName, string> = {
-  'video.mp4': 'video/mp4',
-  'thumbnail.jpg': 'image/jpeg',
-  'captions.vtt': 'text/vtt',
-};
+import { type Artifact, assetKeyOf } from './job.ts';
 
 interface Stores {
   assets: AssetStore;
@@ -26,7 +21,7 @@ export async function storeArtifacts(
   try {
     for (const { name, path } of files) {
       const assetKey = assetKeyOf(claim, name);
-      const { sizeBytes } = await assets.put(assetKey, { path, contentType: CONTENT_TYPES[name] });
+      const { sizeBytes } = await assets.put(assetKey, { path, contentType: ARTIFACTS[name].contentType });
       artifacts.push({ name, assetKey, sizeBytes });
     }
     return artifacts;

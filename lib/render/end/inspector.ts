@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../../artifacts.ts';
 import type { Clock } from '../../clock.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ZygoteReady } from '../run/messages.ts';
@@ -89,9 +90,8 @@ export function assertSameLayers(inspector: Zygote, zygote: Zygote): void {
   throw new ZygoteDied(`the inspector's sandbox lacks what scenes have around them: ${missing.join(', ')}`);
 }
 
-/** The output files of an inspection, by their published names. */
-const PUBLISHED: RenderedFile['name'][] = ['video.mp4', 'thumbnail.jpg', 'captions.vtt'];
-const WRITTEN_AS: Partial<Record<RenderedFile['name'], string>> = {
+/** The names of an inspection's output files, where they are not those of the artifacts. */
+const WRITTEN_AS: Partial<Record<ArtifactName, string>> = {
   'video.mp4': 'published.mp4',
   'captions.vtt': 'published.vtt',
 };
@@ -99,11 +99,11 @@ const WRITTEN_AS: Partial<Record<RenderedFile['name'], string>> = {
 /** The files that an inspection wrote; undefined when a required one is missing. */
 export async function publishedFiles(folder: string): Promise<RenderedFile[] | undefined> {
   const files: RenderedFile[] = [];
-  for (const name of PUBLISHED) {
+  for (const name of ARTIFACT_NAMES) {
     const path = join(folder, WRITTEN_AS[name] ?? name);
     const status = await lstat(path).catch(() => undefined);
     if (status?.isFile() && status.nlink === 1) files.push({ name, path });
-    else if (status || name !== 'captions.vtt') return undefined;
+    else if (status || ARTIFACTS[name].isRequired) return undefined;
   }
   return files;
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { ArtifactName } from '../../artifacts.ts';
 
 /** A render task of a worker; {@link RenderMessage}s are sent over `port`. */
 export interface RenderTask {
@@ -60,7 +61,7 @@ export interface StopMessage {
 
 /** An output file of a render, inspected and inaccessible to the scene. */
 export interface RenderedFile {
-  name: 'video.mp4' | 'thumbnail.jpg' | 'captions.vtt';
+  name: ArtifactName;
   path: string;
 }
 
