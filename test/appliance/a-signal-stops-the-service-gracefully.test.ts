@@ -99,7 +99,7 @@ t.test(
       insecureNoSandbox: true,
     };
     const told = new AbortController();
-    const write = (line: string) => line.includes('Scenes are rendered in') && told.abort();
+    const write = (line: string) => line.includes('Scenes are rendered') && told.abort();
     const appliance = new Appliance(loadConfig({ flags, env: {} }), pino({}, { write }));
     t.teardown(() => appliance.stop());
     await t.rejects(appliance.start({ signal: told.signal }), { name: 'AbortError' });

@@ -21,13 +21,13 @@ t.test('recover lists what would be lost, and changes nothing without --yes', as
   t.match(await run('credits', 'statement', '--account', 'ada@example.org'), { code: 0 });
   t.match(await run('credits', 'statement', '--account', 'bob@example.org'), {
     code: 1,
-    stderr: /The row \S+ of the table ledger_entries is damaged.*`scenepress recover`/,
+    stderr: /The row \S+, \S+ of the table ledger_entries is damaged.*`scenepress recover`/,
   });
 
   const plan = await run('recover');
   t.match(plan, {
     code: 1,
-    stdout: /is damaged:\nLost: 1 row\n {2}ledger_entries \S+: .*damaged.*Nothing was changed/s,
+    stdout: /is damaged:\nLost: 1 row\n {2}ledger_entries \S+, \S+: .*damaged.*Nothing was changed/s,
   });
   t.ok(readFileSync(path).equals(bytes));
   t.match(await run('recover', '--yes'), {

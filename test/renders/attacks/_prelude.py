@@ -41,11 +41,14 @@ def failed(result, name):
 
 def channel_descriptor():
     """The job's only socket, which is connected to the service."""
-    return next(
-        number
-        for number in range(3, 256)
-        if os.path.exists(f"/proc/self/fd/{number}") and stat.S_ISSOCK(os.fstat(number).st_mode)
-    )
+    return next(number for number in range(3, 256) if is_socket(number))
+
+
+def is_socket(descriptor):
+    try:
+        return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
+    except OSError:  # It is not open.
+        return False
 
 
 def before_done(act):
