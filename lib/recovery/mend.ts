@@ -5,6 +5,7 @@ import { Connection } from '../storage/sqlite/connection.ts';
 import { freePagesFault } from '../storage/sqlite/free-pages.ts';
 import { damageOf, resealed } from '../storage/sqlite/log-frames.ts';
 import { type SchemaRow, schemaOf } from '../storage/sqlite/schema.ts';
+import { restoreSchemaPages } from './schema-pages.ts';
 
 const HEADER_BYTES = 100;
 const PAGE_BYTES = 4096;
@@ -29,7 +30,12 @@ const PAGE_COUNT_AT = 28;
  */
 export async function mend(path: string): Promise<{ faults: string[]; laterLog: Buffer | undefined }> {
   const { fault, laterLog } = await mendLog(`${path}-wal`);
-  const faults = [...(fault === undefined ? [] : [fault]), ...(await mendHeader(path)), ...mendSchema(path)];
+  const faults = [
+    ...(fault === undefined ? [] : [fault]),
+    ...(await mendHeader(path)),
+    ...(await restoreSchemaPages(path)),
+    ...mendSchema(path),
+  ];
   // At this point the readable part of the log is in the database.
   const freeFault = await freePagesFault(path);
   return { faults: freeFault === undefined ? faults : [...faults, freeFault], laterLog };
