@@ -207,6 +207,7 @@ export class Dispatcher {
       this.#running.set(claim.jobId, attempt);
       this.#leases.add(claim, sinceMs);
       if (this.#canceled.has(claim.jobId)) attempt.stop('canceled');
+      if (this.#stopping.signal.aborted) attempt.stop('shutdown');
       attempt.begin(renderer, () => this.#forget(attempt));
     }
     if (claimed.length > 0) await this.#backlog.refresh();

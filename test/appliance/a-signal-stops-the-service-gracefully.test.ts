@@ -15,6 +15,15 @@ async function withKey(server: Awaited<ReturnType<typeof serve>>) {
   return { authorization: `Bearer ${key}` };
 }
 
+/** Posts a job and waits until it runs. Returns its id. */
+async function running(port: number, request: Parameters<typeof send>[2]): Promise<unknown> {
+  const { jobId } = (await send(port, '/api/v2/render', request)).json;
+  const { headers = {} } = request;
+  const status = async () => (await send(port, `/api/v2/render/${jobId}`, { headers })).json['status'];
+  while ((await status()) !== 'running');
+  return jobId;
+}
+
 t.test('SIGTERM and SIGINT end the service with exit code 0, and jobs are kept', async (t) => {
   const dataDir = await temporaryFolder(t);
   const first = await serve(t, ['--data-dir', dataDir]);
@@ -56,7 +65,7 @@ t.test('while renders finish, jobs can be read and new requests get 503', async 
   const server = await serve(t, ['--data-dir', await temporaryFolder(t)], { env });
   const headers = await withKey(server);
   const request = { method: 'POST', headers, body: JSON.stringify(VALID) };
-  const { jobId } = (await send(server.port, '/api/v2/render', request)).json;
+  const jobId = await running(server.port, request);
   server.kill('SIGTERM');
   await server.says(/"msg":"stopping"/);
   const refused = await send(server.port, '/api/v2/render', request);
@@ -76,7 +85,8 @@ t.test('two signals within a second count as one; a later one ends the service i
   const env = { SCENEPRESS_DRAIN_SECONDS: '3600' };
   const server = await serve(t, ['--data-dir', await temporaryFolder(t)], { env });
   const headers = await withKey(server);
-  await send(server.port, '/api/v2/render', { method: 'POST', headers, body: JSON.stringify(VALID) });
+  const request = { method: 'POST', headers, body: JSON.stringify(VALID) };
+  await running(server.port, request);
   server.kill('SIGINT');
   server.kill('SIGINT'); // As npm forwards it.
   await server.says(/"msg":"stopping"/);

@@ -447,6 +447,25 @@ t.test('the render of a job canceled while it is claimed is stopped', async (t) 
   await dispatcher.stop(0);
 });
 
+t.test('a job that is claimed while the service stops is requeued at once', async (t) => {
+  const { storage, book, dispatcher, stops, ends, until, add } = await setUp(t);
+  const claim = book.claims.claim.bind(book.claims);
+  let stopped: Promise<void> | undefined;
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      const claimed = await claim(...args);
+      if (claimed.length > 0) stopped ??= dispatcher.stop(3_600_000);
+      return claimed;
+    },
+  });
+  const { jobId } = await add('b');
+  await until(() => stops.length === 1);
+  t.same(stops, ['shutdown']);
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  await stopped;
+  t.match(await storage.getJob(jobId), { phase: 'queued', attempts: 0 });
+});
+
 t.test('an attempt whose job was canceled or claimed by another worker has no effect', async (t) => {
   for (const how of ['cancelled', 'taken up'] as const) {
     await t.test(how, async (t) => {
