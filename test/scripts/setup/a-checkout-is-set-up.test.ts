@@ -38,7 +38,7 @@ t.test('only what has changed is installed', async (t) => {
   t.ok(existsSync(checkout.path('.venv/bin/small_other')));
 });
 
-t.test('what was removed is installed again', async (t) => {
+t.test('removed parts are installed again', async (t) => {
   rmSync(checkout.path('node_modules/.bin'), { recursive: true });
   const node = await checkout.start().ended;
   t.match(node.stdout, /^Installing Node 24 … \d+ s\n$/);
