@@ -10,6 +10,11 @@ export class RecordCache<Rec extends object> {
   readonly #textBytesOf: (record: Rec) => number;
   /** Ordered by last use. */
   readonly #records = new Map<string, Rec>();
+  /**
+   * Yields the ids in that order. Kept, because a Map skips deleted entries one by one: another iterator would pass
+   * thousands of them for each record that is removed.
+   */
+  #oldest = this.#records.keys();
   #sizeBytes = 0;
   #drops = 0;
 
@@ -40,6 +45,7 @@ export class RecordCache<Rec extends object> {
   clear(): void {
     this.#drops += 1;
     this.#records.clear();
+    this.#oldest = this.#records.keys();
     this.#sizeBytes = 0;
   }
 
@@ -47,9 +53,10 @@ export class RecordCache<Rec extends object> {
     this.#remove(id); // A concurrent read may have cached it.
     this.#records.set(id, record);
     this.#sizeBytes += this.#bytesOf(record);
-    for (const oldest of this.#records.keys()) {
-      if (this.#sizeBytes <= this.#mostBytes) return;
-      this.#remove(oldest);
+    while (this.#sizeBytes > this.#mostBytes) {
+      const { value: oldest, done } = this.#oldest.next();
+      if (done) this.#oldest = this.#records.keys();
+      else this.#remove(oldest);
     }
   }
 
