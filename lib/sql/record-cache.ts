@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+
 /** Estimated size of a record without its texts, in bytes. */
 const RECORD_BYTES = 1024;
 
@@ -11,7 +13,7 @@ export class RecordCache<Rec extends object> {
   /** Ordered by last use. */
   readonly #records = new Map<string, Rec>();
   /**
-   * Yields the ids in that order. Kept, because a Map skips deleted entries one by one: another iterator would pass
+   * Yields the ids in that order. Reused, because a Map skips deleted entries one by one: a new iterator would pass
    * thousands of them for each record that is removed.
    */
   #oldest = this.#records.keys();
@@ -54,9 +56,9 @@ export class RecordCache<Rec extends object> {
     this.#records.set(id, record);
     this.#sizeBytes += this.#bytesOf(record);
     while (this.#sizeBytes > this.#mostBytes) {
-      const { value: oldest, done } = this.#oldest.next();
-      if (done) this.#oldest = this.#records.keys();
-      else this.#remove(oldest);
+      const { value: oldest } = this.#oldest.next();
+      assert(oldest !== undefined, 'a cache with a size has records');
+      this.#remove(oldest);
     }
   }
 

@@ -17,7 +17,7 @@ import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
 // Not concatenated for each call: SQLite's prepared statements are looked up by their text.
 const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`;
 const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`;
-/** Of a grant that has credits before and after the change. */
+/** Updates a grant that has credits before and after the change. */
 const REMAINDER = GRANTS.updateOf('remainingCredits');
 
 /** The store of the built-in ledger in an SQL database. */

@@ -57,7 +57,7 @@ export class SqlQueue implements Queue {
     const waiting = { interruptions: 0, notBeforeMs: null, token: 0, worker: null, lapsesAtMs: null };
     await inside.run(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
     const rank = rankOf(precedence);
-    if (rank === 0) return; // New rows of `turns` have this rank; that of known owners is kept by claims.
+    if (rank === 0) return; // The default in `turns`; claims update the rank of known owners.
     await inside.run(
       'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
       rank,

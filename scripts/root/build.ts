@@ -232,8 +232,8 @@ function bootstrap(repository: string, packages: string[], hooks: string[]): voi
     '-',
     `deb [trusted=yes] copy:${repository} ./`,
   ];
-  // Other users become root in a namespace that maps their id to root; mmdebstrap's own mode maps their files to
-  // nobody.
+  // Other users become root in a namespace that maps their id to root; with mmdebstrap's own mode, their
+  // files would belong to the user `nobody`.
   const isRoot = process.getuid?.() === 0;
   const asRoot = 'unshare --user --map-root-user --map-auto --mount --pid --fork --mount-proc'.split(' ');
   const [command = '', ...before] = [...(isRoot ? [] : asRoot), 'mmdebstrap'];

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { RecordCache } from '../../../lib/sql/record-cache.ts';
+import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 interface Rec {
   text: string;
@@ -37,6 +38,31 @@ t.test('the least recently used record is evicted when the cache exceeds its siz
   await get('large', 'x'.repeat(5000));
   await get('large');
   t.same(reads.slice(-2), ['large', 'large'], 'a record larger than the cache is not kept');
+});
+
+t.test('after many reads and drops, the most recently used records are kept', async (t) => {
+  const places = 20;
+  const { cache, get, reads } = cacheOf(places * 1024);
+  const random = seededRandom(3);
+  let kept: string[] = [];
+  const expected: string[] = [];
+  for (let i = 0; i < 20_000; i++) {
+    const id = String(Math.floor(random() * 3 * places));
+    const chance = random();
+    const others = kept.filter((other) => other !== id);
+    if (chance < 0.05) {
+      cache.drop(id);
+      kept = others;
+    } else if (chance < 0.051) {
+      cache.clear();
+      kept = [];
+    } else {
+      await get(id);
+      if (!kept.includes(id)) expected.push(id);
+      kept = [...others, id].slice(-places);
+    }
+  }
+  t.same(reads, expected);
 });
 
 t.test('a read that started before a change is not cached', async (t) => {
