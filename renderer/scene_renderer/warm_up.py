@@ -7,7 +7,8 @@ from tqdm import tqdm
 def run() -> None:
     """Import all modules that a job needs and read the list of fonts."""
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
-    from . import rendering, svg  # noqa: F401 (`rendering` is imported for its side effect)
+    from . import copies, rendering, svg  # noqa: F401 (`rendering` is imported for its side effect)
 
+    copies.copy_directly()
     svg.read_without_writing()
     manimpango.list_fonts()
