@@ -7,7 +7,7 @@ const { database, databaseLog, artifacts: ARTIFACTS, work, adminSocket } = DATA_
 const BEFORE_THE_DATA = new Set([
   ...LOCK_FILES,
   ...STUDIO_PARTS,
-  ...withTemporary(DATA_FILES.masterKey, DATA_FILES.masterKeyCheck, DATA_FILES.spareRoom),
+  ...withTemporary(DATA_FILES.masterKey, DATA_FILES.masterKeyCheck, DATA_FILES.spareSpace),
   adminSocket,
   ARTIFACTS,
   work,

@@ -36,8 +36,8 @@ export interface NewJob {
 export interface Admission {
   /** Runs first, also for a repeated request. */
   owner?: () => Promise<void>;
-  /** Runs before credits are reserved. */
-  room?: () => void;
+  /** Whether the service can take another job of this owner; runs before credits are reserved. */
+  capacity?: () => void;
 }
 
 /** Equal for equal requests. */
@@ -136,7 +136,7 @@ export class JobBook {
    */
   async open(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
-    { owner: admitOwner = async () => {}, room: admit = () => {} }: Admission = {},
+    { owner: admitOwner = async () => {}, capacity: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
     const unsealed: JobRecord = {
       jobId: this.#ids.next(),
@@ -173,7 +173,7 @@ export class JobBook {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
-        await this.#storage.queue.assertRoom(tx, owner, this.#caps);
+        await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') return undefined;
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
@@ -188,7 +188,7 @@ export class JobBook {
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
       admit();
-      await this.#storage.queue.assertRoom(tx, owner, this.#caps);
+      await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
       await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });
@@ -199,7 +199,7 @@ export class JobBook {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
         // Other jobs may have been admitted during the ledger call.
-        await this.#storage.queue.assertRoom(tx, owner, this.#caps);
+        await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import type { SpareRoom } from '../../data-folder/spare-room.ts';
+import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
@@ -46,7 +46,7 @@ interface Options {
   probeAfterMs: number | undefined;
   clock: Clock;
   logger: Logger;
-  room: SpareRoom | undefined;
+  spareSpace: SpareSpace | undefined;
 }
 
 /**
@@ -91,7 +91,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const emitReady = () => void this.emit('ready');
     pool.on('warm', emitReady);
     this.#logSandbox(pool);
-    const { probeAfterMs = PROBE_AFTER_MS, room } = this.#options;
+    const { probeAfterMs = PROBE_AFTER_MS, spareSpace } = this.#options;
     const place = new WorkFolderWatch({
       check: (how) => pool.checkWorkFolder(how),
       clock,
@@ -103,7 +103,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       clock,
       logger,
       idleMs: probeAfterMs || Number.POSITIVE_INFINITY,
-      room,
+      spareSpace,
       place,
     });
     watch.on('recovered', emitReady);

@@ -49,7 +49,7 @@ for (const [name, open] of [
       t.equal(first.repeated, false);
       t.equal(await ledger.available('a'), 0);
       const again = await book.open(request, {
-        room: () => void t.fail('a repeated request must not be admitted'),
+        capacity: () => void t.fail('a repeated request must not be admitted'),
       });
       t.match(again, { repeated: true, job: { jobId: first.job.jobId } });
       t.equal((await storage.listJobs({})).length, 1);
@@ -88,7 +88,7 @@ for (const [name, open] of [
       const full = () => {
         throw new Error('full');
       };
-      await t.rejects(book.open(newJob, { room: full }), { message: 'full' });
+      await t.rejects(book.open(newJob, { capacity: full }), { message: 'full' });
       t.equal(await ledger.available('a'), 100);
     });
 
