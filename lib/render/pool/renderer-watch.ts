@@ -6,7 +6,7 @@ import type { Logger } from '../../logger.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import type { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderResult, RenderTask } from '../run/render-task.ts';
-import { ownScene } from '../sandbox/sandbox.ts';
+import { ownScene } from '../sandbox/own-scenes.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderPool } from './render-pool.ts';
 

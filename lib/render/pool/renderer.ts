@@ -9,7 +9,7 @@ import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ListResult, RenderTask } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
-import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
