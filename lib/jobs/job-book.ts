@@ -180,7 +180,7 @@ export class JobBook {
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if (!opened) throw insufficientCredits(reserve);
+      if (!opened) throw this.#insufficientCredits(reserve);
       return opened;
     }
     const made = await this.#storage.transaction(async (tx) => {
@@ -194,7 +194,7 @@ export class JobBook {
     });
     if (made) return { job: made, repeated: true };
     try {
-      if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw insufficientCredits(reserve);
+      if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw this.#insufficientCredits(reserve);
       const job = await this.#storage.transaction(async (tx) => {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
@@ -317,6 +317,14 @@ export class JobBook {
     return job; // Undefined when its reserve was refused: the request can be repeated.
   }
 
+  #insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
+    const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
+    return new ScenepressError(
+      'insufficient_credits',
+      `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`,
+    );
+  }
+
   #seal(secret: string): string {
     assert(this.#secrets, '`secrets` is required for jobs with webhook secrets');
     return this.#secrets.seal(secret);
@@ -330,12 +338,4 @@ export class JobBook {
       if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
     });
   }
-}
-
-function insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
-  return new ScenepressError(
-    'insufficient_credits',
-    `This render needs a reserve of ${amountCredits} credits, more than the balance. Top up, or wait for the ` +
-      "month's free credits.",
-  );
 }

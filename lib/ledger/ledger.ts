@@ -27,6 +27,12 @@ export interface Ledger {
   /** True when renders are free: nothing is reserved for them. */
   readonly chargesNothing?: boolean;
 
+  /**
+   * What an owner whose balance is too low should do: whole sentences, added to the message of
+   * `insufficient_credits`, which clients of the HTTP API see. Default: "Top up credits, then try again."
+   */
+  readonly topUpHint?: string | undefined;
+
   /** True when the ledger takes part in transactions of that storage. */
   joins(storage: Storage): boolean;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IDEMPOTENCY_MS } from '../../../lib/jobs/job-book.ts';
+import { IDEMPOTENCY_MS, type JobBook } from '../../../lib/jobs/job-book.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 
 for (const [name, open] of [
@@ -117,6 +117,23 @@ for (const [name, open] of [
     });
   });
 }
+
+t.test('the message of a refused reserve says what the ledger suggests', async (t) => {
+  const messageOf = async ({ book }: { book: JobBook }) => {
+    const error = (await book.open(newJob).catch((error: unknown) => error)) as Error;
+    return error.message;
+  };
+  const refused = 'This render needs a reserve of 5 credits, more than the balance.';
+  t.equal(
+    await messageOf(await openStored(t, 4)),
+    `${refused} Top up credits, or wait for next month's free credits.`,
+  );
+  t.equal(await messageOf(await openStored(t, 0)), `${refused} Top up credits, then try again.`);
+  const external = await openDistant(t, 4);
+  t.equal(await messageOf(external), `${refused} Top up credits, then try again.`);
+  external.ledger.topUpHint = 'Ask your administrator for credits.';
+  t.equal(await messageOf(external), `${refused} Ask your administrator for credits.`);
+});
 
 t.test('failures of an external ledger', async (t) => {
   for (const fault of ['before', 'after'] as const) {
