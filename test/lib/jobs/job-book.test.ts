@@ -171,6 +171,25 @@ t.test('failures of an external ledger', async (t) => {
     });
   }
 
+  t.test('a job that another process settles meanwhile is not reported as failed', async (t) => {
+    const { book, ledger, storage, begin } = await openDistant(t);
+    const { jobId } = (await book.open(newJob)).job;
+    const { claim } = await begin(jobId);
+    const settle = ledger.settle.bind(ledger);
+    ledger.settle = async (request) => {
+      const answer = await settle(request);
+      t.same(answer, { kind: 'insufficient' });
+      ledger.settle = settle;
+      ledger.balanceCredits += 100;
+      await book.resume(jobId);
+      return answer;
+    };
+    await t.rejects(book.finish(claim, completed(101), { durationMs: 1 }), { message: /is settled/ });
+    t.match(await storage.getJob(jobId), { phase: 'completed', creditsCost: 101 });
+    t.equal(ledger.balanceCredits, 99);
+    t.equal(await book.resume(jobId), undefined);
+  });
+
   t.test('a crash while reserving: recovery voids the reserve', async (t) => {
     const { book, ledger, storage } = await openDistant(t);
     // The first call reserves, but its response is lost; the following void fails, too.
