@@ -6,6 +6,7 @@ import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { allRowsAfter } from '../pages.ts';
 import type { Claim, QueueCaps } from '../queue/queue.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
@@ -261,18 +262,16 @@ export class JobBook {
     const orphans: string[] = [];
     const stuck: string[] = [];
     const phases: UnfinishedPhase[] = ['reserving', 'settling'];
-    for (let after = ''; ; ) {
-      const page = await this.#storage.unfinishedJobs({ after, phases });
-      for (const { jobId } of page) {
-        try {
-          orphans.push(...((await this.resume(jobId))?.orphans ?? []));
-        } catch {
-          stuck.push(jobId);
-        }
+    const unfinished = allRowsAfter(
+      (after) => this.#storage.unfinishedJobs({ after, phases }),
+      ({ jobId }) => jobId,
+    );
+    for await (const { jobId } of unfinished) {
+      try {
+        orphans.push(...((await this.resume(jobId))?.orphans ?? []));
+      } catch {
+        stuck.push(jobId);
       }
-      const last = page.at(-1);
-      if (!last) break;
-      after = last.jobId;
     }
     return { requeued: await this.claims.putBackLapsed(), orphans, stuck };
   }
