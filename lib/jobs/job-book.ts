@@ -95,6 +95,12 @@ const ANY_NUMBER: QueueCaps = {
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
 /**
+ * How long a process may take to reserve credits with an external ledger. In a shared storage, other processes then
+ * take it for dead and roll the job back. Much longer than a ledger's time-out, because the clocks of machines differ.
+ */
+export const MOST_RESERVING_MS: number = 5 * 60 * 1000;
+
+/**
  * Records the lifecycle of jobs: every transition of {@link JobPhase}, with its ledger operation.
  *
  * A ledger that joins the storage's transactions commits together with the job. An external ledger is called between
@@ -256,24 +262,55 @@ export class JobBook {
 
   /**
    * Completes all interrupted transitions, and requeues jobs that were running when their service died; their
-   * attempts are not counted.
+   * attempts are not counted. In a shared storage, jobs that another process may still be reserving are skipped;
+   * {@link withdrawAbandoned} rolls them back later.
    */
   async recover(): Promise<Recovery> {
     const orphans: string[] = [];
     const stuck: string[] = [];
-    const phases: UnfinishedPhase[] = ['reserving', 'settling'];
-    const unfinished = allRowsAfter(
-      (after) => this.#storage.unfinishedJobs({ after, phases }),
-      ({ jobId }) => jobId,
-    );
-    for await (const { jobId } of unfinished) {
+    for await (const job of this.#unfinished(['reserving', 'settling'])) {
+      if (this.#mayBeReserving(job)) continue;
       try {
-        orphans.push(...((await this.resume(jobId))?.orphans ?? []));
+        orphans.push(...((await this.resume(job.jobId))?.orphans ?? []));
       } catch {
-        stuck.push(jobId);
+        stuck.push(job.jobId);
       }
     }
     return { requeued: await this.claims.putBackLapsed(), orphans, stuck };
+  }
+
+  /**
+   * Rolls back jobs in a shared storage whose process died while it reserved their credits: those that have been
+   * `reserving` for {@link MOST_RESERVING_MS}. Returns their number. Error: that of the ledger or the storage, after
+   * all jobs have been tried.
+   */
+  async withdrawAbandoned(): Promise<number> {
+    const errors: unknown[] = [];
+    let withdrawn = 0;
+    for await (const job of this.#unfinished(['reserving'])) {
+      if (this.#mayBeReserving(job)) continue;
+      try {
+        await this.resume(job.jobId);
+        withdrawn += 1;
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+    return withdrawn;
+  }
+
+  #unfinished(phases: UnfinishedPhase[]): AsyncGenerator<JobRecord> {
+    return allRowsAfter(
+      (after) => this.#storage.unfinishedJobs({ after, phases }),
+      ({ jobId }) => jobId,
+    );
+  }
+
+  /** A time further in the future than the limit was written by a wrong clock. */
+  #mayBeReserving({ phase, createdAtMs }: JobRecord): boolean {
+    if (phase !== 'reserving' || !this.#storage.isShared) return false;
+    return Math.abs(this.#clock.now() - createdAtMs) < MOST_RESERVING_MS;
   }
 
   async #insert(

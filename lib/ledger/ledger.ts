@@ -30,6 +30,8 @@ export interface Balance {
  * A ledger in the same database as the jobs returns true from {@link Ledger.joins} and gets the transaction that
  * changes the job. An external ledger (your billing system) gets no transaction: the service records the intent first
  * and retries until it gets an answer, also after a crash. Implement a time-out for each call: the service has none.
+ * It must be well below five minutes: when several processes share a storage, a job that has been reserving for so
+ * long is taken for abandoned, and voided.
  */
 export interface Ledger {
   start?(): Promise<void>;
