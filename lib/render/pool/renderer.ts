@@ -197,6 +197,6 @@ function openStudio({ path, closed }: StudioFolder): void {
   if (existsSync(path)) return;
   throw new ScenepressError(
     'renderer_unavailable',
-    `The studio folder ${path} does not exist. Create it, or name another folder.`,
+    `The studio folder ${path} does not exist. Create it, or use another folder.`,
   );
 }
