@@ -77,7 +77,7 @@ async function startFolder(folder: DataFolder): Promise<void> {
     await folder.start();
   } catch (cause) {
     if (!isScenepressError(cause, 'storage_failed', 'conflict')) throw cause;
-    throw new UserError(`${cause.message} Or choose another folder with --data-dir or SCENEPRESS_DATA_DIR.`, {
+    throw new UserError(`${cause.message} The data folder is set by --data-dir or SCENEPRESS_DATA_DIR.`, {
       cause,
     });
   }

@@ -17,7 +17,7 @@ export const DATA_FILES = {
   /** The folder of running renders. */
   work: 'work',
   /** Reserved space for finishing work when the disk is full. */
-  spareRoom: 'spare-room',
+  spareSpace: 'spare-space',
   /** Encrypts webhook secrets, unless the master key is given by the configuration. */
   masterKey: 'master.key',
   /** Identifies the right master key; does not reveal it. */

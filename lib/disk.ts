@@ -215,7 +215,7 @@ async function write(
 }
 
 /** True when an error was caused by a full disk or an exceeded quota. */
-export function isNoRoom(error: unknown): boolean {
+export function isOutOfSpace(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;
     if (code === 'ENOSPC' || code === 'EDQUOT') return true;

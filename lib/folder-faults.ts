@@ -1,4 +1,4 @@
-import { isNoRoom } from './disk.ts';
+import { isOutOfSpace } from './disk.ts';
 import { ScenepressError } from './errors.ts';
 
 /** Explains system errors of a data folder and how to fix them; returns other errors unchanged. */
@@ -19,7 +19,7 @@ function isWithin(path: string, folder: string): boolean {
 }
 
 function reasonOf(error: Error, code: string, path: string, folder: string): string | undefined {
-  if (isNoRoom(error)) return 'its disk is full (ENOSPC). Free some space on it.';
+  if (isOutOfSpace(error)) return 'its disk is full (ENOSPC). Free some space on it.';
   const user = process.getuid ? ` (user id ${process.getuid()})` : '';
   switch (code) {
     case 'EACCES':

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Clock } from './clock.ts';
-import type { SpareRoom } from './data-folder/spare-room.ts';
+import type { SpareSpace } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import type { Renderer } from './render/pool/renderer.ts';
 import { DISK_FULL_TO_CLIENTS } from './service-status.ts';
@@ -11,7 +11,7 @@ import type { SettingsStore } from './settings/settings-store.ts';
  * when one of them is met again; {@link isOpen} is true when all are met.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
-  readonly #room: SpareRoom | undefined;
+  readonly #spareSpace: SpareSpace | undefined;
   readonly #renderer: Renderer;
   readonly #settings: SettingsStore;
   readonly #clock: Clock;
@@ -19,13 +19,13 @@ export class Gate extends EventEmitter<{ open: [] }> {
 
   constructor(parts: {
     /** Undefined: free disk space is not watched. */
-    room: SpareRoom | undefined;
+    spareSpace: SpareSpace | undefined;
     renderer: Renderer;
     settings: SettingsStore;
     clock: Clock;
   }) {
     super();
-    this.#room = parts.room;
+    this.#spareSpace = parts.spareSpace;
     this.#renderer = parts.renderer;
     this.#settings = parts.settings;
     this.#clock = parts.clock;
@@ -35,12 +35,12 @@ export class Gate extends EventEmitter<{ open: [] }> {
   async start(): Promise<void> {
     this.stop();
     this.#pausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
-    this.#room?.on('available', this.#emitOpen);
+    this.#spareSpace?.on('available', this.#emitOpen);
     this.#renderer.on('ready', this.#emitOpen);
   }
 
   stop(): void {
-    this.#room?.off('available', this.#emitOpen);
+    this.#spareSpace?.off('available', this.#emitOpen);
     this.#renderer.off('ready', this.#emitOpen);
   }
 
@@ -50,7 +50,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   }
 
   get isDiskFull(): boolean {
-    return this.#room?.isShort ?? false;
+    return this.#spareSpace?.isShort ?? false;
   }
 
   /** When the queue was paused, in epoch milliseconds; null when it is not paused. */
@@ -59,7 +59,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   }
 
   /** Error: `storage_full` while the disk is full. */
-  assertDiskHasRoom(): void {
+  assertDiskNotFull(): void {
     if (!this.isDiskFull) return;
     throw new ScenepressError('storage_full', DISK_FULL_TO_CLIENTS);
   }

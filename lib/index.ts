@@ -92,7 +92,7 @@ export type {
   SandboxLevel,
   SandboxLimits,
   SandboxStatus,
-} from './render/sandbox/sandbox.ts';
+} from './render/sandbox/sandbox-status.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
 export { RenderService } from './render-service.ts';
 export type {

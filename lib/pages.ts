@@ -32,3 +32,17 @@ export async function* pagesOf<Row>(
     after = idOf(last);
   }
 }
+
+/** All rows of a list that limits its pages itself: `list` returns the next rows after an id, and none at the end. */
+export async function* allRowsAfter<Row>(
+  list: (after: string) => Promise<Row[]>,
+  idOf: (row: Row) => string,
+): AsyncGenerator<Row> {
+  for (let after = ''; ; ) {
+    const rows = await list(after);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    after = idOf(last);
+  }
+}

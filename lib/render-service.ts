@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ArtifactName } from './artifacts.ts';
 import type { ByteRange, OpenedAsset } from './assets/asset-store.ts';
-import { spareBytesFor } from './data-folder/spare-room.ts';
+import { spareBytesFor } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
 import { fingerprintOf } from './jobs/job-book.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
-import { withSpareRoom } from './jobs/with-spare-room.ts';
+import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
 import type { RenderProgress } from './render/run/render-task.ts';
@@ -73,7 +73,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     };
     try {
       await this.#openStores();
-      await dataFolder?.room.start({ sizeBytes: spareBytesFor(workers), logger });
+      await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
       webhooks.open();
       const allowTraversal = async () => dataFolder?.allowTraversal();
@@ -314,7 +314,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** Completes the transitions that an earlier process left unfinished. */
   async #recover(): Promise<void> {
     const { book, cancellations, discards } = this.#parts;
-    const { orphans, stuck } = await withSpareRoom(() => book.recover());
+    const { orphans, stuck } = await withSpareSpace(() => book.recover());
     discards.add(orphans);
     for (const jobId of stuck) void cancellations.resume(jobId);
   }
@@ -371,7 +371,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     const { assets, dataFolder, gate, ledger, renderer, storage } = this.#parts;
     await renderer.stop();
     gate.stop();
-    await dataFolder?.room.stop();
+    await dataFolder?.spareSpace.stop();
     await ledger.stop?.();
     await assets.stop?.();
     await dataFolder?.stop();

@@ -89,7 +89,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const workers = options.workers ?? availableParallelism();
   assert(Number.isInteger(workers) && workers >= 1, 'workers is a whole number of at least 1');
 
-  const room = dataFolder?.room;
+  const spareSpace = dataFolder?.spareSpace;
   const ledger =
     options.ledger ??
     new UnmeteredLedger({
@@ -135,9 +135,9 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       probeAfterMs: options.probeAfterMs,
       clock,
       logger,
-      room,
+      spareSpace,
     });
-  const gate = new Gate({ room, renderer, settings, clock });
+  const gate = new Gate({ spareSpace, renderer, settings, clock });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner = () => true, previewIntervalMs = 0 } = options;
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
@@ -151,7 +151,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     discards,
     owners,
     gate,
-    room,
+    spareSpace,
     queue,
     previewIntervalMs,
     events,

@@ -1,6 +1,6 @@
 import { isoTime } from './clock.ts';
 import type { RendererVersions } from './render/pool/render-pool.ts';
-import type { SandboxStatus } from './render/sandbox/sandbox.ts';
+import type { SandboxStatus } from './render/sandbox/sandbox-status.ts';
 import type { ServiceParts } from './service-parts.ts';
 
 /** The lifecycle state of a service. */

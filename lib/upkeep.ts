@@ -31,7 +31,7 @@ const SWEEP_MS = LEASE_MS / 3;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * checks the storage, requeues jobs of dead workers. Each task runs in one process at a time.
+ * checks the storage, requeues or rolls back jobs of dead processes. Each task runs in one process at a time.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -58,8 +58,13 @@ export class Upkeep {
       schedule(clock, NIGHTLY, () => void this.nightly()),
       schedule(clock, HOURLY, () => void this.#alone('tidying', () => this.#tidy())),
     ];
-    if (this.#options.storage.isShared)
-      this.#sweeps = clock.every(SWEEP_MS, () => void this.#alone('sweep', () => this.#sweep()));
+    if (this.#options.storage.isShared) {
+      this.#sweeps = clock.every(SWEEP_MS, () => {
+        void this.#alone('sweep', () => this.#sweep());
+        // Separate, because a ledger that does not answer would delay the sweep.
+        void this.#alone('abandoned reserves', () => this.#withdrawAbandoned());
+      });
+    }
     void this.#alone('audit', () => this.#audit());
     this.#steady.look();
   }
@@ -106,6 +111,16 @@ export class Upkeep {
       for (const job of again) events.emit('change', job);
     } catch (error) {
       this.#report(error, 'Requeueing jobs of dead workers failed.');
+    }
+  }
+
+  async #withdrawAbandoned(): Promise<void> {
+    try {
+      const jobs = await this.#options.book.withdrawAbandoned();
+      if (jobs > 0)
+        this.#logger.warn({ jobs }, 'Rolled back jobs whose process died while it reserved credits.');
+    } catch (error) {
+      this.#report(error, 'Rolling back jobs of dead processes failed.');
     }
   }
 

@@ -27,7 +27,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(root, '.setup/compiled');
 
 // Fast tests first, to report mistakes within seconds. One run of tap per group, because tap sorts files by name.
 const [RENDERS, SMOKE] = ['test/renders', 'test/binary/smoke'];
-const ROOMS = [
+const GROUPS = [
   ['test/scripts'],
   ['test/lib'],
   ['test/appliance'],
@@ -35,7 +35,7 @@ const ROOMS = [
   [RENDERS],
   [SMOKE],
 ];
-const runs = process.argv.length > 2 ? [process.argv.slice(2)] : ROOMS;
+const runs = process.argv.length > 2 ? [process.argv.slice(2)] : GROUPS;
 const results: Counts = { passed: 0, failed: 0, skipped: 0 };
 let rootBuilt: Promise<unknown> | undefined;
 for (const paths of runs) {

@@ -10,7 +10,8 @@ import type { Logger } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import type { Administration } from './administration.ts';
 
-const OTHER_VERSION = 'The server that owns this data folder has another version. Restart it with this one.';
+const OTHER_VERSION =
+  'The server of this data folder runs another version of Scenepress. Restart it with this version.';
 
 /** All commands count as one client. */
 const CAPS = { total: 128, perAddress: 128 };

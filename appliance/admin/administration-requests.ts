@@ -5,7 +5,7 @@ import { isWebhookUrl, type JobStatus, ScenepressError } from '../../lib/index.t
 export const webhookUrl: Joi.StringSchema = Joi.string()
   .custom((value: string, { error }) => (isWebhookUrl(value) ? value : error('any.invalid')))
   .allow(null)
-  .messages({ '*': 'webhookUrl must be an https:// URL' });
+  .messages({ '*': 'The webhook URL must be an https:// URL without user name and password.' });
 
 interface KeyRequest {
   name: string;
@@ -41,11 +41,11 @@ export const listLimit: Joi.NumberSchema = Joi.number()
   .min(1)
   .max(MOST_LINES)
   .default(50)
-  .messages({ '*': `A list has 1 to ${MOST_LINES} lines.` });
+  .messages({ '*': `The limit must be a whole number from 1 to ${MOST_LINES}.` });
 
 export const jobStatus: Joi.StringSchema<JobStatus> = Joi.string<JobStatus>()
   .valid(...JOB_STATUSES)
-  .messages({ '*': `A job is ${JOB_STATUSES.join(', ')}.` });
+  .messages({ '*': `The status must be one of ${JOB_STATUSES.join(', ')}.` });
 
 /** The value as converted by its schema. Errors: `invalid_request` with the schema's message. */
 export function check<T>(schema: Joi.Schema<T>, value: unknown): T {

@@ -30,7 +30,7 @@ export class CreditAdministration {
     idempotencyKey?: string | undefined;
   }): Promise<Balance> {
     if (!(this.#ledger instanceof StoredLedger)) {
-      throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');
+      throw new ScenepressError('invalid_request', 'Renders are free here: the credits mode is "unmetered".');
     }
     const paid = check(amount, request.paid);
     const key = check(idempotencyKey, request.idempotencyKey);
@@ -60,6 +60,6 @@ export class CreditAdministration {
   /** Recomputes every balance. Errors: `invalid_request` in unmetered mode, which has no books. */
   async audit(): Promise<AuditReport> {
     if (this.#ledger instanceof StoredLedger) return this.#ledger.audit();
-    throw new ScenepressError('invalid_request', 'Renders cost nothing here (credits mode "unmetered").');
+    throw new ScenepressError('invalid_request', 'Renders are free here: the credits mode is "unmetered".');
   }
 }

@@ -68,7 +68,7 @@ export class JobAdministration {
     if (!(await this.#accounts.isEnabled(owner))) {
       throw new ScenepressError(
         'conflict',
-        'The account of this job is disabled: nothing is rendered for it.',
+        'The account of this job is disabled, so the job cannot be rendered again.',
       );
     }
     return this.#jobInfo(await this.#service.renderAgain(jobId));

@@ -83,7 +83,7 @@ export function accountCommand(): Command {
       'Permanently revoke its keys, cancel and forget its jobs and remove its address; its payments stay in the books',
       'scenepress account delete ada@example.org --yes',
     )
-      .option('--yes', 'delete the account; without it, only say what would be deleted')
+      .option('--yes', 'delete the account; without it, only show what would be deleted')
       .action(async (reference: string, flags: Flags) => {
         if (!flags['yes']) {
           throw new UserError(

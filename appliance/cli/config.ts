@@ -52,8 +52,11 @@ export function configCommand(): Command {
         const file = configFileOf(sourcesOf(flags)) ?? null;
         if (flags.json) printJson({ file, problems });
         else if (problems.length > 0) print(problems.join('\n'));
-        else
-          print(`The configuration is valid: ${counted(given(settings), 'option')} set, the others default.`);
+        else {
+          const set = given(settings);
+          const others = settings.length - set;
+          print(`The configuration is valid: ${counted(set, 'option')} set, ${others} at their defaults.`);
+        }
         if (problems.length > 0) process.exitCode = 2;
       },
     ),

@@ -83,7 +83,7 @@ export function creditsCommand(): Command {
       const { accounts, entries, jobs, problems } = report;
       if (flags.json) printJson(report);
       else if (problems.length > 0) print(problems.join('\n'));
-      else print(`The books are in order: ${accounts} accounts, ${entries} entries, ${jobs} jobs.`);
+      else print(`The books are in order. Accounts: ${accounts}, entries: ${entries}, jobs: ${jobs}.`);
       if (problems.length > 0) process.exitCode = 1;
     }),
   );

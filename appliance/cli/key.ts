@@ -99,7 +99,9 @@ export function keyCommand(): Command {
       );
       if (flags.json) printJson(set);
       else
-        print(`Outcomes of key ${keyId} are ${set.webhookUrl ? `sent to ${set.webhookUrl}` : 'not sent'}.`);
+        print(
+          `Outcomes of future jobs of key ${keyId} are ${set.webhookUrl ? `sent to ${set.webhookUrl}` : 'not sent'}, unless a request names a URL.`,
+        );
     }),
   );
 

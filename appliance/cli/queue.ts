@@ -15,7 +15,7 @@ export function queueCommand(): Command {
   queue.addCommand(
     administrative(
       'show',
-      'Show the number of queued and running jobs, and whether renders start',
+      'Show the numbers of queued and running jobs, and whether the queue is paused',
       'scenepress queue show --json',
     ).action(async (flags: Flags) => {
       show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.show()));
@@ -25,7 +25,7 @@ export function queueCommand(): Command {
   queue.addCommand(
     administrative(
       'pause',
-      'Start no more renders, even after a restart; running renders continue and jobs are accepted',
+      'Start no further renders, even after a restart; running renders continue and new jobs are accepted',
       'scenepress queue pause',
     ).action(async (flags: Flags) => {
       show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.pause()));
@@ -33,7 +33,7 @@ export function queueCommand(): Command {
   );
 
   queue.addCommand(
-    administrative('resume', 'Start renders again', 'scenepress queue resume').action(
+    administrative('resume', 'Start renders again after a pause', 'scenepress queue resume').action(
       async (flags: Flags) => {
         show(flags, await withAdministration(configOf(flags), (admin) => admin.queue.resume()));
       },
@@ -57,8 +57,6 @@ function describe({ pausedAt, queued, running, workers, ready }: QueueInfo): voi
 }
 
 function stateOf(ready: boolean, workers: number): string {
-  if (ready) return 'renders start';
-  return workers === 0
-    ? 'no server is running; renders start when one is started'
-    : 'the renderer is not ready';
+  if (ready) return 'not paused';
+  return workers === 0 ? 'not paused, but no server is running' : 'not paused, but the renderer is not ready';
 }

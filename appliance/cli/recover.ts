@@ -10,8 +10,8 @@ const MOST_SHOWN = 50;
 /** `scenepress recover` */
 export function recoverCommand(): Command {
   const command = addConfigFlags(new Command('recover'), ['dataDir'])
-    .description('Report what a damaged data folder has lost; with --yes, repair the rest')
-    .option('--yes', 'repair the folder; its original files are kept in a folder beside it')
+    .description('Report what a damaged data folder has lost; with --yes, recover the rest')
+    .option('--yes', 'recover what can be read; the original files are kept in a folder beside it')
     .option('--json', 'print JSON')
     .action(async (flags: { yes?: boolean; json?: boolean } & Record<string, unknown>) => {
       const report = await recover(resolve(configOf(flags).dataDir), { apply: flags.yes === true });
@@ -43,7 +43,7 @@ function show(report: RecoveryReport): void {
   }
   if (lost.length > MOST_SHOWN) print(`  … and ${lost.length - MOST_SHOWN} more (--json shows all)`);
   if (!originalsFolder) {
-    print('Nothing was changed. If no backup contains more, `scenepress recover --yes` repairs the rest.');
+    print('Nothing was changed. If no backup contains more, `scenepress recover --yes` recovers the rest.');
     return;
   }
   print(`Recovered. The original files are in ${originalsFolder}.`);

@@ -72,7 +72,10 @@ export function renderCommand(): Command {
     .argument('<file>', 'Python file; - reads standard input')
     .argument('[scene...]', 'scene classes to render; optional if the file defines only one')
     .addOption(
-      new Option('-q, --quality <quality>', `quality: ${QUALITIES.join(', ')}, or manim's letter`)
+      new Option(
+        '-q, --quality <quality>',
+        `quality: ${QUALITIES.join(', ')}, or the letter that the manim command uses`,
+      )
         .argParser(qualityOf)
         .default('medium'),
     )
@@ -151,7 +154,7 @@ async function scenesIn(service: RenderService, code: string, interrupted: Abort
     return await unlessInterrupted(service.scenesOf(code), interrupted);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be found:\n${error.message}`, { cause: error });
+    throw new UserError(`The scenes can't be listed:\n${error.message}`, { cause: error });
   }
 }
 

@@ -32,7 +32,7 @@ export function startMessage(start: {
 
 /** Printed after Ctrl-C. */
 export function stopMessage({ running, drainSeconds }: { running: number; drainSeconds: number }): string {
-  const renders = `${counted(running, 'render')} may finish within ${drainSeconds} s`;
+  const renders = `waiting up to ${drainSeconds} s for ${counted(running, 'running render')}`;
   return `\nStopping${running > 0 ? `: ${renders}` : ''}. Press Ctrl-C again to stop immediately.`;
 }
 

@@ -20,7 +20,7 @@ export async function watchJob(config: Config, jobId: string): Promise<JobInfo> 
         const job = await admin.jobs.show({ jobId });
         if (job.completedAt !== null) return job;
         if (!served)
-          throw new UserError(`${jobId} is ${job.status}, and no server is running that could render it.`);
+          throw new UserError(`Job ${jobId} is ${job.status}, but no server is running to render it.`);
         line.show(job.progress);
         await delay(POLL_MS, undefined, { signal: interrupted.signal });
       }

@@ -2,7 +2,7 @@ import type { Request, Server } from '@hapi/hapi';
 
 const FORWARDED_HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
-/** Room for an IPv6 address with zone and port; longer values of a proxy are truncated. */
+/** Enough for an IPv6 address with zone and port; longer values of a proxy are truncated. */
 const LONGEST_ADDRESS = 80;
 
 /** Base URLs of links. */

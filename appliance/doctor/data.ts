@@ -98,11 +98,11 @@ function findingsOf(folder: string, { audit, data, ...examination }: Examination
   const sizes = `database ${shown(data.databaseBytes + data.logBytes)}, documents ${shown(data.documentBytes)}`;
   const findings = [ok(CHECK, `${folder} can be read: ${sizes}`)];
   for (const userId of examination.halfDeletedAccounts) {
-    const remedy = `If no deletion is in progress, repeat ${ownCommand(`account delete ${userId} --yes`)}`;
-    findings.push(warning(CHECK, `account ${userId} is not deleted completely`, remedy));
+    const remedy = `If no deletion is in progress, run ${ownCommand(`account delete ${userId} --yes`)}`;
+    findings.push(warning(CHECK, `the deletion of account ${userId} is incomplete`, remedy));
   }
   if (examination.isRotating) {
-    const remedy = `A server completes the rotation after its start; without one, run ${ownCommand('master-key rotate')}.`;
+    const remedy = `Start the service, which completes the rotation, or run ${ownCommand('master-key rotate')}.`;
     findings.push(warning(CHECK, 'a rotation of the master key is incomplete: both keys are needed', remedy));
   }
   if (audit === null) return findings;
@@ -121,7 +121,7 @@ function serviceFindings({ problems, queuePausedAt, queued, running }: ServiceSt
 
 function remedyOf(error: Error): string {
   if (isScenepressError(error, 'storage_locked')) {
-    return 'End that process, unless it is a Scenepress that is starting or stopping.';
+    return 'End that process, unless it is a Scenepress service that is starting or stopping.';
   }
   if (isScenepressError(error, 'storage_damaged')) {
     return `Look for a backup first (${ownCommand('restore')}); ${ownCommand('recover')} reports what can be recovered without one.`;

@@ -23,7 +23,7 @@ function examineCores({ workers }: Config): Finding {
   const cores = availableParallelism();
   const count = `${cores} for ${workers ?? cores} workers`;
   if ((workers ?? cores) <= 2 * cores) return ok('Cores', count);
-  return warning('Cores', count, 'Too many workers slow each other down: set --workers lower.');
+  return warning('Cores', count, 'Too many workers slow each other down: reduce --workers.');
 }
 
 function examineMemory({ workers, renderMemoryMb }: Config): Finding {
@@ -37,7 +37,7 @@ function examineMemory({ workers, renderMemoryMb }: Config): Finding {
   return warning(
     'Memory',
     message,
-    'If all renders reach their limit, the machine runs out of memory: set --workers or --render-memory-mb lower.',
+    'If all renders reach their limit, the machine runs out of memory: reduce --workers or --render-memory-mb.',
   );
 }
 

@@ -28,7 +28,7 @@ export async function examinePort(config: Config, { served }: { served: boolean 
     if (served) return ok('Port', `${place} is used by the service of this data folder`);
     return failed(
       'Port',
-      `${place} is used by a Scenepress with another data folder`,
+      `${place} is used by a Scenepress service with another data folder`,
       'Run the doctor with that --data-dir, or choose another --port.',
     );
   }

@@ -81,7 +81,7 @@ export async function examineRenders(config: Config, tell: (finding: Finding) =>
       await service.start();
     } catch (error) {
       if (interrupted.aborted || !isScenepressError(error)) throw error;
-      tell(failed('Renderer', error.message, `Follow the message. ${remedies.renderer}`));
+      tell(failed('Renderer', error.message, `If the message names no remedy: ${remedies.renderer}`));
       return;
     }
     const { renderer, sandbox } = service.status();

@@ -130,7 +130,7 @@ export class Connections {
 
   #admit(raw: Socket, isSecure: boolean): void {
     const group = this.#groups.get(clientGroupOf(raw.remoteAddress));
-    if (!this.#makeRoomFor(group)) {
+    if (!this.#makeSlotFor(group)) {
       this.counts.refused += 1;
       // The other listeners of this event expect an open socket.
       process.nextTick(() => raw.destroy());
@@ -161,7 +161,7 @@ export class Connections {
     });
   }
 
-  #makeRoomFor(group: ClientGroup): boolean {
+  #makeSlotFor(group: ClientGroup): boolean {
     const ownFull = group.size >= this.#caps.perAddress;
     if (!ownFull && this.#all.size < this.#caps.total) return true;
     const victim = ownFull ? group.silent.first : this.#groups.victimFor(group);

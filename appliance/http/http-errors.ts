@@ -38,14 +38,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
     case 'invalid_request':
       return { status: 400, headers: {}, body: { error: message } };
     case 'insufficient_credits':
-      return {
-        status: 402,
-        headers: {},
-        body: {
-          error: 'insufficient_credits',
-          message: 'The balance is below the minimum reserve of this render. Top up credits, then try again.',
-        },
-      };
+      return { status: 402, headers: {}, body: { error: 'insufficient_credits', message } };
     case 'owner_refused':
       // The account was disabled or deleted after its key was checked.
       return ofFramework(unauthorized());

@@ -10,7 +10,7 @@ export function countConnections(registry: Registry, counts: Readonly<Connection
   gauge(registry, 'http_connections', 'Open HTTP connections.', [], (set) => set({}, counts.open));
   new Counter({
     name: `${PREFIX}http_connections_closed_total`,
-    help: 'Connections closed to make room for a new one, refused at a limit, or closed because the client did not read.',
+    help: 'Connections evicted for a new one, refused at a limit, or closed because the client did not read.',
     labelNames: ['reason'] as const,
     registers: [registry],
     collect() {

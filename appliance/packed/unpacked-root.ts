@@ -118,7 +118,7 @@ export class UnpackedRoot {
       await this.#removeUnfinished();
       if (existsSync(this.path) && !(await this.#removeUnlessUsed())) return 'used';
       await this.#mark.remove();
-      await this.#assertRoom();
+      await this.#assertFreeSpace();
       const unfinished = join(this.folder, `${UNFINISHED}${this.#archive.name}`);
       await mkdir(unfinished);
       await chmod(unfinished, 0o755);
@@ -135,7 +135,7 @@ export class UnpackedRoot {
       if (signal?.aborted) await this.#removeUnfinished();
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
       await this.#removeUnfinished();
-      throw this.#noRoom(cause);
+      throw this.#tooLittleSpace(cause);
     } finally {
       unpacking.close();
     }
@@ -155,12 +155,12 @@ export class UnpackedRoot {
     }
   }
 
-  async #assertRoom(): Promise<void> {
+  async #assertFreeSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(this.folder);
-    if (bavail * bsize < this.#archive.unpackedBytes + SPARE_BYTES) throw this.#noRoom();
+    if (bavail * bsize < this.#archive.unpackedBytes + SPARE_BYTES) throw this.#tooLittleSpace();
   }
 
-  #noRoom(cause?: unknown): UserError {
+  #tooLittleSpace(cause?: unknown): UserError {
     const megabytes = Math.ceil((this.#archive.unpackedBytes + SPARE_BYTES) / 1e6);
     return new UserError(
       `The renderer can't be unpacked in ${this.folder}: it needs ${megabytes} MB of free space. Free some space, or ` +

@@ -32,9 +32,9 @@ export function textLine(json: string, { isColoured, columns }: TextTarget): str
   const clock = `${time.slice(11, 19)}Z`;
   const { message, details } =
     msg === 'request' ? requestOf(fields) : { message: printable(String(msg)), details: detailsOf(fields) };
-  const room = columns - `${clock} ${name.padEnd(5)} ${message}  `.length;
+  const width = columns - `${clock} ${name.padEnd(5)} ${message}  `.length;
   const shown =
-    level >= WARN || details.length <= room ? details : `${details.slice(0, Math.max(0, room - 1))}…`;
+    level >= WARN || details.length <= width ? details : `${details.slice(0, Math.max(0, width - 1))}…`;
   const rest = shown === '' || shown === '…' ? '' : `  ${paint('gray', shown)}`;
   return `${paint('gray', clock)} ${paint(colour, name.padEnd(5))} ${message}${rest}\n`;
 }

@@ -165,9 +165,9 @@ async function tryPlace(part: string, target: string): Promise<void> {
     const { code } = cause as NodeJS.ErrnoException;
     const reason =
       code === 'EBUSY'
-        ? `${target} is a mount point, which can't be replaced. Name a folder in it`
-        : `a restored folder is made as ${part} and then renamed, and it can't be (${code}). Run this as a user that may ` +
-          `write to ${dirname(target)}, or name another folder`;
+        ? `${target} is a mount point, which can't be replaced. Use a folder in it`
+        : `${part} can't be created and renamed to ${target} (${code}). Run this as a user that may write to ` +
+          `${dirname(target)}, or use another folder`;
     throw new ScenepressError('storage_failed', `Nothing was restored: ${reason}.`, { cause });
   }
 }
@@ -297,7 +297,7 @@ async function refuseExisting(path: string, what: string): Promise<void> {
   if (names.length === 0) return;
   throw new ScenepressError(
     'conflict',
-    `${what} ${path} exists and isn't empty. Nothing was overwritten; name another folder.`,
+    `${what} ${path} exists and isn't empty. Nothing was overwritten; use another folder.`,
   );
 }
 

@@ -21,10 +21,10 @@ import { type Flush, SqliteDatabase, type SqliteDatabaseOptions } from '../stora
 import type { Storage } from '../storage/storage.ts';
 import { checkFolder } from './folder-check.ts';
 import { FolderLock } from './folder-lock.ts';
-import { SpareRoom, type SpareRoomOptions } from './spare-room.ts';
+import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
-export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onNoRoom' | 'onFlush'> {
-  spareRoom?: SpareRoomOptions;
+export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onFullDisk' | 'onFlush'> {
+  spareSpace?: SpareSpaceOptions;
   /** The file system for everything but the database. Default: that of the machine. */
   disk?: Disk;
   /** The source of secrets, keys and nonces. Default: cryptographically secure. */
@@ -55,7 +55,7 @@ export class DataFolder {
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = false;
   /** Watches the free disk space. */
-  readonly room: SpareRoom;
+  readonly spareSpace: SpareSpace;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
@@ -68,7 +68,7 @@ export class DataFolder {
   constructor(
     folder: string,
     {
-      spareRoom,
+      spareSpace,
       disk = realDisk,
       clock = systemClock,
       random = systemRandom,
@@ -79,17 +79,17 @@ export class DataFolder {
     this.#disk = disk;
     this.clock = clock;
     this.#lock = new FolderLock(this.path);
-    this.room = new SpareRoom(this.path, { disk, clock, random, ...spareRoom });
-    const onNoRoom = () => this.room.ranOut();
+    this.spareSpace = new SpareSpace(this.path, { disk, clock, random, ...spareSpace });
+    const onFullDisk = () => this.spareSpace.ranOut();
     this.#database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
       ...options,
       clock,
-      onNoRoom,
+      onFullDisk,
       onFlush: (flush) => this.onFlush(flush),
     });
     this.storage = new SqlStorage(this.#database, random);
     this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
-    this.#documents = new Documents({ disk: this.#disk, folder: this.path, onNoRoom });
+    this.#documents = new Documents({ disk: this.#disk, folder: this.path, onFullDisk });
     this.accountStore = this.#documents.accounts;
     this.keyStore = this.#documents.keys;
     this.settings = this.#documents.settings;

@@ -7,7 +7,7 @@ const { database, databaseLog, artifacts: ARTIFACTS, work, adminSocket } = DATA_
 const BEFORE_THE_DATA = new Set([
   ...LOCK_FILES,
   ...STUDIO_PARTS,
-  ...withTemporary(DATA_FILES.masterKey, DATA_FILES.masterKeyCheck, DATA_FILES.spareRoom),
+  ...withTemporary(DATA_FILES.masterKey, DATA_FILES.masterKeyCheck, DATA_FILES.spareSpace),
   adminSocket,
   ARTIFACTS,
   work,
@@ -38,7 +38,7 @@ export async function checkFolder(disk: Disk, folder: string): Promise<void> {
   throw new ScenepressError(
     'conflict',
     `${folder} is not a data folder and isn't empty (${foreign.slice(0, MOST_NAMED).join(', ')}${others}). ` +
-      'Nothing was changed. Name an empty folder, or one that is still to be made.',
+      'Nothing was changed. Use an empty folder, or one that does not exist yet.',
   );
 }
 

@@ -5,7 +5,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DATA_FILES } from '../data-files.ts';
-import { isNoRoom } from '../disk.ts';
+import { isOutOfSpace } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { systemRandom } from '../random.ts';
 
@@ -81,7 +81,7 @@ export class FolderLock {
     try {
       await writeFile(this.#holderFile, `${JSON.stringify(holder)}\n`, { mode: OWNERS_ALONE });
     } catch (error) {
-      if (!isNoRoom(error)) throw error; // The file lock alone is sufficient.
+      if (!isOutOfSpace(error)) throw error; // The file lock alone is sufficient.
     }
   }
 

@@ -43,9 +43,9 @@ export class DocumentAccountStore implements AccountStore {
     isListed: ({ email }) => email !== '',
   });
 
-  constructor({ disk, folder, onNoRoom }: DocumentPlace) {
+  constructor({ disk, folder, onFullDisk }: DocumentPlace) {
     const file = new DocumentFile({ disk, folder, name: DATA_FILES.accounts, format: ACCOUNTS_FORMAT });
-    this.document = new Document({ file, content: this.#table, onNoRoom });
+    this.document = new Document({ file, content: this.#table, onFullDisk });
   }
 
   async insertAccount(account: Account): Promise<void> {

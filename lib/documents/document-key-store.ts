@@ -48,9 +48,9 @@ export class DocumentKeyStore implements KeyStore {
     groupOf: ({ accountId }) => accountId,
   });
 
-  constructor({ disk, folder, onNoRoom }: DocumentPlace) {
+  constructor({ disk, folder, onFullDisk }: DocumentPlace) {
     const file = new DocumentFile({ disk, folder, name: DATA_FILES.keys, format: KEYS_FORMAT });
-    this.document = new Document({ file, content: this.#table, onNoRoom });
+    this.document = new Document({ file, content: this.#table, onFullDisk });
   }
 
   async insertKey(key: KeyRecord): Promise<void> {

@@ -5,5 +5,5 @@ export interface DocumentPlace {
   disk: Disk;
   folder: string;
   /** Called when a write found the disk full; the next write waits for it. */
-  onNoRoom: () => Promise<void>;
+  onFullDisk: () => Promise<void>;
 }

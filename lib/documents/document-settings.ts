@@ -21,9 +21,9 @@ export class DocumentSettings implements SettingsStore {
   readonly document: Document<Settings, SettingsDraft>;
   #settings = DEFAULT_SETTINGS;
 
-  constructor({ disk, folder, onNoRoom }: DocumentPlace) {
+  constructor({ disk, folder, onFullDisk }: DocumentPlace) {
     const file = new DocumentFile({ disk, folder, name: DATA_FILES.settings, format: SETTINGS_FORMAT });
-    this.document = new Document({ file, content: this.#content(), onNoRoom });
+    this.document = new Document({ file, content: this.#content(), onFullDisk });
   }
 
   async getSettings(): Promise<Settings> {

@@ -1,5 +1,5 @@
 import { Low } from 'lowdb';
-import { isNoRoom } from '../disk.ts';
+import { isOutOfSpace } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import type { DocumentFile } from './document-file.ts';
 
@@ -19,7 +19,7 @@ export interface DocumentOptions<Data, Draft> {
   file: DocumentFile<Data>;
   content: DocumentContent<Data, Draft>;
   /** Called when a write found the disk full; the next write waits for it. */
-  onNoRoom: () => Promise<void>;
+  onFullDisk: () => Promise<void>;
 }
 
 interface Change<Draft> {
@@ -37,7 +37,7 @@ interface Change<Draft> {
 export class Document<Data, Draft> {
   readonly #file: DocumentFile<Data>;
   readonly #content: DocumentContent<Data, Draft>;
-  readonly #onNoRoom: () => Promise<void>;
+  readonly #onFullDisk: () => Promise<void>;
   readonly #low: Low<Data>;
   /** The durable data; lowdb holds the data being written. */
   #durable: Data;
@@ -45,10 +45,10 @@ export class Document<Data, Draft> {
   #waiting: Change<Draft>[] = [];
   #writing: Promise<void> | undefined;
 
-  constructor({ file, content, onNoRoom }: DocumentOptions<Data, Draft>) {
+  constructor({ file, content, onFullDisk }: DocumentOptions<Data, Draft>) {
     this.#file = file;
     this.#content = content;
-    this.#onNoRoom = onNoRoom;
+    this.#onFullDisk = onFullDisk;
     this.#low = new Low(file, file.empty);
     this.#durable = file.empty;
   }
@@ -148,8 +148,8 @@ export class Document<Data, Draft> {
 
   async #explained(cause: unknown): Promise<unknown> {
     if (isScenepressError(cause)) return cause;
-    const isFull = isNoRoom(cause);
-    if (isFull) await this.#onNoRoom();
+    const isFull = isOutOfSpace(cause);
+    if (isFull) await this.#onFullDisk();
     const message = `Nothing was changed: writing ${this.#file.path} failed (${(cause as Error).message}).`;
     return new ScenepressError(isFull ? 'storage_full' : 'storage_failed', message, { cause });
   }

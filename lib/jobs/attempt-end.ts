@@ -1,11 +1,11 @@
 import type { AssetStore } from '../assets/asset-store.ts';
-import type { SpareRoom } from '../data-folder/spare-room.ts';
-import { isNoRoom } from '../disk.ts';
+import type { SpareSpace } from '../data-folder/spare-space.ts';
+import { isOutOfSpace } from '../disk.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { RenderResult, StopReason } from '../render/run/render-task.ts';
 import { isTransient } from '../shortage.ts';
-import { CREDITS_RAN_OUT, MOST_ATTEMPTS, NO_ROOM, NOT_STORED, RENDERER_FAILED } from './failures.ts';
+import { CREDITS_RAN_OUT, DISK_WAS_FULL, MOST_ATTEMPTS, NOT_STORED, RENDERER_FAILED } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
@@ -31,7 +31,7 @@ export interface AttemptWorld {
   pricing: Pricing;
   logger: Logger;
   /** Notified of the space that a retry needs after the disk was full. */
-  room: SpareRoom | undefined;
+  spareSpace: SpareSpace | undefined;
 }
 
 /** The size of a short video, assumed when the disk was full during a render and the real size is unknown. */
@@ -58,9 +58,9 @@ export async function endOfAttempt(
     }
     case 'stopped':
       return endOfStopped(result.reason, durationMs);
-    case 'no_room':
+    case 'disk_full':
       logger.error({ jobId, attempt: attempts }, 'The disk was full while rendering.');
-      return withoutRoom(job, durationMs, LEAST_MISSING_BYTES, world);
+      return endOfFullDisk(job, durationMs, LEAST_MISSING_BYTES, world);
     case 'died':
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
@@ -103,7 +103,7 @@ function endOfStopped(reason: StopReason, durationMs: number): AttemptEnd {
 
 /** A render that was being stopped counts as stopped even if its worker died or failed first. */
 export function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  const undecided = ['died', 'no_room', 'unavailable', 'interrupted'].includes(result.kind);
+  const undecided = ['died', 'disk_full', 'unavailable', 'interrupted'].includes(result.kind);
   if (!undecided || !stopReason) return result;
   return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }
@@ -129,17 +129,17 @@ async function endOfRendered(
     // Logged where the job is requeued.
     if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: (error as Error).message };
     logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
-    if (isNoRoom(error)) return withoutRoom(job, durationMs, sizeBytes, world);
+    if (isOutOfSpace(error)) return endOfFullDisk(job, durationMs, sizeBytes, world);
     return { next: 'count', error: NOT_STORED, durationMs };
   }
 }
 
-function withoutRoom(
+function endOfFullDisk(
   { attempts }: JobRecord,
   durationMs: number,
   missingBytes: number,
-  { room }: AttemptWorld,
+  { spareSpace }: AttemptWorld,
 ): AttemptEnd {
-  void room?.ranOut({ missingBytes: attempts >= MOST_ATTEMPTS ? 1 : missingBytes });
-  return { next: 'count', error: NO_ROOM, durationMs };
+  void spareSpace?.ranOut({ missingBytes: attempts >= MOST_ATTEMPTS ? 1 : missingBytes });
+  return { next: 'count', error: DISK_WAS_FULL, durationMs };
 }

@@ -8,7 +8,7 @@ import { RECORDING_FAILED } from './failures.ts';
 import type { JobBook } from './job-book.ts';
 import type { EndedJob } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
-import { withSpareRoom } from './with-spare-room.ts';
+import { withSpareSpace } from './with-spare-space.ts';
 
 export interface CancellationsOptions {
   book: JobBook;
@@ -33,7 +33,7 @@ export class Cancellations {
   async cancel(jobId: string): Promise<void> {
     const { book, storage, signals } = this.#options;
     try {
-      const ended = await withSpareRoom(() => book.cancel(jobId));
+      const ended = await withSpareSpace(() => book.cancel(jobId));
       if (ended) this.#tell(ended);
     } catch (error) {
       // The outcome is committed: the cancellation completes when the ledger answers.

@@ -10,13 +10,13 @@ export const RENDERER_FAILED: string =
 export const NOT_STORED: string =
   'The video was rendered, but this service could not store it. The scene is not the cause; please tell the ' +
   'operator of this service.';
-export const NO_ROOM: string =
+export const DISK_WAS_FULL: string =
   'The disk of this service has no space for the video. The scene is not the cause; please tell the operator ' +
   'of this service.';
 
 /**
  * What made a job fail: the scene (its code, or a limit it exceeded), a cancellation, the end of the owner's credits, or
- * the service itself (a renderer that died, a disk without room).
+ * the service itself (a renderer that died, a full disk).
  */
 export type FailedBy = 'scene' | 'cancel' | 'credits' | 'service';
 

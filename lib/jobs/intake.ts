@@ -49,8 +49,8 @@ export class Intake {
     try {
       const { job, repeated } = await book.open(newJob, {
         owner: () => this.#assertAdmitted(owner),
-        room: () => {
-          gate.assertDiskHasRoom();
+        capacity: () => {
+          gate.assertDiskNotFull();
           owners.assertWithinBudget(owner);
         },
       });

@@ -6,6 +6,7 @@ import { SortableIds } from '../ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { allRowsAfter } from '../pages.ts';
 import type { Claim, QueueCaps } from '../queue/queue.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
@@ -36,8 +37,8 @@ export interface NewJob {
 export interface Admission {
   /** Runs first, also for a repeated request. */
   owner?: () => Promise<void>;
-  /** Runs before credits are reserved. */
-  room?: () => void;
+  /** Whether the service can take another job of this owner; runs before credits are reserved. */
+  capacity?: () => void;
 }
 
 /** Equal for equal requests. */
@@ -94,6 +95,12 @@ const ANY_NUMBER: QueueCaps = {
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
 /**
+ * How long a process may take to reserve credits with an external ledger. In a shared storage, other processes then
+ * take it for dead and roll the job back. Much longer than a ledger's time-out, because the clocks of machines differ.
+ */
+export const MOST_RESERVING_MS: number = 5 * 60 * 1000;
+
+/**
  * Records the lifecycle of jobs: every transition of {@link JobPhase}, with its ledger operation.
  *
  * A ledger that joins the storage's transactions commits together with the job. An external ledger is called between
@@ -136,7 +143,7 @@ export class JobBook {
    */
   async open(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
-    { owner: admitOwner = async () => {}, room: admit = () => {} }: Admission = {},
+    { owner: admitOwner = async () => {}, capacity: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
     const unsealed: JobRecord = {
       jobId: this.#ids.next(),
@@ -173,14 +180,14 @@ export class JobBook {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
-        await this.#storage.queue.assertRoom(tx, owner, this.#caps);
+        await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
         if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') return undefined;
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if (!opened) throw insufficientCredits(reserve);
+      if (!opened) throw this.#insufficientCredits(reserve);
       return opened;
     }
     const made = await this.#storage.transaction(async (tx) => {
@@ -188,18 +195,18 @@ export class JobBook {
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
       admit();
-      await this.#storage.queue.assertRoom(tx, owner, this.#caps);
+      await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
       await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });
     if (made) return { job: made, repeated: true };
     try {
-      if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw insufficientCredits(reserve);
+      if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw this.#insufficientCredits(reserve);
       const job = await this.#storage.transaction(async (tx) => {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
         // Other jobs may have been admitted during the ledger call.
-        await this.#storage.queue.assertRoom(tx, owner, this.#caps);
+        await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);
@@ -255,26 +262,55 @@ export class JobBook {
 
   /**
    * Completes all interrupted transitions, and requeues jobs that were running when their service died; their
-   * attempts are not counted.
+   * attempts are not counted. In a shared storage, jobs that another process may still be reserving are skipped;
+   * {@link withdrawAbandoned} rolls them back later.
    */
   async recover(): Promise<Recovery> {
     const orphans: string[] = [];
     const stuck: string[] = [];
-    const phases: UnfinishedPhase[] = ['reserving', 'settling'];
-    for (let after = ''; ; ) {
-      const page = await this.#storage.unfinishedJobs({ after, phases });
-      for (const { jobId } of page) {
-        try {
-          orphans.push(...((await this.resume(jobId))?.orphans ?? []));
-        } catch {
-          stuck.push(jobId);
-        }
+    for await (const job of this.#unfinished(['reserving', 'settling'])) {
+      if (this.#mayBeReserving(job)) continue;
+      try {
+        orphans.push(...((await this.resume(job.jobId))?.orphans ?? []));
+      } catch {
+        stuck.push(job.jobId);
       }
-      const last = page.at(-1);
-      if (!last) break;
-      after = last.jobId;
     }
     return { requeued: await this.claims.putBackLapsed(), orphans, stuck };
+  }
+
+  /**
+   * Rolls back jobs in a shared storage whose process died while it reserved their credits: those that have been
+   * `reserving` for {@link MOST_RESERVING_MS}. Returns their number. Error: that of the ledger or the storage, after
+   * all jobs have been tried.
+   */
+  async withdrawAbandoned(): Promise<number> {
+    const errors: unknown[] = [];
+    let withdrawn = 0;
+    for await (const job of this.#unfinished(['reserving'])) {
+      if (this.#mayBeReserving(job)) continue;
+      try {
+        await this.resume(job.jobId);
+        withdrawn += 1;
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+    return withdrawn;
+  }
+
+  #unfinished(phases: UnfinishedPhase[]): AsyncGenerator<JobRecord> {
+    return allRowsAfter(
+      (after) => this.#storage.unfinishedJobs({ after, phases }),
+      ({ jobId }) => jobId,
+    );
+  }
+
+  /** A time further in the future than the limit was written by a wrong clock. */
+  #mayBeReserving({ phase, createdAtMs }: JobRecord): boolean {
+    if (phase !== 'reserving' || !this.#storage.isShared) return false;
+    return Math.abs(this.#clock.now() - createdAtMs) < MOST_RESERVING_MS;
   }
 
   async #insert(
@@ -317,6 +353,14 @@ export class JobBook {
     return job; // Undefined when its reserve was refused: the request can be repeated.
   }
 
+  #insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
+    const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
+    return new ScenepressError(
+      'insufficient_credits',
+      `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`,
+    );
+  }
+
   #seal(secret: string): string {
     assert(this.#secrets, '`secrets` is required for jobs with webhook secrets');
     return this.#secrets.seal(secret);
@@ -330,12 +374,4 @@ export class JobBook {
       if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
     });
   }
-}
-
-function insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
-  return new ScenepressError(
-    'insufficient_credits',
-    `This render needs a reserve of ${amountCredits} credits, more than the balance. Top up, or wait for the ` +
-      "month's free credits.",
-  );
 }

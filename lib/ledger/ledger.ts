@@ -14,11 +14,24 @@ export interface Balance {
  * A credit ledger with two-phase charges (reserve, then settle or void), keyed by job.
  *
  * All calls are idempotent: after a crash or time-out, a call is repeated with the same arguments and must return the
- * same answer without further changes. A job is reserved once, and then settled or voided once.
+ * same answer without further changes. A job is reserved once, and then settled or voided once: the first of these is
+ * final. Later calls for the job change nothing:
+ *
+ * | call | after `settle` | after `void` |
+ * |---|---|---|
+ * | `reserve` | `reserved` | `insufficient` |
+ * | `settle`, also with another amount | `settled`, with the credits charged first | `insufficient` |
+ * | `void` | rejects | resolves |
+ *
+ * These calls happen: two processes may end the same job after a crash, and the balance may rise between their calls.
+ * A `void` that resolved after `settle` would let the service report a charged render as failed; when it rejects, the
+ * service repeats `settle`.
  *
  * A ledger in the same database as the jobs returns true from {@link Ledger.joins} and gets the transaction that
  * changes the job. An external ledger (your billing system) gets no transaction: the service records the intent first
  * and retries until it gets an answer, also after a crash. Implement a time-out for each call: the service has none.
+ * It must be well below five minutes: when several processes share a storage, a job that has been reserving for so
+ * long is taken for abandoned, and voided.
  */
 export interface Ledger {
   start?(): Promise<void>;
@@ -26,6 +39,12 @@ export interface Ledger {
 
   /** True when renders are free: nothing is reserved for them. */
   readonly chargesNothing?: boolean;
+
+  /**
+   * What an owner whose balance is too low should do: whole sentences, added to the message of
+   * `insufficient_credits`, which clients of the HTTP API see. Default: "Top up credits, then try again."
+   */
+  readonly topUpHint?: string | undefined;
 
   /** True when the ledger takes part in transactions of that storage. */
   joins(storage: Storage): boolean;
@@ -39,14 +58,17 @@ export interface Ledger {
   /**
    * Charges the actual cost of the job and releases the rest of its reserve. A cost above the reserve is charged to
    * the balance; when the balance does not cover it, returns `insufficient` without changes (the service then voids).
-   * `chargedCredits`: the credits charged, 0 when renders are free.
+   * `chargedCredits`: the credits charged, 0 when renders are free; when the job was settled before, those charged then.
    */
   settle(
     request: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
   ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }>;
 
-  /** Releases a job's whole reserve. After it, a late `reserve` for the job must be refused. */
+  /**
+   * Releases a job's whole reserve. After it, also without a reserve, `reserve` and `settle` answer `insufficient`.
+   * Rejects when the job is settled.
+   */
   void(request: { jobId: string; owner: string }, tx?: Transaction): Promise<void>;
 
   /** The credits that the owner can spend now. */

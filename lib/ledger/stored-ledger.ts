@@ -46,6 +46,8 @@ export interface GrantOptions {
  * The monthly free grant is made once: by a schedule at the start of the month, or on the account's first use in it.
  */
 export class StoredLedger implements Ledger {
+  /** Mentions the monthly grant, unless it is 0. */
+  readonly topUpHint: string | undefined;
   readonly #store: LedgerStore;
   readonly #freeCredits: number;
   readonly #clock: Clock;
@@ -59,6 +61,7 @@ export class StoredLedger implements Ledger {
     random = systemRandom,
   }: StoredLedgerOptions) {
     assertCredits(freeCreditsPerMonth);
+    if (freeCreditsPerMonth > 0) this.topUpHint = "Top up credits, or wait for next month's free credits.";
     this.#store = store;
     this.#freeCredits = freeCreditsPerMonth;
     this.#clock = clock;

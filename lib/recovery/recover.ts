@@ -53,7 +53,7 @@ export async function recover(
   const folder = resolve(path);
   const names = await realDisk.list(folder).catch((): string[] => []);
   if (![DATA_FILES.database, DATA_FILES.recovering].some((name) => names.includes(name)))
-    throw new ScenepressError('not_found', `There is no data of Scenepress in ${folder}.`);
+    throw new ScenepressError('not_found', `${folder} contains no Scenepress data.`);
   const lock = new FolderLock(folder);
   await lock.acquire();
   const work = join(folder, DATA_FILES.recoveryWork);

@@ -29,7 +29,7 @@ export class SqlQueue implements Queue {
     this.#workers.clear();
   }
 
-  async assertRoom(
+  async assertCapacity(
     tx: Transaction,
     owner: string,
     { maxQueued, maxQueuedPerOwner }: QueueCaps,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import { allRowsAfter } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
@@ -215,21 +216,18 @@ export class SqlStorage implements Storage {
     }));
   }
 
-  async *jobsWithArtifacts(): AsyncIterable<JobRecord> {
-    for (let after = ''; ; ) {
+  jobsWithArtifacts(): AsyncIterable<JobRecord> {
+    const idOf = ({ jobId }: JobRecord) => jobId;
+    return allRowsAfter(async (after) => {
       const rows = await this.#database.all(
         `SELECT ${JOBS.names} FROM jobs WHERE phase = 'completed' AND artifacts <> '[]' ` +
           'AND artifacts_removed_at_ms IS NULL AND job_id > ? ORDER BY job_id LIMIT ?',
         after,
         PAGE,
       );
-      const found = rows.map((row) => JOBS.record(row));
-      const jobs = inOrder(JOBS, ({ jobId }) => jobId, found, { up: true, from: after });
-      yield* jobs;
-      const last = jobs.at(-1);
-      if (!last) return;
-      after = last.jobId;
-    }
+      const jobs = rows.map((row) => JOBS.record(row));
+      return inOrder(JOBS, idOf, jobs, { up: true, from: after });
+    }, idOf);
   }
 
   async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {

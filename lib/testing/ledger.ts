@@ -64,6 +64,29 @@ export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
       assert.equal(await ledger.available(owner), 100);
     },
 
+    async 'keeps a settled job settled: repeats the first charge, and rejects a void'(ledger) {
+      await ledger.reserve({ jobId: '1', owner, amountCredits: 40 });
+      const settled = await ledger.settle({ jobId: '1', owner, amountCredits: 15 });
+      for (const amountCredits of [0, 16, 60, 1000]) {
+        assert.deepEqual(await ledger.settle({ jobId: '1', owner, amountCredits }), settled);
+      }
+      await assert.rejects(ledger.void({ jobId: '1', owner }));
+      assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'reserved');
+      assert.deepEqual(await ledger.settle({ jobId: '1', owner, amountCredits: 15 }), settled);
+      assert.equal(await ledger.available(owner), 85);
+    },
+
+    async 'keeps a voided job voided: does not settle it'(ledger) {
+      await ledger.reserve({ jobId: '1', owner, amountCredits: 40 });
+      await ledger.void({ jobId: '1', owner });
+      for (const amountCredits of [0, 15]) {
+        assert.deepEqual(await ledger.settle({ jobId: '1', owner, amountCredits }), { kind: 'insufficient' });
+      }
+      await ledger.void({ jobId: '1', owner });
+      assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'insufficient');
+      assert.equal(await ledger.available(owner), 100);
+    },
+
     async 'never reserves the same credits twice for concurrent calls'(ledger) {
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, i) => ledger.reserve({ jobId: `${i}`, owner, amountCredits: 10 })),

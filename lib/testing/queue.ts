@@ -253,7 +253,7 @@ async function admit(storage: Storage, ...jobIds: string[]): Promise<void> {
 function admitWithin(storage: Storage, caps: QueueCaps, jobId: string): Promise<void> {
   const owner = jobId.charAt(0);
   return storage.transaction(async (tx) => {
-    await storage.queue.assertRoom(tx, owner, caps);
+    await storage.queue.assertCapacity(tx, owner, caps);
     await storage.insertJob(tx, jobRecord(jobId, { owner }), 'x');
     await storage.queue.admit(tx, { jobId, owner, precedence: FIRST });
   });

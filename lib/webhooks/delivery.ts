@@ -15,7 +15,7 @@
  * |---|---|---|---|
  * | - | waiting | a job with a webhook became terminal | in the same commit; due immediately |
  * | - | waiting | a redelivery was requested | a new record, with one attempt |
- * | waiting | sending | the sender has room for its host | the attempt is recorded before it is made |
+ * | waiting | sending | the sender has capacity for its host | the attempt is recorded before it is made |
  * | sending | delivered | 2xx, complete within 10 s | |
  * | sending | waiting | any other end | due 30 s, 5 min, 30 min after the attempt's end |
  * | sending | failed | any other end of the last attempt | |

@@ -77,7 +77,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
       book: this.book,
       outbound: this.#outbound,
       secretOf: (delivery) => this.secrets.of(delivery),
-      mayBegin: () => !dataFolder?.room.isShort,
+      mayBegin: () => !dataFolder?.spareSpace.isShort,
       clock,
       logger,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
@@ -89,10 +89,10 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     const stopListening = signals.subscribe(({ kind }) => {
       if (kind === 'due') this.#wake();
     });
-    dataFolder?.room.on('available', this.#wake);
+    dataFolder?.spareSpace.on('available', this.#wake);
     this.#stopListening = () => {
       stopListening();
-      dataFolder?.room.off('available', this.#wake);
+      dataFolder?.spareSpace.off('available', this.#wake);
     };
   }
 

@@ -14,9 +14,9 @@ from typing import Literal
 _PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".unfinished"
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
-Outcome = Literal["complete", "no_room"]
+Outcome = Literal["complete", "disk_full"]
 
 
 def export(folder: str, target: int, outputs: Mapping[str, int]) -> Outcome:
@@ -40,9 +40,9 @@ def export(folder: str, target: int, outputs: Mapping[str, int]) -> Outcome:
         except OSError as error:
             with suppress(FileNotFoundError):
                 os.unlink(name + _UNFINISHED, dir_fd=target)
-            if error.errno not in _NO_ROOM:
+            if error.errno not in _OUT_OF_SPACE:
                 raise
-            return "no_room"
+            return "disk_full"
         finally:
             os.close(file)
     return "complete"

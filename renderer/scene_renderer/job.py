@@ -90,8 +90,8 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
     if init is not None:
         os.kill(init, signal.SIGKILL)
         os.waitpid(init, 0)  # returns when every process of the namespace is dead
-        if is_walled and export.export(fork.folder, place, fork.outputs) == "no_room":
-            Findings("no_room").write(_FINDINGS)
+        if is_walled and export.export(fork.folder, place, fork.outputs) == "disk_full":
+            Findings("disk_full").write(_FINDINGS)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)

@@ -106,8 +106,8 @@ class ZygotePong(TypedDict):
     type: Literal["pong"]
 
 
-# The total limit that a job exceeded; `no_room`: the disk was full when copying its output.
-JobEndReason = Literal["memory", "disk", "files", "no_room"]
+# The total limit that a job exceeded; `disk_full`: the disk was full when copying its output.
+JobEndReason = Literal["memory", "disk", "files", "disk_full"]
 
 
 class JobEnded(TypedDict):

@@ -26,7 +26,7 @@ _REPORT_BYTES_MAX = 4096
 class Findings:
     """The limit that a job has exceeded, if any.
 
-    The reason is ``no_room`` if the disk was full when the job's outputs were exported.
+    The reason is ``disk_full`` if the disk was full when the job's outputs were exported.
     """
 
     reason: JobEndReason | None = None

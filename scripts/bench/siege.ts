@@ -66,7 +66,7 @@ export async function bench(args: string[]): Promise<void> {
     if (service.hasEnded) throw new Error(`the service ended during the siege; its log is in ${folder}`);
     printAttack(attacked);
     printHonest(before, under);
-    // Otherwise each canceled job would make room for the next attack.
+    // Otherwise each canceled job would free a place for the next attack.
     await service.admin('queue', 'pause');
     for (let i = 0; i < ATTACKERS; i += 1) {
       await service.admin('account', 'disable', `attacker-${i}@example.org`, '--cancel-jobs');

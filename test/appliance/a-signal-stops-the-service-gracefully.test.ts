@@ -91,7 +91,9 @@ t.test('two signals within a second count as one; a later one ends the service i
   server.kill('SIGINT'); // As npm forwards it.
   await server.says(/"msg":"stopping"/);
   server.kill('SIGTERM');
-  await server.says(/Stopping: 1 render may finish within 3600 s\. Press Ctrl-C again to stop immediately\./);
+  await server.says(
+    /Stopping: waiting up to 3600 s for 1 running render\. Press Ctrl-C again to stop immediately\./,
+  );
   t.equal((await send(server.port, '/health/live', {})).status, 200, 'it continues to drain');
   // On a busy machine the service may receive two signals closer together than they were sent.
   const again = setInterval(() => server.kill('SIGTERM'), LATER_MS);

@@ -169,7 +169,7 @@ t.test('a folder with other contents', async (t) => {
   const dataDir = await temporaryFolder(t);
   await writeFile(join(dataDir, 'thesis.tex'), '');
   await chmod(dataDir, 0o755);
-  await refused(t, dataDir, /is not a data folder and isn't empty \(thesis\.tex\).*Name an empty folder/);
+  await refused(t, dataDir, /is not a data folder and isn't empty \(thesis\.tex\).*Use an empty folder/);
   t.equal(statSync(dataDir).mode & 0o777, 0o755);
 });
 

@@ -10,7 +10,10 @@ t.test('a request gets 402 and creates no job when the balance is below the rese
   });
   t.equal(status, 402);
   t.equal(json['error'], 'insufficient_credits');
-  t.match(json['message'], /top up/i);
+  t.match(
+    json['message'],
+    /a reserve of \d+ credits, .* Top up credits, or wait for next month's free credits\./,
+  );
   t.strictSame(Object.keys(json), ['error', 'message']);
   t.strictSame(await installation.folder.storage.listJobs({}), []);
   t.match((await askAs(poor, '/api/v2/me')).json, { credits: { paid: 0, free: 9, total: 9 } });

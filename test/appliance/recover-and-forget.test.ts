@@ -36,7 +36,7 @@ t.test('recover lists what would be lost, and changes nothing without --yes', as
   });
   t.match(await run('credits', 'statement', '--account', 'bob@example.org'), { code: 0 });
   const elsewhere = await scenepress(['recover', '--data-dir', join(dataDir, 'nowhere')]);
-  t.match(elsewhere, { code: 1, stderr: /There is no data/ });
+  t.match(elsewhere, { code: 1, stderr: /contains no Scenepress data/ });
 });
 
 t.test('a job can be forgotten through the server, and GET still returns it', async (t) => {

@@ -62,7 +62,11 @@ t.test('interrupted operations and invalid documents are reported with a remedy'
   await installation.close();
   const findings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
   t.match(await findings(), [
-    { status: 'warning', message: /not deleted completely/, remedy: `account delete ${accountId} --yes` },
+    {
+      status: 'warning',
+      message: /deletion of account \S+ is incomplete/,
+      remedy: `account delete ${accountId} --yes`,
+    },
     { status: 'warning', message: /rotation of the master key is incomplete/, remedy: /master-key rotate/ },
   ]);
   const accounts = await readFile(join(dataDir, 'accounts.json'), 'utf8');

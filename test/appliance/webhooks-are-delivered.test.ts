@@ -88,7 +88,7 @@ t.test('a key’s default webhook can be changed and removed for future jobs', a
   t.same(await administration.deliveries.list({ jobId }), []);
   t.equal(receiver.received[0]?.path, '/hook/new');
   for (const webhookUrl of ['http://example.org/', 'https://user:pass@example.org/', 'nonsense']) {
-    const message = 'webhookUrl must be an https:// URL';
+    const message = 'The webhook URL must be an https:// URL without user name and password.';
     await t.rejects(administration.keys.setWebhook({ keyId, webhookUrl }), {
       code: 'invalid_request',
       message,

@@ -2,9 +2,10 @@ import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import t from 'tap';
 import type { Storage } from '../../lib/index.ts';
+import { MOST_RESERVING_MS } from '../../lib/jobs/job-book.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { Upkeep, type UpkeepOptions } from '../../lib/upkeep.ts';
-import { clock, newJob, openStored } from '../fixtures/books.ts';
+import { clock, newJob, openDistant, openStored } from '../fixtures/books.ts';
 import { claimJobs } from '../fixtures/claims.ts';
 
 function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
@@ -53,4 +54,34 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   mock.timers.tick(10_000);
   t.match(await again.promise, { jobId, phase: 'queued', interruptions: 1 });
   t.match(await storage.queue.state(), { waiting: 1, running: 1 });
+});
+
+t.test('in a shared storage, credits reserved by a dead process are released', async (t) => {
+  const { book, storage, ledger } = await openDistant(t);
+  // The reserve is never answered: its process has died.
+  const reserved = Promise.withResolvers<void>();
+  const reserve = ledger.reserve.bind(ledger);
+  ledger.reserve = async (request) => {
+    await reserve(request);
+    reserved.resolve();
+    return new Promise(() => {});
+  };
+  void book.open(newJob);
+  await reserved.promise;
+  const warned = Promise.withResolvers<object>();
+  const upkeep = new Upkeep({
+    storage: Object.assign(storage, { isShared: true }),
+    ledger,
+    book,
+    dispatcher: { worker: 'mine' },
+    events: new EventEmitter(),
+    logger: { ...silentLogger, warn: warned.resolve },
+    clock,
+  } as unknown as UpkeepOptions);
+  upkeep.start();
+  t.teardown(() => upkeep.stop());
+  clock.advance(MOST_RESERVING_MS);
+  t.same(await warned.promise, { jobs: 1 });
+  t.equal(ledger.balanceCredits, 100);
+  t.same(await storage.unfinishedJobs(), []);
 });

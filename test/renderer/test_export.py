@@ -76,7 +76,7 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_file(zygote: Zygote, tmp_
     try:
         code = scene("self.add_subcaption('x' * 200_000, duration=1)\nself.wait()")
         outcome = zygote.run(place, render_job(code))
-        assert outcome.ended["reason"] == "no_room"
+        assert outcome.ended["reason"] == "disk_full"
         assert [path.name for path in place.iterdir() if path.name != "video.mp4"] == []
     finally:
         assert os.system(f"umount {place}") == 0

@@ -61,7 +61,7 @@ for (const [name, { command, exitCode }] of Object.entries(STARTS)) {
     const jobId = await draw(afterOneFrame('time.sleep(3)'));
     terminal.pressCtrlC();
     await terminal.shows(
-      /Stopping: 1 render may finish within 30 s\. Press Ctrl-C again to stop immediately\./,
+      /Stopping: waiting up to 30 s for 1 running render\. Press Ctrl-C again to stop immediately\./,
     );
     t.equal(await terminal.ended, exitCode);
     t.match(await readFile(logFile, 'utf8'), '"msg":"stopped"');
@@ -76,7 +76,7 @@ t.test('npm start: a second, later Ctrl-C ends the service immediately', async (
   await draw(ENDLESS);
   const below = processesBelow(terminal.pid);
   terminal.pressCtrlC();
-  await terminal.shows(/Stopping: 1 render/);
+  await terminal.shows(/Stopping: waiting up to 30 s/);
   await delay(LATER_MS);
   terminal.pressCtrlC();
   t.equal(await terminal.ended, 130);

@@ -55,7 +55,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
     if (chance < 0.08) return { kind: 'interrupted', durationMs: 0, message: 'the thread ended' };
     if (chance < 0.11)
       return { kind: 'unavailable', durationMs: 0, message: 'none', isShortage: chance < 0.1 };
-    if (chance < 0.12) return { kind: 'no_room', durationMs };
+    if (chance < 0.12) return { kind: 'disk_full', durationMs };
     if (chance < 0.25) return { kind: 'failed', durationMs, error: 'NameError' };
     const folder = `/nonexistent/${jobId}`;
     const files = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({

@@ -20,7 +20,7 @@ import type {
   StopMessage,
   StopReason,
 } from '../run/render-task.ts';
-import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import type { Launcher } from '../start/launcher.ts';
 import { plainSettings } from '../start/python-environment.ts';
 import { relocate } from '../start/relocation.ts';

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { Backoff } from '../../backoff.ts';
 import type { Clock, Timer } from '../../clock.ts';
-import type { SpareRoom } from '../../data-folder/spare-room.ts';
+import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import type { Logger } from '../../logger.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import type { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderResult, RenderTask } from '../run/render-task.ts';
-import { ownScene } from '../sandbox/sandbox.ts';
+import { ownScene } from '../sandbox/own-scenes.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderPool } from './render-pool.ts';
 
@@ -30,7 +30,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #idleMs: number;
-  readonly #room: SpareRoom | undefined;
+  readonly #spareSpace: SpareSpace | undefined;
   readonly #place: WorkFolderWatch;
   readonly #code: string;
   #timer: Timer | undefined;
@@ -51,7 +51,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     logger: Logger;
     idleMs: number;
     /** With a full disk or an unusable work folder, a failed probe does not mean that the renderer is broken. */
-    room: SpareRoom | undefined;
+    spareSpace: SpareSpace | undefined;
     place: WorkFolderWatch;
   }) {
     super();
@@ -59,7 +59,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#idleMs = options.idleMs;
-    this.#room = options.room;
+    this.#spareSpace = options.spareSpace;
     this.#place = options.place;
     this.#code = ownScene(options.launcher, 'probe.py');
   }
@@ -101,7 +101,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   };
 
   #look(): void {
-    if (this.#trying || this.#room?.isShort || this.#place.problem !== null || !this.#isDue()) return;
+    if (this.#trying || this.#spareSpace?.isShort || this.#place.problem !== null || !this.#isDue()) return;
     this.#lastTriedMs = this.#clock.now();
     this.#trying = this.#try()
       .catch((error: unknown) => this.#logger.error({ err: error }, 'Probing the renderer failed.'))
@@ -172,7 +172,7 @@ function reasonOf(result: Exclude<RenderResult, { kind: 'rendered' }>): string {
     case 'unavailable':
     case 'interrupted':
       return result.message;
-    case 'no_room':
+    case 'disk_full':
       return 'the disk that it writes to is full';
     case 'stopped':
       return `it took longer than ${TIMEOUT_MS / 1000} seconds`;

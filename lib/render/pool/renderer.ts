@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import type { SpareRoom } from '../../data-folder/spare-room.ts';
+import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ListResult, RenderTask } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
-import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
@@ -46,7 +46,7 @@ interface Options {
   probeAfterMs: number | undefined;
   clock: Clock;
   logger: Logger;
-  room: SpareRoom | undefined;
+  spareSpace: SpareSpace | undefined;
 }
 
 /**
@@ -91,7 +91,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const emitReady = () => void this.emit('ready');
     pool.on('warm', emitReady);
     this.#logSandbox(pool);
-    const { probeAfterMs = PROBE_AFTER_MS, room } = this.#options;
+    const { probeAfterMs = PROBE_AFTER_MS, spareSpace } = this.#options;
     const place = new WorkFolderWatch({
       check: (how) => pool.checkWorkFolder(how),
       clock,
@@ -103,7 +103,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       clock,
       logger,
       idleMs: probeAfterMs || Number.POSITIVE_INFINITY,
-      room,
+      spareSpace,
       place,
     });
     watch.on('recovered', emitReady);
@@ -197,6 +197,6 @@ function openStudio({ path, closed }: StudioFolder): void {
   if (existsSync(path)) return;
   throw new ScenepressError(
     'renderer_unavailable',
-    `The studio folder ${path} does not exist. Create it, or name another folder.`,
+    `The studio folder ${path} does not exist. Create it, or use another folder.`,
   );
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../clock.ts';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
 import { RenderWorker } from '../run/render-worker.ts';
 import type { WorkerSettings } from '../run/worker-settings.ts';
-import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { STARTED, STOPPING } from './thread-counters.ts';
 
 /** The worker data of a thread. */

@@ -10,7 +10,7 @@ import type { RenderResult, StopReason } from './render-task.ts';
 import { endedBefore, tooSlow } from './words.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
-/** Room for two copies of the captions and a thumbnail. */
+/** Space for two copies of the captions and a thumbnail. */
 const OTHER_FILES_BYTES = 64 * 1024 * 1024;
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
 
@@ -80,7 +80,7 @@ export class Forks {
         folder: seen,
         socket: JobChannel.pathIn(seen),
         memoryBytes,
-        diskBytes: job.kind === 'inspect' ? roomForInspection(this.#settings.limits) : diskBytes,
+        diskBytes: job.kind === 'inspect' ? bytesForInspection(this.#settings.limits) : diskBytes,
         files,
         fileSizeBytes,
         background: current.background,
@@ -111,7 +111,7 @@ export class Forks {
     durationMs: number,
   ): RenderResult | undefined {
     const { reason, signal } = outcome.end;
-    if (reason === 'no_room') return { kind: 'no_room', durationMs };
+    if (reason === 'disk_full') return { kind: 'disk_full', durationMs };
     // When the disk or file limit is reached, it is the cause of any failure.
     const isFull = reason === 'disk' || reason === 'files';
     if (outcome.verdict?.type === 'failed')
@@ -148,6 +148,6 @@ export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: n
 }
 
 /** The disk limit of an inspection: the scene's video, the published one, and some megabytes. */
-function roomForInspection({ outputBytes }: RenderLimits): number {
+function bytesForInspection({ outputBytes }: RenderLimits): number {
   return 2 * outputBytes + OTHER_FILES_BYTES;
 }

@@ -55,8 +55,8 @@ export interface ZygotePong {
   type: 'pong';
 }
 
-/** The total limit that a job exceeded; `no_room`: the disk was full when copying its output. */
-export type JobEndReason = 'memory' | 'disk' | 'files' | 'no_room';
+/** The total limit that a job exceeded; `disk_full`: the disk was full when copying its output. */
+export type JobEndReason = 'memory' | 'disk' | 'files' | 'disk_full';
 
 /** All processes of a job are dead. */
 export interface JobEnded {

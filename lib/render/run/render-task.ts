@@ -80,7 +80,7 @@ export type RenderResult =
   | { kind: 'failed'; durationMs: number; error: string }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk of the work folder is full; can be retried when there is space. */
-  | { kind: 'no_room'; durationMs: number }
+  | { kind: 'disk_full'; durationMs: number }
   /** No renderer was available or, with `isShortage`, a system resource was exhausted. */
   | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }
   /** The worker's thread died, for an unknown reason. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { freeBytesOf } from '../../data-folder/spare-room.ts';
+import { freeBytesOf } from '../../data-folder/spare-space.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
@@ -87,19 +87,23 @@ export class RenderWorker {
       try {
         const rendered = await this.#forks.run(current, jobFolder, job, (report) => progress.hear(report));
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
-        if (failure) return await this.#orNoRoom(failure, rendered.end.reason ?? current.endReason);
+        if (failure) return await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason);
         progress.enter('checking', lengthOf(rendered));
         await this.#forks.makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
         if (collected.problem !== undefined)
-          return await this.#orNoRoom({ kind: 'failed', durationMs: durationMs(), error: collected.problem });
+          return await this.#orDiskFull({
+            kind: 'failed',
+            durationMs: durationMs(),
+            error: collected.problem,
+          });
 
         const { widthPx, heightPx, fps, limits } = job;
         const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits };
         current.zygote = inspector;
         const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
-        if (defect) return await this.#orNoRoom(defect, inspected.end.reason ?? current.endReason);
+        if (defect) return await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason);
         const files = await publishedFiles(outFolder);
         if (!files) throw new ZygoteDied('an inspection left no files');
         keepOutFolder = true;
@@ -119,7 +123,7 @@ export class RenderWorker {
         const { message } = error as Error;
         return { kind: 'unavailable', durationMs: 0, message, isShortage: isShortage(error) };
       }
-      return await this.#orNoRoom({
+      return await this.#orDiskFull({
         kind: 'died',
         durationMs: durationMs(),
         message: (error as Error).message,
@@ -133,17 +137,17 @@ export class RenderWorker {
   }
 
   /**
-   * Converts a failure to `no_room` when the disk is full, unless the job was ended for a `reason`. Called before the
+   * Converts a failure to `disk_full` when the disk is full, unless the job was ended for a `reason`. Called before the
    * job's files are removed.
    */
-  async #orNoRoom(failure: RenderResult, reason?: string): Promise<RenderResult> {
+  async #orDiskFull(failure: RenderResult, reason?: string): Promise<RenderResult> {
     if (reason !== undefined) return failure;
     if (!this.#zygotes.haveFolders) {
       const { durationMs } = failure;
       return { kind: 'died', durationMs, message: 'the folder that it worked in was removed' };
     }
     const freeBytes = await freeBytesOf(this.#settings.workFolder).catch(() => Number.POSITIVE_INFINITY);
-    return freeBytes < FULL_BELOW_BYTES ? { kind: 'no_room', durationMs: failure.durationMs } : failure;
+    return freeBytes < FULL_BELOW_BYTES ? { kind: 'disk_full', durationMs: failure.durationMs } : failure;
   }
 
   /** Lists the scenes of a source by running it in the sandbox. */

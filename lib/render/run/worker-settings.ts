@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
-import type { SandboxStatus } from '../sandbox/sandbox.ts';
+import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderLimits } from './limits.ts';
 import type { ZygoteReady } from './messages.ts';

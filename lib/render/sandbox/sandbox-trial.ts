@@ -5,16 +5,9 @@ import type { Clock } from '../../clock.ts';
 import { inTurn, type ThreadCounters, TRIED_TOGETHER } from '../pool/thread-counters.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import { hiddenNames, type Launcher, seenInWork, studioMounts } from '../start/launcher.ts';
-import {
-  hasAllLayers,
-  noSandbox,
-  type SandboxRefused,
-  type SandboxStatus,
-  selfAttackCode,
-  selfAttackProblem,
-  trialProblem,
-  trialSceneCode,
-} from './sandbox.ts';
+import { selfAttackCode, trialSceneCode } from './own-scenes.ts';
+import { noSandbox, type SandboxRefused, selfAttackProblem, trialProblem } from './sandbox-refused.ts';
+import { hasAllLayers, type SandboxStatus } from './sandbox-status.ts';
 
 /**
  * Runs a small render of the service's own. Returns its error, null when it succeeded, undefined without a verdict.

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { isNoRoom } from '../../disk.ts';
+import { isOutOfSpace } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 
@@ -7,7 +7,7 @@ import type { SqlValue } from '../sql.ts';
 const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
 const FLUSH_FAILED = 10 | (4 << 8);
 /** SQLITE_IOERR_SHMSIZE: the shared-memory file could not grow, nearly always because the disk is full. */
-const NO_ROOM_TO_SHARE = 4874;
+const SHARED_MEMORY_FULL = 4874;
 const BUSY_MS = 10_000;
 
 /** A connection to a database file, with its prepared statements. All calls are synchronous. */
@@ -96,7 +96,7 @@ export function explained(error: unknown, path: string): unknown {
   if (code === 'ERR_OUT_OF_RANGE') return damaged(path, message, error); // No stored integer exceeds 2^53.
   if (errcode === undefined) return error;
   const cause = { cause: error };
-  switch (errcode === NO_ROOM_TO_SHARE ? CODES.full : errcode & 0xff) {
+  switch (errcode === SHARED_MEMORY_FULL ? CODES.full : errcode & 0xff) {
     case CODES.full:
       return new ScenepressError(
         'storage_full',
@@ -125,7 +125,7 @@ export function isFailedFlush(error: unknown): boolean {
 
 /** Whether an error means that the disk is full. */
 export function isFullDisk(error: unknown): boolean {
-  return isScenepressError(error, 'storage_full') || isNoRoom(error);
+  return isScenepressError(error, 'storage_full') || isOutOfSpace(error);
 }
 
 /**

@@ -14,7 +14,7 @@ export interface SqliteDatabaseOptions {
   /** Called when disk I/O failed and the on-disk state is unknown. Default: exits the process. */
   onFatal?: (error: Error) => void;
   /** Called when the disk is full, before the pending commits reject. */
-  onNoRoom?: () => Promise<void>;
+  onFullDisk?: () => Promise<void>;
   onFlush?: (flush: Flush) => void;
   /** Flushes a file. Default: `fdatasync`. */
   flushFile?: (descriptor: number) => Promise<void>;

@@ -48,7 +48,7 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #background: BackgroundTasks;
   readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
-  readonly #onNoRoom: () => Promise<void>;
+  readonly #onFullDisk: () => Promise<void>;
   readonly #onFlush: (flush: Flush) => void;
   readonly #checkpoints: Checkpoints;
   #connections: { writer: Connection; reader: Connection } | undefined;
@@ -71,7 +71,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#clock = options.clock ?? systemClock;
     this.#slice = new TimeSlice(this.#clock);
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
-    this.#onNoRoom = options.onNoRoom ?? (async () => {});
+    this.#onFullDisk = options.onFullDisk ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
     this.#checkpoints = new Checkpoints({
       logSize: () => this.#log.sizeBytes,
@@ -87,7 +87,7 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#open({ emptyLog: true });
     } catch (error) {
       if (!isFullDisk(error)) throw error;
-      await this.#onNoRoom();
+      await this.#onFullDisk();
       await this.#open({ emptyLog: false });
       this.#checkpoints.putOff();
     }
@@ -336,7 +336,7 @@ export class SqliteDatabase implements SqlDatabase {
   /** Postpones checkpoints: they would use up the space freed here for commits, and fail anyway. */
   async #ranOut(): Promise<void> {
     this.#checkpoints.putOff();
-    await this.#onNoRoom();
+    await this.#onFullDisk();
   }
 
   #showCommits(): void {

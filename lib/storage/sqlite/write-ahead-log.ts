@@ -2,7 +2,7 @@ import { fdatasync, fstatSync } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { isNoRoom, realDisk, replaceFile } from '../../disk.ts';
+import { isOutOfSpace, realDisk, replaceFile } from '../../disk.ts';
 import { damaged } from './connection.ts';
 import { damageOf } from './log-frames.ts';
 
@@ -39,7 +39,7 @@ export class WriteAheadLog {
     try {
       await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [bytes]);
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!isOutOfSpace(error)) throw error;
       await this.#rewriteInPlace(bytes);
     }
   }

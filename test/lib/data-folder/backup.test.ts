@@ -313,8 +313,8 @@ t.test(
     console.log(JSON.stringify({ code, message, names: readdirSync(process.env.ROOT) }));
   `;
     for (const [how, target, message] of [
-      ['rw', restored, /is a mount point.*Name a folder in it/],
-      ['ro', join(restored, 'data'), /can't be \(EROFS\).*Name another folder/i],
+      ['rw', restored, /is a mount point.*Use a folder in it/],
+      ['ro', join(restored, 'data'), /can't be created and renamed .*\(EROFS\).*Use another folder/i],
     ] as const) {
       const env = { BACKUP: backup, TARGET: target, ROOT: root };
       const { names, ...error } = JSON.parse(whereMounted(how, restored, source, env));

@@ -23,7 +23,7 @@ const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 async function crowdedService(t: Test, disk: string, options: Partial<RenderServiceOptions> = {}) {
   const errors: string[] = [];
   const note = (_details: object, message: string) => void errors.push(message);
-  const dataFolder = new DataFolder(join(disk, 'data'), { spareRoom: { lookAgainMs: 50 } });
+  const dataFolder = new DataFolder(join(disk, 'data'), { spareSpace: { lookAgainMs: 50 } });
   await dataFolder.start();
   const ledger = new StoredLedger({ store: dataFolder.ledgerStore });
   const service = new RenderService({
@@ -76,7 +76,7 @@ function untilQueued(service: RenderService, jobId: string): Promise<Job> {
   });
 }
 
-async function untilRoom(service: RenderService): Promise<void> {
+async function untilNotFull(service: RenderService): Promise<void> {
   while (service.status().diskFull) await delay(10);
 }
 
@@ -89,7 +89,7 @@ t.test(
     const { service, ledger, dataFolder, enqueue, running, letGo, errors } = await crowdedService(t, disk, {
       assets,
     });
-    const spare = join(dataFolder.path, 'spare-room');
+    const spare = join(dataFolder.path, 'spare-space');
     t.equal(statSync(spare).size, SPARE_BYTES);
     t.ok(service.status().ready);
 
@@ -118,7 +118,7 @@ t.test(
     t.equal(waiting.length, Math.max(0, accepted.length - 1), 'no queued job starts');
 
     filler.free();
-    await untilRoom(service);
+    await untilNotFull(service);
     t.equal(statSync(spare).size, SPARE_BYTES, 'the spare file exists again');
     t.match(await service.wait((await enqueue('x')).jobId), { status: 'completed' });
     for (const { jobId } of waiting) t.match(await service.wait(jobId), { status: 'completed' });

@@ -19,7 +19,7 @@ t.test(
         const acknowledged = new Map<string, string>();
         let asked = 0;
         disk.callsLeft = callsLeft;
-        const place = { disk, folder: path, onNoRoom: async () => {} };
+        const place = { disk, folder: path, onFullDisk: async () => {} };
         const documents = new Documents(place);
         const work = async () => {
           await documents.start();

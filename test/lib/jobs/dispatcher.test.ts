@@ -78,7 +78,7 @@ async function setUp(
     discards,
     owners,
     gate,
-    room: undefined,
+    spareSpace: undefined,
     events,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,

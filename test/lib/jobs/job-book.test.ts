@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IDEMPOTENCY_MS } from '../../../lib/jobs/job-book.ts';
+import { IDEMPOTENCY_MS, type JobBook } from '../../../lib/jobs/job-book.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 
 for (const [name, open] of [
@@ -49,7 +49,7 @@ for (const [name, open] of [
       t.equal(first.repeated, false);
       t.equal(await ledger.available('a'), 0);
       const again = await book.open(request, {
-        room: () => void t.fail('a repeated request must not be admitted'),
+        capacity: () => void t.fail('a repeated request must not be admitted'),
       });
       t.match(again, { repeated: true, job: { jobId: first.job.jobId } });
       t.equal((await storage.listJobs({})).length, 1);
@@ -88,7 +88,7 @@ for (const [name, open] of [
       const full = () => {
         throw new Error('full');
       };
-      await t.rejects(book.open(newJob, { room: full }), { message: 'full' });
+      await t.rejects(book.open(newJob, { capacity: full }), { message: 'full' });
       t.equal(await ledger.available('a'), 100);
     });
 
@@ -117,6 +117,23 @@ for (const [name, open] of [
     });
   });
 }
+
+t.test('the message of a refused reserve says what the ledger suggests', async (t) => {
+  const messageOf = async ({ book }: { book: JobBook }) => {
+    const error = (await book.open(newJob).catch((error: unknown) => error)) as Error;
+    return error.message;
+  };
+  const refused = 'This render needs a reserve of 5 credits, more than the balance.';
+  t.equal(
+    await messageOf(await openStored(t, 4)),
+    `${refused} Top up credits, or wait for next month's free credits.`,
+  );
+  t.equal(await messageOf(await openStored(t, 0)), `${refused} Top up credits, then try again.`);
+  const external = await openDistant(t, 4);
+  t.equal(await messageOf(external), `${refused} Top up credits, then try again.`);
+  external.ledger.topUpHint = 'Ask your administrator for credits.';
+  t.equal(await messageOf(external), `${refused} Ask your administrator for credits.`);
+});
 
 t.test('failures of an external ledger', async (t) => {
   for (const fault of ['before', 'after'] as const) {
@@ -153,6 +170,25 @@ t.test('failures of an external ledger', async (t) => {
       t.equal(ledger.balanceCredits, 97);
     });
   }
+
+  t.test('a job that another process settles meanwhile is not reported as failed', async (t) => {
+    const { book, ledger, storage, begin } = await openDistant(t);
+    const { jobId } = (await book.open(newJob)).job;
+    const { claim } = await begin(jobId);
+    const settle = ledger.settle.bind(ledger);
+    ledger.settle = async (request) => {
+      const answer = await settle(request);
+      t.same(answer, { kind: 'insufficient' });
+      ledger.settle = settle;
+      ledger.balanceCredits += 100;
+      await book.resume(jobId);
+      return answer;
+    };
+    await t.rejects(book.finish(claim, completed(101), { durationMs: 1 }), { message: /is settled/ });
+    t.match(await storage.getJob(jobId), { phase: 'completed', creditsCost: 101 });
+    t.equal(ledger.balanceCredits, 99);
+    t.equal(await book.resume(jobId), undefined);
+  });
 
   t.test('a crash while reserving: recovery voids the reserve', async (t) => {
     const { book, ledger, storage } = await openDistant(t);

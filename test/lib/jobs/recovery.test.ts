@@ -1,4 +1,5 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { MOST_RESERVING_MS } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { clock, completed, newJob, openDistant, openStored, restart } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
@@ -90,5 +91,70 @@ t.test('recovery', async (t) => {
       const { claim } = await begin(jobId);
       t.match(await book.claims.requeue(claim, { counted: false }), { phase: 'queued', attempts: 0 });
     }
+  });
+});
+
+t.test('recovery in a shared storage', async (t) => {
+  /** Opens a job whose reserve is answered, or rejected, by the returned functions. */
+  async function openSlowly(t: Test) {
+    const opened = await openDistant(t);
+    const { book, ledger, storage } = opened;
+    Object.assign(storage, { isShared: true });
+    const reserve = ledger.reserve.bind(ledger);
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    ledger.reserve = async (request) => {
+      const reserved = await reserve(request);
+      asked.resolve();
+      await answer.promise;
+      return reserved;
+    };
+    const opening = book.open(newJob);
+    opening.catch(() => {});
+    await asked.promise;
+    t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
+    return { ...opened, opening, answer };
+  }
+
+  t.test('leaves a job to the process that is reserving it', async (t) => {
+    const { book, ledger, storage, opening, answer } = await openSlowly(t);
+    t.same(await book.recover(), { requeued: [], orphans: [], stuck: [] });
+    clock.advance(MOST_RESERVING_MS - 1);
+    t.equal(await book.withdrawAbandoned(), 0);
+    answer.resolve();
+    const { jobId } = (await opening).job;
+    t.match(await storage.getJob(jobId), { phase: 'queued' });
+    t.equal(ledger.balanceCredits, 95);
+    clock.advance(1);
+    t.equal(await book.withdrawAbandoned(), 0, 'the job is queued');
+    t.equal(ledger.balanceCredits, 95);
+  });
+
+  for (const call of ['recover', 'withdrawAbandoned'] as const) {
+    t.test(`rolls it back when that process must be dead: ${call}`, async (t) => {
+      const { book, ledger, storage } = await openSlowly(t);
+      clock.advance(MOST_RESERVING_MS);
+      await book[call]();
+      t.same(await storage.unfinishedJobs(), []);
+      t.equal(ledger.balanceCredits, 100);
+    });
+  }
+
+  t.test('rolls back a job from the far future', async (t) => {
+    const { book, ledger } = await openSlowly(t);
+    clock.set('2026-01-01T00:00:00Z');
+    t.equal(await book.withdrawAbandoned(), 1);
+    t.equal(ledger.balanceCredits, 100);
+  });
+
+  t.test('reports a ledger that does not answer, and tries again', async (t) => {
+    const { book, ledger, storage } = await openSlowly(t);
+    clock.advance(MOST_RESERVING_MS);
+    ledger.fault = 'before';
+    await t.rejects(book.withdrawAbandoned(), { message: /billing system/ });
+    t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
+    t.equal(await book.withdrawAbandoned(), 1);
+    t.same(await storage.unfinishedJobs(), []);
+    t.equal(ledger.balanceCredits, 100);
   });
 });

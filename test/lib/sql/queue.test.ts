@@ -27,7 +27,7 @@ async function openStorage(t: Test): Promise<Storage> {
 
 async function admit(storage: Storage, jobId: string, owner: string, precedence = FIRST): Promise<void> {
   await storage.transaction(async (tx) => {
-    await storage.queue.assertRoom(tx, owner, CAPS);
+    await storage.queue.assertCapacity(tx, owner, CAPS);
     await storage.insertJob(tx, jobRecord(jobId, { owner }), 'x');
     await storage.queue.admit(tx, { jobId, owner, precedence });
   });

@@ -78,8 +78,8 @@ t.test('data of a killed process can be opened on a full disk', { skip }, async 
   leaveAsKilled(first.path, folder);
   const spare = join(disk, 'spare');
   writeFileSync(spare, Buffer.alloc(64 * 1024)); // Less than the size of the log.
-  const onNoRoom = async () => rmSync(spare, { force: true });
-  const { storage, insert } = storageIn(t, folder, { onNoRoom });
+  const onFullDisk = async () => rmSync(spare, { force: true });
+  const { storage, insert } = storageIn(t, folder, { onFullDisk });
   const filler = fill(disk);
 
   await storage.start();
@@ -97,11 +97,11 @@ t.test('checkpoints do not use the space released for commits', { skip }, async 
   const disk = smallDisk(t, 4) as string;
   const spare = join(disk, 'spare');
   writeFileSync(spare, Buffer.alloc(256 * 1024));
-  const onNoRoom = async () => rmSync(spare, { force: true });
+  const onFullDisk = async () => rmSync(spare, { force: true });
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) };
   const checkpointAfterBytes = 300 * 1024;
-  const { storage, insert } = storageIn(t, disk, { onNoRoom, logger, checkpointAfterBytes });
+  const { storage, insert } = storageIn(t, disk, { onFullDisk, logger, checkpointAfterBytes });
   await storage.start();
   await insert('1', 'x'.repeat(250_000));
   const filler = fill(disk);

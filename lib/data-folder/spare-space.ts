@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import { type Clock, systemClock, type Timer } from '../clock.ts';
 import { DATA_FILES } from '../data-files.ts';
-import { type Disk, isNoRoom, realDisk } from '../disk.ts';
+import { type Disk, isOutOfSpace, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { DISK_FULL } from '../service-status.ts';
@@ -22,7 +22,7 @@ export function spareBytesFor(workers: number): number {
 const CHUNK_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 5_000;
 
-export interface SpareRoomOptions {
+export interface SpareSpaceOptions {
   disk?: Disk;
   /** Returns the bytes available to this user on the file system of a folder. */
   freeBytes?: (folder: string) => Promise<number>;
@@ -37,11 +37,11 @@ export interface SpareRoomOptions {
  * start. Emits `available` when the shortage ends.
  *
  * ```
- *            ranOut()                          free ≥ twice the spare room + what was missing
+ *            ranOut()                          free ≥ twice the spare space + what was missing
  * enough ─────────────▶ short (file deleted) ──────────────▶ enough (file created)
  * ```
  */
-export class SpareRoom extends EventEmitter<{ available: [] }> {
+export class SpareSpace extends EventEmitter<{ available: [] }> {
   readonly #folder: string;
   readonly #disk: Disk;
   readonly #freeBytes: (folder: string) => Promise<number>;
@@ -55,7 +55,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   #working: Promise<void> = Promise.resolve();
   #logger: Logger = silentLogger;
 
-  constructor(folder: string, options: SpareRoomOptions = {}) {
+  constructor(folder: string, options: SpareSpaceOptions = {}) {
     super();
     this.#folder = folder;
     this.#disk = options.disk ?? realDisk;
@@ -77,7 +77,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
     const found = await this.#disk.read(this.#path);
     if (found && found.length >= sizeBytes) return;
     await this.#take().catch((error: unknown) => {
-      if (!isNoRoom(error)) throw error;
+      if (!isOutOfSpace(error)) throw error;
       this.#becomeShort();
     });
   }
@@ -156,7 +156,7 @@ export class SpareRoom extends EventEmitter<{ available: [] }> {
   }
 
   get #path(): string {
-    return `${this.#folder}/${DATA_FILES.spareRoom}`;
+    return `${this.#folder}/${DATA_FILES.spareSpace}`;
   }
 }
 

@@ -1,12 +1,6 @@
 import t from 'tap';
 import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
-import {
-  countsByNamespace,
-  noSandbox,
-  sandboxStatus,
-  selfAttackProblem,
-  trialProblem,
-} from '../../../../lib/render/sandbox/sandbox.ts';
+import { countsByNamespace, sandboxStatus } from '../../../../lib/render/sandbox/sandbox-status.ts';
 import type { Launcher } from '../../../../lib/render/start/launcher.ts';
 
 const launcher = (isolation: Launcher['isolation']): Launcher => ({
@@ -79,21 +73,4 @@ t.test('missing layers are reported with the reason', async (t) => {
     bubblewrap: 'bwrap is not installed',
     cgroup: 'there is none',
   });
-  t.match(
-    noSandbox(status).message,
-    /bubblewrap: bwrap is not installed; namespaces: EPERM.*--insecure-no-sandbox/s,
-  );
-  t.match(trialProblem('LaTeX failed').message, /LaTeX failed/);
-});
-
-t.test('only a self-attack that ran and failed passes', async (t) => {
-  t.equal(selfAttackProblem('SandboxHolds\nline 150: raise SandboxHolds', []), undefined);
-  t.match(selfAttackProblem('SandboxHolds', ['mark'])?.message, /got through: it wrote into/);
-  t.match(
-    selfAttackProblem('SandboxLeaks: made a socket, mounted', [])?.message,
-    /it made a socket, mounted\./,
-  );
-  t.match(selfAttackProblem('SyntaxError: oh', [])?.message, /could not be tested.*SyntaxError/);
-  t.match(selfAttackProblem(undefined, [])?.message, /without a result/);
-  t.match(selfAttackProblem(null, [])?.message, /without a result/);
 });

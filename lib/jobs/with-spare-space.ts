@@ -4,7 +4,7 @@ import { isScenepressError } from '../errors.ts';
  * Runs a step that finishes work, and retries it once when the disk is full: by then the reserved space has been
  * released.
  */
-export async function withSpareRoom<T>(step: () => Promise<T>): Promise<T> {
+export async function withSpareSpace<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
