@@ -23,6 +23,13 @@ const acknowledged = {
 const random = seededRandom(SEED);
 const pick = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.length)];
 
+interface Posted {
+  status: number;
+  jobId?: string;
+  /** Of an error. */
+  message?: string;
+}
+
 class Life {
   readonly #child: ChildProcess;
   readonly #answers = new Map<number, (answer: unknown) => void>();
@@ -57,22 +64,21 @@ class Life {
     });
   }
 
-  async post(key: string, body: object): Promise<{ status: number; jobId?: string } | undefined> {
+  async post(key: string, body: object): Promise<Posted | undefined> {
     try {
       const response = await fetch(`http://127.0.0.1:${this.port}/api/v2/render`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}` },
         body: JSON.stringify(body),
       });
-      const { jobId } = (await response.json()) as { jobId?: string };
-      return { status: response.status, ...(jobId !== undefined && { jobId }) };
+      return { ...((await response.json()) as object), status: response.status };
     } catch {
       return undefined; // The service was killed.
     }
   }
 
   async kill(): Promise<void> {
-    if (this.#child.signalCode) return;
+    if (this.#child.signalCode !== null || this.#child.exitCode !== null) return;
     const exit = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exit;
@@ -107,7 +113,8 @@ async function act(life: Life): Promise<void> {
     if (answer?.status === 202) acknowledged.jobs.set(String(answer.jobId), code);
     else if (answer?.status === 401 && ![...acknowledged.keys.values()].includes(key))
       return; // The key was revoked concurrently.
-    else if (answer && answer.status !== 402) throw new Error(`POST was answered with ${answer.status}`);
+    else if (answer && answer.status !== 402)
+      throw new Error(`POST was answered with ${answer.status}: ${answer.message}`);
   }
 }
 
@@ -125,7 +132,6 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   const folder = t.testdir();
   for (let number = 0; number < LIVES; number++) {
     const life = await Life.begin(folder);
-    t.teardown(() => life.kill());
     let alive = true;
     // The kill comes after a number of operations, so it does not depend on the speed of the machine.
     let actsLeft = Math.floor(random() * MAX_ACTS);
@@ -138,7 +144,12 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
         await life.kill();
       }
     });
-    await Promise.all(drivers);
+    try {
+      await Promise.all(drivers);
+    } finally {
+      alive = false; // After a failure, the other drivers would continue.
+      await life.kill();
+    }
     disturbLog(folder);
   }
 
