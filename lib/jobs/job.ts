@@ -166,7 +166,7 @@ export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
   const { creditsCost, artifacts, error, attempts } = record;
-  return {
+  const job: Job = {
     jobId,
     owner,
     status: statusOf(record.phase),
@@ -184,6 +184,7 @@ export function jobOf(record: JobRecord): Job {
     createdAt: isoTime(record.createdAtMs),
     startedAt: record.startedAtMs === null ? null : isoTime(record.startedAtMs),
     completedAt: record.completedAtMs === null ? null : isoTime(record.completedAtMs),
-    ...(record.forgottenAtMs !== undefined && { forgottenAt: isoTime(record.forgottenAtMs) }),
   };
+  if (record.forgottenAtMs !== undefined) job.forgottenAt = isoTime(record.forgottenAtMs);
+  return job;
 }

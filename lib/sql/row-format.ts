@@ -53,7 +53,7 @@ export class RowFormat<Rec extends object> {
   readonly names: string;
   /** SELECT of a row by its key. */
   readonly byKey: string;
-  /** INSERT; takes the values of {@link row}, then those of {@link texts} when fields are sealed. */
+  /** INSERT; takes the values of {@link row}, or of {@link rowWithTexts} when fields are sealed. */
   readonly insert: string;
   /** UPDATE of a row except its texts; takes the values of {@link changes}. */
   readonly update: string;
@@ -109,10 +109,12 @@ export class RowFormat<Rec extends object> {
 
   /** The values for {@link insert}. */
   row(record: Rec): SqlValue[] {
-    const values = this.#columns.map(({ field, kind }) =>
-      columnValue(kind, (record as Record<string, unknown>)[field]),
-    );
-    return [...values, checksumOf(values), ...this.#derived.map(({ derive }) => derive(record))];
+    const values: SqlValue[] = [];
+    for (const { field, kind } of this.#columns)
+      values.push(columnValue(kind, (record as Record<string, unknown>)[field]));
+    values.push(checksumOf(values));
+    for (const { derive } of this.#derived) values.push(derive(record));
+    return values;
   }
 
   /** The values for {@link update} or, with sealed texts, for {@link updateWithTexts}. */
@@ -140,14 +142,16 @@ export class RowFormat<Rec extends object> {
     };
   }
 
-  /** The additional values for {@link insert}. */
-  texts(record: Rec, textKey: TextKey, random: Random): [number, Uint8Array] {
-    return [textKey.id, this.sealTexts(record, textKey, random)];
+  /** The values for {@link insert} when fields are sealed. */
+  rowWithTexts(record: Rec, textKey: TextKey, random: Random): SqlValue[] {
+    const values = this.row(record);
+    values.push(textKey.id, this.sealTexts(record, textKey, random));
+    return values;
   }
 
   /** All columns of a record with texts, by name. */
   cells(record: Rec, textKey: TextKey, random: Random): Record<string, SqlValue> {
-    const values = [...this.row(record), ...this.texts(record, textKey, random)];
+    const values = this.rowWithTexts(record, textKey, random);
     return Object.fromEntries(this.#written.map((name, i) => [name, values[i] as SqlValue]));
   }
 

@@ -31,12 +31,8 @@ export class SqlDeliveryStore implements DeliveryStore {
     const inside = this.#database.inside(tx);
     const textKey = await addTextKey(inside, this.#random);
     const sent = { deliveryId, body };
-    await inside.run(
-      DELIVERIES.insert,
-      ...DELIVERIES.row(delivery),
-      ...DELIVERIES.texts(delivery, textKey, this.#random),
-    );
-    await inside.run(BODIES.insert, ...BODIES.row(sent), ...BODIES.texts(sent, textKey, this.#random));
+    await inside.run(DELIVERIES.insert, ...DELIVERIES.rowWithTexts(delivery, textKey, this.#random));
+    await inside.run(BODIES.insert, ...BODIES.rowWithTexts(sent, textKey, this.#random));
   }
 
   async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
@@ -48,7 +44,7 @@ export class SqlDeliveryStore implements DeliveryStore {
     await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
     const kept = { deliveryId, answer };
     const textKey = await this.#textKeyOf(inside, deliveryId);
-    await inside.run(ANSWERS.insert, ...ANSWERS.row(kept), ...ANSWERS.texts(kept, textKey, this.#random));
+    await inside.run(ANSWERS.insert, ...ANSWERS.rowWithTexts(kept, textKey, this.#random));
   }
 
   async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {

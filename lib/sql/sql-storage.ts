@@ -90,9 +90,9 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const { jobId } = job;
     const textKey = await addTextKey(inside, this.#random);
-    await inside.run(JOBS.insert, ...JOBS.row(job), ...JOBS.texts(job, textKey, this.#random));
+    await inside.run(JOBS.insert, ...JOBS.rowWithTexts(job, textKey, this.#random));
     const code = { jobId, code: source };
-    await inside.run(SOURCES.insert, ...SOURCES.row(code), ...SOURCES.texts(code, textKey, this.#random));
+    await inside.run(SOURCES.insert, ...SOURCES.rowWithTexts(code, textKey, this.#random));
   }
 
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
