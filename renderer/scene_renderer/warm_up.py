@@ -9,6 +9,7 @@ def run() -> None:
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
         copies,
+        drawing,
         families,
         interpolation,
         rendering,  # noqa: F401 (imported for its side effect)
@@ -16,6 +17,7 @@ def run() -> None:
     )
 
     copies.copy_directly()
+    drawing.draw_directly()
     families.list_directly()
     interpolation.interpolate_directly()
     svg.read_without_writing()
