@@ -5,8 +5,8 @@
  * Stryker changes the code of a room in one place at a time and runs the room's own tests; a change that no test
  * notices has survived. Survivors are printed, and shown in `.setup/mutation/ROOM.html`.
  */
-import { globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, globSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installPackages } from '../install-packages.ts';
 
@@ -19,12 +19,14 @@ interface Stryker {
 const ROOMS: Record<string, string[]> = {
   ledger: [],
   keys: [],
-  jobs: [],
-  webhooks: [],
+  jobs: ['no-free-descriptors'],
+  webhooks: ['killed-service', 'hostile-receivers', 'one-account', 'one-receiver'],
 };
 
 const ROOT = join(import.meta.dirname, '../..');
 const RESULTS = '.setup/mutation';
+/** In memory, where every flush of a test's database is quick. */
+const SANDBOXES = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'scenepress-mutation');
 
 process.chdir(ROOT);
 const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(ROOMS);
@@ -68,8 +70,16 @@ async function mutate(target: string): Promise<{ status: string }[]> {
   const leftOut = ROOMS[room] ?? [];
   const stryker = new Stryker({
     mutate: [target === room ? `lib/${room}/*.ts` : `lib/${target}`],
-    ignorePatterns: ['*', '!lib/**', '!test/**', '!package.json'],
-    tempDirName: `${RESULTS}/tmp`,
+    ignorePatterns: [
+      '*',
+      '!appliance/**',
+      '!lib/**',
+      '!renderer/**',
+      '!scripts/*',
+      '!test/**',
+      '!package.json',
+    ],
+    tempDirName: SANDBOXES,
     testRunner: 'tap',
     tap: {
       testFiles: globSync(`test/lib/${room}/*.test.ts`).filter(
