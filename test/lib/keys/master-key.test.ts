@@ -17,6 +17,24 @@ t.test('a key decrypts what it encrypted, and no two ciphertexts are equal', asy
   t.not(key.seal('x'), key.seal('x'));
 });
 
+t.test('a key is read from hexadecimal digits in either case, with white space around them', async (t) => {
+  for (const text of [HEX, HEX.toUpperCase(), ` ${HEX}\n`]) {
+    const key = MasterKey.fromHex(text);
+    t.equal(key.toHex(), HEX);
+    t.equal(key.id, 'b958dc31', 'stored secrets name their key by this id');
+  }
+  t.throws(() => MasterKey.fromHex(`${HEX} x`), { code: 'master_key' });
+  t.throws(() => MasterKey.fromHex(`x ${HEX}`), { code: 'master_key' });
+});
+
+t.test('a key opens one of several texts when it sealed one of them', async (t) => {
+  const key = MasterKey.fromHex(HEX);
+  const foreign = MasterKey.random().seal('x');
+  t.equal(key.opens(foreign), false);
+  t.equal(key.opens([foreign, key.seal('x')]), true);
+  t.equal(key.opens([]), false);
+});
+
 t.test('another key or an altered ciphertext is rejected', async (t) => {
   const key = MasterKey.fromHex(HEX);
   const sealed = key.seal('secret');

@@ -1,0 +1,207 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { realDisk } from '../../../lib/disk.ts';
+import { completeReplacement, DataFolder, MasterKey, replaceMasterKey } from '../../../lib/index.ts';
+import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const [OLD, NEW, THIRD] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
+const clock = new FakeClock('2026-11-21T10:00:00Z');
+
+function filesOf(folder: string): MasterKeyFiles {
+  return new MasterKeyFiles(folder, realDisk, { clock });
+}
+
+t.test('the keys are loaded once, until they are closed', async (t) => {
+  const folder = t.testdir();
+  const files = filesOf(folder);
+  const keys = await files.load();
+  t.equal(await files.load(), keys);
+  files.close();
+  t.not(await files.load(), keys);
+  t.equal((await files.load()).current.id, keys.current.id);
+});
+
+t.test('a load that failed can be repeated', async (t) => {
+  const folder = t.testdir({ 'master.key': 'nonsense' });
+  const files = filesOf(folder);
+  const message = `${join(folder, 'master.key')} is damaged: a key is 64 hexadecimal digits. Put the right one there.`;
+  await t.rejects(files.load(), { code: 'master_key', message });
+  writeFileSync(join(folder, 'master.key'), OLD);
+  t.equal((await files.load()).current.toHex(), OLD);
+});
+
+t.test('a system error names the folder', async (t) => {
+  const folder = t.testdir({ 'master.key': {} });
+  await t.rejects(filesOf(folder).load(), { code: 'storage_failed', message: /master\.key is a folder/ });
+});
+
+t.test('a given key is used, and no key file is written', async (t) => {
+  const folder = t.testdir();
+  t.equal((await filesOf(folder).load({ given: OLD })).current.toHex(), OLD);
+  t.same(readdirSync(folder), ['master.key.check']);
+  await t.rejects(filesOf(folder).load({ given: 'x' }), { message: /^The master key that was given is dam/ });
+});
+
+t.test('a rotation generates the new key in the folder, or is given it, as the first key was', async (t) => {
+  const own = filesOf(t.testdir());
+  await own.load();
+  await t.rejects(own.begin(NEW), { code: 'invalid_request', message: /do not give a key/ });
+  t.equal(await own.isRotating(), false);
+
+  const external = filesOf(t.testdir());
+  await external.load({ given: OLD });
+  await t.rejects(external.begin(undefined), { code: 'invalid_request', message: /give the new key, too/ });
+  await t.rejects(external.begin('x'), { code: 'master_key', message: /^The new master key is damaged/ });
+  await t.rejects(external.begin(OLD), { code: 'conflict' });
+  t.equal(await external.isRotating(), false);
+});
+
+t.test('after a rotation the former key is kept under the time of its replacement', async (t) => {
+  const folder = t.testdir({ 'master.key': OLD, 'master.key.other': 'x' });
+  const files = filesOf(folder);
+  await files.load();
+  await files.begin(undefined);
+  t.equal(await files.isRotating(), true);
+  const next = (await files.load()).current;
+  t.not(next.toHex(), OLD);
+  t.equal(readFileSync(join(folder, 'master.key.next'), 'utf8'), `${next.toHex()}\n`);
+  const name = 'master.key.until-2026-11-21T10-00-00.000Z';
+  t.equal(await files.finish(), name);
+  t.equal(await files.isRotating(), false);
+  t.equal(readFileSync(join(folder, name), 'utf8').trim(), OLD);
+  t.equal(readFileSync(join(folder, 'master.key'), 'utf8').trim(), next.toHex());
+  t.same(readdirSync(folder).sort(), ['master.key', 'master.key.check', 'master.key.other', name]);
+  const again = await filesOf(folder).load();
+  t.equal(again.current.id, next.id);
+  t.equal(again.former, undefined);
+});
+
+t.test('what an interrupted rotation left of the former key is completed, not kept twice', async (t) => {
+  const former = 'master.key.until-2026-11-20T10-00-00.000Z';
+  const earlier = 'master.key.until-2026-10-20T10-00-00.000Z';
+  const folder = t.testdir({
+    'master.key': OLD,
+    'master.key.next': NEW,
+    [earlier]: THIRD,
+    [`${earlier}.new`]: 'incompl',
+    [former]: OLD,
+  });
+  const files = filesOf(folder);
+  const keys = await files.load();
+  t.equal(keys.current.toHex(), NEW);
+  t.equal(keys.former?.toHex(), OLD);
+  t.equal(await files.finish(), former);
+  t.same(readdirSync(folder).sort(), ['master.key', 'master.key.check', earlier, former].sort());
+});
+
+t.test('during a rotation of an external key, either key gives access to both', async (t) => {
+  const folder = t.testdir();
+  const files = filesOf(folder);
+  await files.load({ given: OLD });
+  await files.begin(NEW);
+  const stored = readFileSync(join(folder, 'master.key.next'), 'utf8');
+  t.notOk(stored.includes(OLD) || stored.includes(NEW), 'neither is readable');
+  for (const [given, other] of [
+    [OLD, NEW],
+    [NEW, OLD],
+  ] as const) {
+    const keys = await filesOf(folder).load({ given });
+    t.equal(keys.current.toHex(), given);
+    t.equal(keys.former?.toHex(), other);
+  }
+  await t.rejects(filesOf(folder).load({ given: THIRD }), {
+    code: 'master_key',
+    message: `The master key that was given is not the one that the secrets in ${folder} are encrypted with. Give the right one.`,
+  });
+  t.equal(await files.finish(), null, 'no former key is kept');
+  t.same(readdirSync(folder), ['master.key.check']);
+  await t.rejects(filesOf(folder).load({ given: OLD }), { code: 'master_key' });
+  t.equal((await filesOf(folder).load({ given: NEW })).former, undefined);
+});
+
+t.test('a key from the folder may be given in a rotation that was interrupted', async (t) => {
+  const folder = t.testdir({ 'master.key': OLD, 'master.key.next': NEW });
+  await filesOf(folder).load();
+  for (const [given, other] of [
+    [OLD, NEW],
+    [NEW, OLD],
+  ] as const) {
+    const keys = await filesOf(folder).load({ given });
+    t.equal(keys.current.toHex(), given);
+    t.equal(keys.former?.toHex(), other);
+  }
+  writeFileSync(join(folder, 'master.key'), 'nonsense');
+  await t.rejects(filesOf(folder).load({ given: NEW }), { message: /^master\.key is damaged/ });
+  writeFileSync(join(folder, 'master.key.next'), `${NEW}0`);
+  await t.rejects(filesOf(folder).load({ given: NEW }), { code: 'master_key' });
+});
+
+t.test(
+  'a replacement that is interrupted is completed first, then the key that was given is used',
+  async (t) => {
+    const path = t.testdir();
+    const folder = new DataFolder(path);
+    await folder.start();
+    t.teardown(() => folder.stop());
+    const keys = await folder.masterKeys({ given: OLD });
+    t.equal(await completeReplacement(folder, { reseal: async () => t.fail('there is none') }), false);
+    const stopped = async () => {
+      throw new Error('stopped');
+    };
+    await t.rejects(replaceMasterKey(folder, { given: NEW, reseal: stopped }), {
+      code: 'storage_failed',
+      message: /^Error: stopped The master key is not yet replaced everywhere/,
+      cause: { message: 'stopped' },
+    });
+    t.equal(keys.current.toHex(), NEW);
+
+    let reseals = 0;
+    const reseal = async () => void reseals++;
+    t.equal(await replaceMasterKey(folder, { given: NEW, reseal }), null);
+    t.equal(reseals, 1, 'completed, as the key is the same');
+    t.equal(keys.former?.toHex(), OLD);
+
+    await t.rejects(replaceMasterKey(folder, { given: OLD, reseal: stopped }));
+    reseals = 0;
+    await replaceMasterKey(folder, { given: THIRD, reseal });
+    t.equal(reseals, 2, 'completed, and then replaced');
+    t.equal(keys.current.toHex(), THIRD);
+
+    await t.rejects(replaceMasterKey(folder, { given: OLD, reseal: stopped }));
+    t.equal(await completeReplacement(folder, { reseal }), true);
+    t.equal(reseals, 3);
+    t.equal(existsSync(join(path, 'master.key.next')), false);
+  },
+);
+
+t.test('a replacement without a given key completes an interrupted one, and stops there', async (t) => {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const keys = await folder.masterKeys();
+  const before = keys.current;
+  const stopped = async () => {
+    throw new Error('stopped');
+  };
+  await t.rejects(replaceMasterKey(folder, { reseal: stopped }), { message: /both keys are needed/ });
+  const { current } = keys;
+  t.not(current, before);
+  const former = await replaceMasterKey(folder, { reseal: async () => {} });
+  t.equal(keys.current, current, 'no further key is generated');
+  t.equal(readFileSync(join(folder.path, former as string), 'utf8').trim(), before.toHex());
+});
+
+t.test('the error code of a failed replacement is that of its cause', async (t) => {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  await folder.masterKeys();
+  const cause = MasterKey.fromHex(OLD);
+  const reseal = async () => void cause.open('x');
+  await t.rejects(replaceMasterKey(folder, { reseal }), {
+    code: 'master_key',
+    message: /^The secrets were encrypted with another master key\. The master key is not yet replaced/,
+  });
+});
