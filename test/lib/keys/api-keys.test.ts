@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ApiKeys, DataFolder, MasterKey } from '../../../lib/index.ts';
+import { ApiKeys, DataFolder, type KeyStore, MasterKey } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 async function openKeys(t: Test) {
@@ -19,6 +19,7 @@ t.test('a minted key has the contract’s format and is valid', async (t) => {
   const { keys } = await openKeys(t);
   const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   t.match(key, /^svc_live_[0-9a-f]{48}$/);
+  t.match(record.keyId, /^key_/);
   t.equal(record.prefix, key.slice(0, 16));
   t.match(webhookSecret, /^whsec_[0-9a-f]{48}$/);
   t.match(await keys.verify(key), { keyId: record.keyId, accountId: 'a', revokedAtMs: null });
@@ -56,6 +57,16 @@ t.test('malformed and unknown keys are invalid', async (t) => {
   ];
   for (const token of [...tokens, `svc_live_${'0'.repeat(48)}`])
     t.equal(await keys.verify(token), null, token);
+});
+
+t.test('malformed tokens are not looked up', async (t) => {
+  const { folder, masterKeys } = await openKeys(t);
+  const store: KeyStore = Object.create(folder.keyStore, {
+    findKeyByHash: { value: async () => t.fail('it is looked up') },
+  });
+  const key = `svc_live_${'0'.repeat(48)}`;
+  for (const token of ['', `x${key}`, `${key}x`, key.slice(1), key.slice(0, -1)])
+    t.equal(await new ApiKeys({ store, masterKeys }).verify(token), null);
 });
 
 t.test('neither the key nor the webhook secret is stored in plain text', async (t) => {

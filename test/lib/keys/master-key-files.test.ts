@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { realDisk } from '../../../lib/disk.ts';
 import { completeReplacement, DataFolder, MasterKey, replaceMasterKey } from '../../../lib/index.ts';
 import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { seededBytes } from '../../fixtures/seeded-random.ts';
 
 const [OLD, NEW, THIRD] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
 const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -27,7 +28,7 @@ t.test('a load that failed can be repeated', async (t) => {
   const folder = t.testdir({ 'master.key': 'nonsense' });
   const files = filesOf(folder);
   const message = `${join(folder, 'master.key')} is damaged: a key is 64 hexadecimal digits. Put the right one there.`;
-  await t.rejects(files.load(), { code: 'master_key', message });
+  await t.rejects(files.load(), { code: 'master_key', message, cause: { code: 'master_key' } });
   writeFileSync(join(folder, 'master.key'), OLD);
   t.equal((await files.load()).current.toHex(), OLD);
 });
@@ -134,8 +135,65 @@ t.test('a key from the folder may be given in a rotation that was interrupted', 
   }
   writeFileSync(join(folder, 'master.key'), 'nonsense');
   await t.rejects(filesOf(folder).load({ given: NEW }), { message: /^master\.key is damaged/ });
-  writeFileSync(join(folder, 'master.key.next'), `${NEW}0`);
-  await t.rejects(filesOf(folder).load({ given: NEW }), { code: 'master_key' });
+  for (const text of [`${NEW}0`, `x${NEW}`]) {
+    writeFileSync(join(folder, 'master.key.next'), text);
+    await t.rejects(filesOf(folder).load({ given: NEW }), { message: /is not the one/ }, text);
+  }
+});
+
+t.test('a rotation that ends with a given key leaves the key in the folder as it is', async (t) => {
+  const folder = t.testdir({ 'master.key': OLD, 'master.key.next': NEW });
+  const files = filesOf(folder);
+  await files.load({ given: NEW });
+  t.equal(await files.finish(), null);
+  t.same(readdirSync(folder).sort(), ['master.key', 'master.key.check']);
+  t.equal(readFileSync(join(folder, 'master.key'), 'utf8'), OLD);
+});
+
+t.test('a rotation of an external key may end with the new key put in the folder', async (t) => {
+  const folder = t.testdir();
+  const external = filesOf(folder);
+  await external.load({ given: OLD });
+  await external.begin(NEW);
+  writeFileSync(join(folder, 'master.key'), NEW);
+  const files = filesOf(folder);
+  t.equal((await files.load()).former?.toHex(), OLD);
+  t.equal(await files.finish(), null);
+  t.same(readdirSync(folder).sort(), ['master.key', 'master.key.check']);
+  t.equal(readFileSync(join(folder, 'master.key'), 'utf8'), NEW);
+});
+
+t.test('no former key is kept when its file has been removed', async (t) => {
+  const folder = t.testdir();
+  const files = filesOf(folder);
+  await files.load();
+  await files.begin(undefined);
+  rmSync(join(folder, 'master.key'));
+  t.equal(await files.finish(), null);
+  t.same(readdirSync(folder).sort(), ['master.key', 'master.key.check']);
+});
+
+t.test('keys and ciphertexts come of the given source of random bytes', async (t) => {
+  const states: [folder: Record<string, string>, given?: string][] = [
+    [{}],
+    [{ 'master.key': OLD }],
+    [{ 'master.key': OLD, 'master.key.next': NEW }],
+    [{ 'master.key': OLD, 'master.key.next': NEW }, NEW],
+    [{}, OLD],
+  ];
+  for (const [content, given] of states) {
+    const sealed = new Set<string>();
+    for (let times = 0; times < 2; times++) {
+      const random = seededBytes(1);
+      const files = new MasterKeyFiles(t.testdir(content), realDisk, { random });
+      const keys = await files.load({ given });
+      sealed.add(keys.seal('x'));
+      if (keys.former) continue;
+      await files.begin(given && NEW);
+      sealed.add(keys.seal('x'));
+    }
+    t.ok(sealed.size <= 2, 'the same each time');
+  }
 });
 
 t.test(
