@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AddressRules } from '../../../lib/webhooks/address-rules.ts';
+import { AddressRules, assertNetworks } from '../../../lib/webhooks/address-rules.ts';
 import { listedAddresses, resolveName } from '../../../lib/webhooks/resolver.ts';
 
 const REFUSED = [
@@ -42,6 +42,33 @@ t.test('only public addresses may be called', async (t) => {
   const rules = new AddressRules();
   for (const address of REFUSED) t.type(rules.objection(address), 'string', address);
   for (const address of PUBLIC) t.equal(rules.objection(address), null, address);
+});
+
+t.test('an objection names the kind of address', async (t) => {
+  const rules = new AddressRules(['10.0.0.0/8']);
+  for (const [address, kind] of [
+    ['localhost', 'malformed'],
+    ['127.0.0.1', 'loopback'],
+    ['192.168.0.1', 'private'],
+    ['3fff::1', 'reserved'],
+    ['4000::1', 'reserved'],
+    ['::ffff:127.0.0.1', 'loopback'],
+  ] as const) {
+    t.equal(rules.objection(address), kind, address);
+  }
+});
+
+t.test('a network that is none is rejected by name', async (t) => {
+  assertNetworks(['10.0.0.0/8', 'fd00::/8']);
+  for (const text of ['10.0.0.1', '10.0.0.0/33', 'x']) {
+    const error = {
+      code: 'invalid_request',
+      message: `"${text}" is not a network such as 10.1.0.0/16 or fd00::/8.`,
+      cause: Error,
+    };
+    t.throws(() => assertNetworks(['10.0.0.0/8', text]), error);
+    t.throws(() => new AddressRules([text]), error);
+  }
 });
 
 t.test('exactly the allowed networks may be called besides public addresses', async (t) => {

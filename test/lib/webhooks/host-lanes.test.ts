@@ -1,5 +1,6 @@
+import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
-import { HostLanes, type Place } from '../../../lib/webhooks/host-lanes.ts';
+import { HostLanes, type Place, Places } from '../../../lib/webhooks/host-lanes.ts';
 import { HostPaces } from '../../../lib/webhooks/host-paces.ts';
 
 const QUICK = { tookMs: 10, answered: true };
@@ -74,4 +75,94 @@ t.test('an owner with many hosts evicts only its own paces', async (t) => {
   for (let i = 0; i < 10; i += 1) t.equal(paces.of('ada', `${i}.test`), 'quick');
   t.equal(paces.of('eve', '909.test'), 'new', 'the least recently called host is evicted first');
   t.equal(paces.of('eve', '910.test'), 'quick');
+});
+
+t.test('a host is quick up to a second, then slow, also when it does not answer', async (t) => {
+  const paces = new HostPaces();
+  const after = (tookMs: number, answered: boolean) => {
+    paces.remember('ada', 'a.test', { tookMs, answered });
+    return paces.of('ada', 'a.test');
+  };
+  t.equal(after(1_000, false), 'new', 'a failure within a second proves nothing');
+  t.equal(after(1_000, true), 'quick');
+  t.equal(after(1_001, true), 'slow');
+  t.equal(after(1, true), 'quick');
+  t.equal(after(1_001, false), 'slow');
+  t.equal(after(1, false), 'slow');
+});
+
+t.test('changed paces are reported once', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 16 });
+  t.same(lanes.changed(), []);
+  prove(lanes, 'ada', ['a.test', 'b.test', 'a.test']);
+  t.same(lanes.changed(), [
+    { owner: 'ada', host: 'a.test' },
+    { owner: 'ada', host: 'b.test' },
+  ]);
+  prove(lanes, 'ada', ['a.test']);
+  t.same(lanes.changed(), [], 'the pace is the same');
+});
+
+t.test('an evicted pace has changed, and an owner without any is forgotten', async (t) => {
+  const paces = new HostPaces({ most: 2 });
+  paces.remember('ada', 'a.test', QUICK);
+  paces.remember('ada', 'b.test', QUICK);
+  paces.remember('ada', 'a.test', QUICK);
+  paces.takeChanged();
+  paces.remember('eve', 'c.test', QUICK);
+  t.same(paces.takeChanged(), [
+    { owner: 'eve', host: 'c.test' },
+    { owner: 'ada', host: 'b.test' },
+  ]);
+  paces.remember('bob', 'd.test', QUICK);
+  t.equal(paces.of('ada', 'a.test'), 'new', 'of owners with equally many hosts, the first');
+  paces.remember('dan', 'e.test', QUICK);
+  t.equal(paces.of('eve', 'c.test'), 'new');
+  t.equal(paces.of('bob', 'd.test'), 'quick');
+  t.equal(paces.of('dan', 'e.test'), 'quick');
+});
+
+t.test('an eighth of the places is for owners with nothing running', async (t) => {
+  const lanes = new HostLanes({ concurrency: 16, concurrencyPerHost: 16, concurrencyUnproven: 16 });
+  prove(lanes, 'ada', ['a.test']);
+  t.equal(lanes.free, 16);
+  const places = fill(lanes, 'ada', () => 'a.test');
+  t.equal(places.length, 7, 'as many as are free of the other fourteen');
+  t.equal(lanes.free, 9);
+  for (const place of places) place.leave(undefined);
+  t.equal(lanes.free, 16);
+  t.equal(fill(lanes, 'ada', () => 'a.test').length, 7, 'places are released');
+});
+
+t.test('one slow host is called although few places are for hosts that are not quick', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 1 });
+  lanes.enter('ada', 'a.test')?.leave(SLOW);
+  t.ok(lanes.mayCall('ada', 'slow'));
+  const place = lanes.enter('ada', 'a.test');
+  t.notOk(lanes.mayCall('ada', 'slow'));
+  t.notOk(lanes.mayCall('ada', 'new'));
+  place?.leave(undefined);
+  t.ok(lanes.mayCall('ada', 'slow'));
+});
+
+t.test('places are reserved for deliveries, and unused ones are released', async (t) => {
+  const lanes = new HostLanes({ concurrency: 64, concurrencyPerHost: 2, concurrencyUnproven: 16 });
+  prove(lanes, 'ada', ['a.test']);
+  const places = new Places(lanes);
+  t.equal(places.paceOf('ada', 'a.test'), 'quick');
+  t.equal(places.enter('ada', 'a.test'), true);
+  t.equal(places.enter('ada', 'a.test'), true);
+  t.equal(places.enter('ada', 'a.test'), false);
+  t.equal(places.enter('ada', 'b.test'), true);
+  t.equal(lanes.free, 61);
+  const place = places.take({ owner: 'ada', host: 'a.test' });
+  t.throws(() => places.take({ owner: 'eve', host: 'a.test' }), AssertionError);
+  places.leave();
+  places.leave();
+  t.equal(lanes.free, 63);
+  place.leave(undefined);
+  t.equal(lanes.free, 64);
+  t.equal(places.mayCall('ada', 'new'), true);
+  const none = new Places(new HostLanes({ concurrency: 0, concurrencyPerHost: 2, concurrencyUnproven: 16 }));
+  t.equal(none.mayCall('ada', 'new'), false);
 });

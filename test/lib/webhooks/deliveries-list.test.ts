@@ -1,0 +1,84 @@
+import t, { type Test } from 'tap';
+import { DataFolder, Deliveries, type DeliveryRecord } from '../../../lib/index.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { deliveryOf } from '../../../lib/webhooks/deliveries.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const nowMs = Date.parse(NOW);
+
+async function openList(t: Test) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  const add = (deliveryId: string, change: Partial<DeliveryRecord> = {}) =>
+    storage.transaction(async (tx) => {
+      await storage.insertJob(tx, jobRecord(`job of ${deliveryId}`, { phase: 'failed' }), '');
+      await storage.deliveries.insert(tx, deliveryRecord(deliveryId, change), `body of ${deliveryId}`);
+    });
+  const clock = new FakeClock(NOW);
+  return { storage, add, clock, deliveries: new Deliveries({ storage, clock }) };
+}
+
+t.test('a delivery is waiting, sending, delivered or failed', async (t) => {
+  const [open, ended] = [null, nowMs + 1000].map((endedAtMs) => ({
+    startedAtMs: nowMs,
+    endedAtMs,
+    status: endedAtMs === null ? 0 : 503,
+    reason: null,
+    detail: null,
+  })) as [DeliveryRecord['attempts'][number], DeliveryRecord['attempts'][number]];
+  const of = (change: Partial<DeliveryRecord>) => deliveryOf(deliveryRecord('1', change));
+  const dueAtMs = nowMs + 30_000;
+  const nextAttemptAt = '2026-11-21T10:00:30.000Z';
+  t.match(of({ dueAtMs }), { status: 'waiting', lastStatus: null, nextAttemptAt, attempts: [] });
+  t.match(of({ dueAtMs, attempts: [open] }), { status: 'sending', lastStatus: null, nextAttemptAt: null });
+  t.match(of({ dueAtMs, attempts: [ended] }), { status: 'waiting', lastStatus: 503, nextAttemptAt });
+  t.match(of({ dueAtMs, attempts: [ended, open] }), { status: 'sending', lastStatus: 503 });
+  t.match(of({ dueAtMs: null, attempts: [ended] }), { status: 'failed', nextAttemptAt: null });
+  t.match(of({ dueAtMs: null, deliveredAtMs: nowMs, attempts: [ended] }), { status: 'delivered' });
+  t.strictSame(of({ attempts: [ended, open] }).attempts, [
+    { startedAt: NOW, endedAt: '2026-11-21T10:00:01.000Z', status: 503, reason: null, detail: null },
+    { startedAt: NOW, endedAt: null, status: 0, reason: null, detail: null },
+  ]);
+});
+
+t.test('a delivery is found by its id, and by its owner only', async (t) => {
+  const { deliveries, add } = await openList(t);
+  await add('1', { owner: 'ada' });
+  t.match(await deliveries.get('1'), { deliveryId: '1', body: 'body of 1', answer: null });
+  t.match(await deliveries.get('1', { owner: 'ada' }), { owner: 'ada' });
+  const message = 'There is no delivery 1.';
+  await t.rejects(deliveries.get('1', { owner: 'eve' }), { code: 'not_found', message });
+  await t.rejects(deliveries.sendAgain('1', { owner: 'eve' }), { code: 'not_found', message });
+  const long = 'x'.repeat(81);
+  await t.rejects(deliveries.get(long), { message: `There is no delivery ${'x'.repeat(80)}.` });
+});
+
+t.test('deliveries are listed newest first, and due ones are counted', async (t) => {
+  const { deliveries, add, clock } = await openList(t);
+  await add('1', { dueAtMs: nowMs });
+  await add('2', { dueAtMs: nowMs + 1 });
+  await add('3', { dueAtMs: null });
+  const idsOf = (list: { deliveryId: string }[]) => list.map(({ deliveryId }) => deliveryId);
+  t.same(idsOf(await deliveries.list()), ['3', '2', '1']);
+  t.same(idsOf(await deliveries.list({ limit: 1 })), ['3']);
+  t.equal(await deliveries.countDue(), 1);
+  clock.advance(1);
+  t.equal(await deliveries.countDue(), 2);
+  t.equal(await deliveries.countDue({ limit: 1 }), 1);
+});
+
+t.test('a delivery that is sent again is new, has one attempt, and names the first one', async (t) => {
+  const { deliveries, add, storage, clock } = await openList(t);
+  await add('1', { owner: 'ada', dueAtMs: null, deliveredAtMs: nowMs, token: 3 });
+  clock.advance(5_000);
+  const again = await deliveries.sendAgain('1');
+  const at = '2026-11-21T10:00:05.000Z';
+  t.match(again, { status: 'waiting', repeats: '1', createdAt: at, nextAttemptAt: at, attempts: [] });
+  t.match(await storage.deliveries.get(again.deliveryId), { mostAttempts: 1, token: 0, owner: 'ada' });
+  t.equal((await deliveries.get(again.deliveryId)).body, 'body of 1');
+  t.match(await deliveries.sendAgain(again.deliveryId), { repeats: '1' }, 'the first, not the second');
+});
