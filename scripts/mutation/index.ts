@@ -1,13 +1,14 @@
 /**
  * Mutation tests: `npm run mutation` for all rooms, `npm run mutation -- ledger` for one, `npm run mutation --
- * jobs/job-book.ts` for one file of a room.
+ * jobs/job-book` for one module.
  *
- * Stryker changes the code of a room in one place at a time and runs the room's own tests; a change that no test
- * notices has survived. Survivors are printed, and shown in `.setup/mutation/ROOM.html`.
+ * Stryker changes the code in one place at a time and runs tests; a change that no test notices has survived. A module
+ * with a test file of its own name has to be covered by that file alone, the others by the tests of their room.
+ * Survivors are printed, and shown in `.setup/mutation/ROOM/`.
  */
 import { existsSync, globSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { installPackages } from '../install-packages.ts';
 
 /** The parts of Stryker in use. */
@@ -44,9 +45,10 @@ const SANDBOXES = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'scenepre
 
 process.chdir(ROOT);
 const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(ROOMS);
-const unknown = targets.map(roomOf).filter((room) => !Object.hasOwn(ROOMS, room));
-if (unknown.length > 0) {
-  console.error(`There is no room ${unknown.join(', ')}. The rooms are ${Object.keys(ROOMS).join(', ')}.`);
+for (const target of targets) {
+  const [room = '', module = '*'] = target.split('/');
+  if (Object.hasOwn(ROOMS, room) && globSync(`lib/${room}/${module}.ts`).length > 0) continue;
+  console.error(`There is no ${target}. The rooms are ${Object.keys(ROOMS).join(', ')}.`);
   process.exit(2);
 }
 installPackages(import.meta.dirname, 'Stryker');
@@ -57,9 +59,8 @@ process.env['RUNS'] ??= '20';
 
 const rows: string[][] = [['room', 'mutants', 'killed', 'survived', '%']];
 for (const target of targets) {
-  const statuses = (await mutate(target))
-    .map(({ status }) => status)
-    .filter((status) => status !== 'Ignored');
+  const statuses: string[] = [];
+  for (const run of runsOf(target)) statuses.push(...(await mutate(run)));
   const survived = statuses.filter((status) => status === 'Survived' || status === 'NoCoverage').length;
   const killed = statuses.length - survived;
   rows.push([
@@ -69,21 +70,45 @@ for (const target of targets) {
   ]);
 }
 for (const [target = '', ...figures] of rows) {
-  console.log(target.padEnd(10) + figures.map((figure) => figure.padStart(10)).join(''));
+  console.log(target.padEnd(24) + figures.map((figure) => figure.padStart(10)).join(''));
 }
 
-function roomOf(target: string): string {
-  return target.split('/', 1).join();
+interface Run {
+  room: string;
+  /** Names its files of results. */
+  name: string;
+  modules: string[];
+  tests: string[];
 }
 
-async function mutate(target: string): Promise<{ status: string }[]> {
-  // Not a literal: types are also checked where this package isn't installed.
-  const name = '@stryker-mutator/core';
-  const { Stryker }: Stryker = await import(name);
-  const room = roomOf(target);
+/** A run for each module with its own test, and one for all others. */
+function runsOf(target: string): Run[] {
+  const [room = '', chosen = '*'] = target.split('/');
   const leftOut = ROOMS[room] ?? [];
-  const stryker = new Stryker({
-    mutate: [target === room ? `lib/${room}/*.ts` : `lib/${target}`],
+  const tests = globSync(`test/lib/${room}/*.test.ts`).sort();
+  const others: Run = {
+    room,
+    name: chosen === '*' ? 'others' : chosen,
+    modules: [],
+    tests: tests.filter((path) => !leftOut.includes(basename(path, '.test.ts'))),
+  };
+  const runs: Run[] = [];
+  for (const module of globSync(`lib/${room}/${chosen}.ts`).sort()) {
+    const name = basename(module, '.ts');
+    const own = tests.find((path) => basename(path, '.test.ts') === name);
+    if (own) runs.push({ room, name, modules: [module], tests: [own] });
+    else others.modules.push(module);
+  }
+  return others.modules.length > 0 ? [...runs, others] : runs;
+}
+
+/** The states of the mutants. */
+async function mutate({ room, name, modules, tests }: Run): Promise<string[]> {
+  // Not a literal: types are also checked where this package isn't installed.
+  const stryker = '@stryker-mutator/core';
+  const { Stryker }: Stryker = await import(stryker);
+  const mutants = await new Stryker({
+    mutate: modules,
     ignorePatterns: [
       '*',
       '!appliance/**',
@@ -95,22 +120,18 @@ async function mutate(target: string): Promise<{ status: string }[]> {
     ],
     tempDirName: SANDBOXES,
     testRunner: 'tap',
-    tap: {
-      testFiles: globSync(`test/lib/${room}/*.test.ts`).filter(
-        (path) => !leftOut.some((name) => path.includes(name)),
-      ),
-    },
+    tap: { testFiles: tests },
     plugins: [import.meta.resolve('@stryker-mutator/tap-runner'), join(import.meta.dirname, 'messages.ts')],
     ignorers: ['messages'],
     // Types are only stripped.
     disableTypeChecks: false,
-    concurrency: availableParallelism(),
+    concurrency: Number(process.env['CONCURRENCY'] ?? availableParallelism()),
     incremental: true,
-    incrementalFile: `${RESULTS}/${room}.json`,
+    incrementalFile: `${RESULTS}/${room}/${name}.json`,
     reporters: ['progress-append-only', 'clear-text', 'html'],
     clearTextReporter: { reportTests: false, reportScoreTable: false, logTests: false },
-    htmlReporter: { fileName: `${RESULTS}/${room}.html` },
-    allowEmpty: false,
-  });
-  return stryker.runMutationTest();
+    htmlReporter: { fileName: `${RESULTS}/${room}/${name}.html` },
+    allowEmpty: true,
+  }).runMutationTest();
+  return mutants.map(({ status }) => status).filter((status) => status !== 'Ignored');
 }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { turn } from '../../../lib/clock.ts';
 import { SortableIds } from '../../../lib/ids.ts';
 import type { Queue, QueueState } from '../../../lib/index.ts';
 import { Backlog } from '../../../lib/jobs/backlog.ts';
@@ -38,7 +39,7 @@ t.test('a refresh during another reads the state once more, however often it is 
   calls[0]?.resolve(EMPTY);
   // The first answer may be older than the other calls.
   const second = backlog.refresh();
-  while (calls.length < 2) await Promise.resolve();
+  await turn();
   calls[1]?.resolve({ ...EMPTY, waiting: 2 });
   await Promise.all([...refreshed, second]);
   t.equal(calls.length, 2);
