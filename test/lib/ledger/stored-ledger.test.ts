@@ -281,6 +281,35 @@ t.test('a voided job is neither reserved nor settled later', async (t) => {
   t.equal((await ledger.balance('a')).total, 1000);
 });
 
+t.test('a job that was never reserved costs nothing', async (t) => {
+  const { ledger } = await openBooks(t);
+  t.equal(await ledger.hasReserve('j1'), false);
+  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 9 }), {
+    kind: 'settled',
+    chargedCredits: 0,
+  });
+  t.equal(await ledger.hasReserve('j1'), false);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 9 });
+  t.equal(await ledger.hasReserve('j1'), true);
+});
+
+t.test('calls with a transaction are part of it', async (t) => {
+  const { ledger, folder } = await openBooks(t);
+  const { storage } = late.of(folder.ledgerStore);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
+  await ledger.reserve({ jobId: 'j2', owner: 'a', amountCredits: 10 });
+  const before = await ledger.statement('a');
+  const undone = storage.transaction(async (tx) => {
+    await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 1 }, tx);
+    await ledger.void({ jobId: 'j2', owner: 'a' }, tx);
+    await ledger.reserve({ jobId: 'j3', owner: 'a', amountCredits: 10 }, tx);
+    t.equal(await ledger.hasReserve('j3', tx), true);
+    throw new Error('undone');
+  });
+  await t.rejects(undone, { message: 'undone' });
+  t.same(await ledger.statement('a'), before);
+});
+
 t.test('the ledger joins the storage of its own store only', async (t) => {
   const { ledger, folder } = await openBooks(t);
   const other = await openBooks(t);
