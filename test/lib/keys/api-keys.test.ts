@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ApiKeys, DataFolder, type KeyStore, MasterKey } from '../../../lib/index.ts';
@@ -118,7 +118,7 @@ t.test('revoking an unknown key rejects with not_found', async (t) => {
 });
 
 t.test('a forgotten key has no name and no webhook, and stays revoked since it was', async (t) => {
-  const { keys, clock } = await openKeys(t);
+  const { keys, clock, path } = await openKeys(t);
   const { key, record } = await keys.mint({ accountId: 'a', name: 'n', webhookUrl: 'https://example.org/' });
   t.match(record, { createdAtMs: clock.now(), webhookUrl: 'https://example.org/' });
   clock.advance(1000);
@@ -126,7 +126,10 @@ t.test('a forgotten key has no name and no webhook, and stays revoked since it w
   clock.advance(1000);
   const forgotten = { ...record, revokedAtMs: record.createdAtMs + 1000, name: '', webhookUrl: null };
   t.same(await keys.forget(record.keyId), forgotten);
+  const file = () => statSync(join(path, 'keys.json')).ino;
+  const before = file();
   t.same(await keys.forget(record.keyId), forgotten);
+  t.equal(file(), before, 'a second time nothing is written');
   t.equal(await keys.verify(key), null);
   // Those that have only one or two of the three are not yet forgotten.
   for (const [name, webhookUrl] of [
