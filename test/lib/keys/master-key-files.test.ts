@@ -140,6 +140,11 @@ t.test('a key from the folder may be given in a rotation that was interrupted', 
   }
 });
 
+t.test('the new key of an interrupted rotation may be given when the old one was removed', async (t) => {
+  const keys = await filesOf(t.testdir({ 'master.key.next': NEW })).load({ given: NEW });
+  t.equal(keys.current.toHex(), NEW);
+});
+
 t.test('a rotation that ends with a given key leaves the key in the folder as it is', async (t) => {
   const folder = t.testdir({ 'master.key': OLD, 'master.key.next': NEW });
   const files = filesOf(folder);
