@@ -8,6 +8,7 @@ t.test('current and former key decrypt, the current one encrypts', async (t) => 
   const keys = new MasterKeys(former);
   const before = keys.seal('before');
   keys.change(next);
+  t.same([keys.current, keys.former], [next, former]);
   t.equal(keys.open(before), 'before');
   t.ok(next.opens(keys.reseal(before)));
   const after = keys.seal('after');
