@@ -69,6 +69,8 @@ t.test('claims that are not renewed are lost, unless their attempts have ended',
   t.same(lost, ['gone']);
   leases.look((2 * LEASE_MS) / 3);
   t.same(renewals.at(-1), ['kept']);
+  await turn();
+  t.same(lost, ['gone'], 'once');
 });
 
 t.test('a claim that cannot be renewed expires after two thirds of the lease', async (t) => {

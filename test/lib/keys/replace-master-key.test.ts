@@ -72,3 +72,17 @@ t.test('the error code of a failed replacement is that of its cause', async (t) 
     message: /^The secrets were encrypted with another master key\. The master key is not yet replaced/,
   });
 });
+
+t.test('one replacement is in progress at a time', async (t) => {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  await folder.masterKeys();
+  const message = `The master key of ${folder.path} is already being replaced.`;
+  const reseal = async () => {
+    const second = replaceMasterKey(folder, { reseal: async () => {} });
+    await t.rejects(second, { code: 'conflict', message });
+  };
+  await replaceMasterKey(folder, { reseal });
+  await replaceMasterKey(folder, { reseal });
+});
