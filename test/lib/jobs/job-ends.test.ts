@@ -50,6 +50,14 @@ t.test('a stop rejects waits, and later waits work', async (t) => {
   await ended;
 });
 
+t.test('a wait can be aborted', async (t) => {
+  const abort = new AbortController();
+  const waited = new JobEnds().wait('1', async () => jobIn('queued'), abort.signal);
+  await turn();
+  abort.abort();
+  await t.rejects(waited, { name: 'AbortError' });
+});
+
 t.test('an aborted wait rejects with the reason, also when the service stops', async (t) => {
   const ends = new JobEnds();
   const abort = new AbortController();

@@ -82,3 +82,12 @@ t.test('the size of files is their sum', async (t) => {
   t.equal(await sizeOfFiles(output(t).files), NAMES.join('').length);
   t.equal(await sizeOfFiles([]), 0);
 });
+
+t.test('a folder that cannot be removed is reported', async (t) => {
+  const { files, folder } = output(t);
+  const { stores, warnings } = newStore();
+  const noFolder = join(folder, '../a file');
+  writeFileSync(noFolder, '');
+  t.equal((await storeArtifacts(claim, { files, folder: noFolder }, stores)).length, 3);
+  t.match(warnings, [{ jobId: 'j' }]);
+});
