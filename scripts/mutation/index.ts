@@ -29,6 +29,7 @@ const ROOMS: Record<string, string[]> = {
     'paused-queue',
   ],
   webhooks: [
+    'delivering',
     'embedding',
     'hostile-receivers',
     'killed-service',

@@ -1,344 +1,353 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type Delivery, signWebhook, verifyWebhook } from '../../../lib/index.ts';
-import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
-import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
-import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
-import { TestAuthority } from '../../fixtures/certificates.ts';
-import { claimJobs } from '../../fixtures/claims.ts';
-import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/deliveries.ts';
-import { DistantLedger } from '../../fixtures/distant-ledger.ts';
+import { turn } from '../../../lib/clock.ts';
+import { DataFolder, type DeliveryRecord, silentLogger, verifyWebhook } from '../../../lib/index.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
+import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
+import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { type Answer, type WebhookReceiver, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
-const certificate = authority.issue(['127.0.0.1']);
-const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const START = '2026-11-21T10:00:00.000Z';
+const nowMs = Date.parse(START);
+const SECRET = 'whsec_1';
+const OK: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
+const STOPPED: ExchangeResult = { ...OK, status: 0, reason: 'stopped', answer: null, sent: false };
 
-async function open(t: Test, answer?: Answer, options: Partial<PostOptions> = {}) {
+interface Post {
+  request: OutboundRequest;
+  end: (result: ExchangeResult) => void;
+  signal: AbortSignal;
+}
+
+/** A sender whose requests the test answers. An aborted request ends as stopped. */
+async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
   const clock = new FakeClock(START);
-  const receiver = await webhookReceiver(t, certificate, answer);
-  const post = await openPost(t, { clock, outbound, ...options });
-  return { ...post, clock, receiver, url: `https://127.0.0.1:${receiver.port}/hook` };
-}
-
-/** Resolves with the only delivery once it has this status and number of attempts. */
-async function become(
-  { deliveries }: Pick<Post, 'deliveries'>,
-  status: Delivery['status'],
-  attempts: number,
-) {
-  for (;;) {
-    const [delivery] = await deliveries.list();
-    if (delivery?.status === status && delivery.attempts.length === attempts) return delivery;
-    await delay(5);
-  }
-}
-
-/** Wakes the sender and checks that it sends nothing within 100 ms. */
-async function nothingComes({ sender }: Pick<Post, 'sender'>, receiver: WebhookReceiver, count: number) {
-  sender.wake();
-  await delay(100);
-  return receiver.received.length === count;
-}
-
-t.test('the outcome of a job is delivered with a signature', async (t) => {
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(t);
-  sender.start();
-  const metadata = '{"n":12345678901234567890,"f":1.0,"__proto__":1e400}';
-  const jobId = await endJob(url, metadata);
-  sender.wake();
-  const [received] = await receiver.got(1);
-  t.match(received?.headers, { 'content-type': 'application/json', 'svc-event': 'failed' });
-  t.notOk('svc-redelivery' in (received?.headers ?? {}));
-  const body = received?.body ?? Buffer.alloc(0);
-  t.equal(received?.headers['svc-signature'], signWebhook(body, SECRET, { now: clock.now() }));
-  t.ok(body.includes(`"metadata":${metadata},`), 'metadata is the original text');
-  t.strictSame(
-    { ...JSON.parse(String(body)), metadata: 0 },
-    {
-      jobId,
-      endpoint: 'render',
-      status: 'failed',
-      creditsCost: 0,
-      durationMs: 0,
-      result: null,
-      error: 'Canceled',
-      metadata: 0,
-      createdAt: START,
-      completedAt: START,
+  const book = new DeliveryBook({ storage, clock });
+  const posts: Post[] = [];
+  const attempted: DeliveryRecord[] = [];
+  const logged: unknown[][] = [];
+  const sender = new DeliverySender({
+    store: storage.deliveries,
+    book,
+    outbound: {
+      post: (request, signal) => {
+        const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
+        posts.push({ request, signal, end: resolve });
+        signal.addEventListener('abort', () => resolve(STOPPED));
+        if (signal.aborted) resolve(STOPPED);
+        return promise;
+      },
     },
-  );
-  const delivery = await become({ deliveries }, 'delivered', 1);
-  t.match(delivery, { jobId, owner: 'ada', url, lastStatus: 200, nextAttemptAt: null, repeats: null });
-  t.match(await deliveries.get(delivery.deliveryId), { body: String(body), answer: 'thanks' });
-});
-
-t.test('the outcome of a completed job has links to its artifacts', async (t) => {
-  const { jobs, sender, receiver, url } = await open(t);
-  const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
-  const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: url, keyId: null };
-  const { jobId } = (await jobs.open(newJob)).job;
-  const artifact = (name: 'video.mp4' | 'thumbnail.jpg') => ({
-    name,
-    assetKey: `${jobId}/${name}`,
-    sizeBytes: 1,
+    secretOf: async () => SECRET,
+    clock,
+    logger: {
+      ...silentLogger,
+      info: (...args) => void logged.push(['info', ...args]),
+      error: (...args) => void logged.push(['error', ...args]),
+    },
+    onAttempt: (delivery) => void attempted.push(delivery),
+    concurrency: 256,
+    concurrencyPerHost: 8,
+    concurrencyUnproven: 16,
+    ...options,
   });
-  const artifacts = [artifact('video.mp4'), artifact('thumbnail.jpg')];
-  const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
-  await jobs.finish(claim, { kind: 'completed', artifacts, costCredits: 0 }, { durationMs: 7 });
-  sender.start();
-  const [received] = await receiver.got(1);
-  t.equal(received?.headers['svc-event'], 'completed');
-  const result = JSON.parse(String(received?.body)).result;
-  const links = `https://assets.example.org/artifacts/${jobId}`;
-  t.strictSame(result, { video: `${links}/video.mp4`, thumbnail: `${links}/thumbnail.jpg` });
-});
-
-t.test('a job without a webhook has no delivery', async (t) => {
-  const { endJob, deliveries } = await open(t);
-  await endJob(null);
-  t.same(await deliveries.list(), []);
-});
-
-t.test('with an external ledger there is one delivery, even if responses are lost', async (t) => {
-  const ledger = new DistantLedger(100);
-  const { jobs, deliveries } = await open(t, undefined, { ledger });
-  const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
-  const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: 'https://a.test/', keyId: null };
-  const { jobId } = (await jobs.open(newJob)).job;
-  const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
-  const finish = () =>
-    jobs.finish(claim, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });
-  ledger.fault = 'after';
-  await t.rejects(finish());
-  t.same(await deliveries.list(), [], 'none before the job has ended');
-  await Promise.all([finish(), finish(), jobs.recover()]);
-  await finish();
-  t.match(await deliveries.list(), [{ jobId, event: 'completed' }]);
-  t.equal((await deliveries.list()).length, 1);
-});
-
-t.test('a failed delivery is retried 30 s, 5 min and 30 min after the previous attempt', async (t) => {
-  let clock: FakeClock;
-  const slow: Answer = (response) => {
-    clock.advance(2_000); // The delay starts at the end of the attempt.
-    response.writeHead(500).end('out of order');
-  };
-  const opened = await open(t, slow);
-  clock = opened.clock;
-  const { endJob, sender, receiver, url, deliveries } = opened;
-  t.same(RETRY_DELAYS_MS, [30_000, 300_000, 1_800_000]);
-  await endJob(url);
-  sender.start();
-  for (const [i, delayMs] of RETRY_DELAYS_MS.entries()) {
-    const waiting = await become({ deliveries }, 'waiting', i + 1);
-    t.equal(Date.parse(waiting.nextAttemptAt ?? ''), clock.now() + delayMs);
-    t.match(waiting, { lastStatus: 500 });
-    clock.advance(delayMs - 1);
-    t.ok(await nothingComes({ sender }, receiver, i + 1), 'not a millisecond earlier');
-    clock.advance(1);
-    sender.wake();
-    await receiver.got(i + 2);
-  }
-  const failed = await become({ deliveries }, 'failed', 4);
-  t.match(failed, { lastStatus: 500, nextAttemptAt: null });
-  t.match(await deliveries.get(failed.deliveryId), { answer: 'out of order' });
-  clock.advance(86_400_000);
-  t.ok(await nothingComes({ sender }, receiver, 4));
-  const bodies = new Set(receiver.received.map(({ body }) => String(body)));
-  t.equal(bodies.size, 1, 'the same bytes each time');
-  const signatures = receiver.received.map(({ headers }) => String(headers['svc-signature']));
-  t.equal(new Set(signatures.map((signature) => signature.split(',')[0])).size, 4, 'each with its own time');
-  for (const [i, { startedAt }] of failed.attempts.entries()) {
-    const options = { now: Date.parse(startedAt), toleranceSeconds: 0 };
-    t.match(verifyWebhook(receiver.received[i]?.body ?? '', signatures[i], SECRET, options), {
-      valid: true,
+  t.teardown(() => sender.stop());
+  const add = (deliveryId: string, change: Partial<DeliveryRecord> = {}) =>
+    storage.transaction(async (tx) => {
+      await storage.insertJob(tx, jobRecord(`job of ${deliveryId}`, { phase: 'failed' }), '');
+      const delivery = deliveryRecord(deliveryId, { dueAtMs: nowMs, ...change });
+      await storage.deliveries.insert(tx, delivery, `body of ${deliveryId}`);
     });
+  const get = (deliveryId: string) => storage.deliveries.get(deliveryId);
+  let jobs = 0;
+  /** Lets the sender's next transactions commit. */
+  const settle = async () => {
+    for (let times = 0; times < 5; times++) {
+      await storage.transaction((tx) => storage.insertJob(tx, jobRecord(`other${jobs++}`), ''));
+      await turn();
+    }
+  };
+  return { settle, sender, storage, book, clock, posts, attempted, logged, add, get };
+}
+
+/** Waits until a condition holds, for five seconds at most. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const startedAt = performance.now(); !(await holds()); ) {
+    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
+    await turn();
+  }
+}
+
+t.test('a due delivery is sent with its body and signature, and its attempt recorded', async (t) => {
+  const { sender, posts, add, get, attempted, logged, clock } = await setUp(t);
+  await add('1', { owner: 'ada', url: 'https://a.test/hook', event: 'completed' });
+  sender.start();
+  await until(() => posts.length === 1);
+  const { request, end } = posts[0] as Post;
+  t.equal(request.url, 'https://a.test/hook');
+  t.equal(Buffer.from(request.body).toString(), 'body of 1');
+  const signature = request.headers['svc-signature'];
+  t.strictSame(request.headers, {
+    'content-type': 'application/json',
+    'svc-event': 'completed',
+    'svc-signature': signature,
+    'user-agent': 'scenepress',
+  });
+  t.match(verifyWebhook(request.body, signature, SECRET, { now: nowMs }), { valid: true });
+  clock.advance(70);
+  end(OK);
+  await until(() => attempted.length === 1);
+  t.match(await get('1'), { deliveredAtMs: nowMs + 70 });
+  t.match(attempted[0], { deliveryId: '1', attempts: [{ status: 200 }] });
+  await until(() => logged.length === 1);
+  const details = { deliveryId: '1', jobId: 'job of 1', host: 'a.test', attempt: 1, status: 200, ms: 70 };
+  t.match(logged, [['info', details, 'webhook']]);
+});
+
+t.test('a redelivery names the delivery that it repeats', async (t) => {
+  const { sender, posts, add } = await setUp(t);
+  await add('2', { repeats: '1' });
+  sender.start();
+  await until(() => posts.length === 1);
+  t.equal(posts[0]?.request.headers['svc-redelivery'], '1');
+});
+
+for (const [title, secretOf, errors] of [
+  ['without a secret', async () => null, 0],
+  ['with an empty secret', async () => '', 0],
+  [
+    'whose secret cannot be read',
+    async () => {
+      throw new Error('no key');
+    },
+    1,
+  ],
+] as [string, () => Promise<string | null>, number][]) {
+  t.test(`a delivery ${title} is not sent, and the attempt counts`, async (t) => {
+    const { sender, posts, add, attempted, logged } = await setUp(t, { secretOf });
+    await add('1');
+    sender.start();
+    await until(() => attempted.length === 1);
+    t.match(attempted[0]?.attempts, [{ status: 0, reason: 'secret' }]);
+    t.equal(posts.length, 0);
+    const failures = logged.filter(([level]) => level === 'error');
+    t.equal(failures.length, errors);
+    if (errors > 0) t.match(failures[0]?.[1], { err: { message: 'no key' }, deliveryId: '1' });
+  });
+}
+
+t.test('due deliveries are looked for every second, and when the sender is woken', async (t) => {
+  const { settle, sender, posts, add, clock } = await setUp(t);
+  await add('1');
+  sender.wake();
+  await settle();
+  t.equal(posts.length, 0, 'not before the start');
+  sender.start();
+  sender.start();
+  await until(() => posts.length === 1);
+  await add('2', { host: 'b.test' });
+  await settle();
+  t.equal(posts.length, 1);
+  t.equal(clock.nextInMs, 1_000);
+  clock.advance(1_000);
+  await until(() => posts.length === 2);
+  await add('3', { host: 'c.test' });
+  sender.wake();
+  await until(() => posts.length === 3);
+});
+
+t.test('no attempt begins while none may', async (t) => {
+  let mayBegin = false;
+  const { settle, sender, posts, add } = await setUp(t, { mayBegin: () => mayBegin });
+  await add('1');
+  sender.start();
+  await settle();
+  t.equal(posts.length, 0);
+  mayBegin = true;
+  sender.wake();
+  await until(() => posts.length === 1);
+});
+
+t.test('the end of an exchange makes room for the next', async (t) => {
+  const { settle, sender, posts, add } = await setUp(t, { concurrency: 2 });
+  for (const number of [1, 2, 3]) await add(String(number), { owner: `owner${number}` });
+  sender.start();
+  await until(() => posts.length === 2);
+  await settle();
+  t.equal(posts.length, 2);
+  posts[0]?.end(OK);
+  await until(() => posts.length === 3);
+});
+
+t.test('deliveries are claimed in steps of 32', async (t) => {
+  const { sender, posts, add, book } = await setUp(t);
+  for (let number = 0; number < 40; number++) await add(`${number}`, { owner: `owner${number}` });
+  const claimed: number[] = [];
+  const claim = book.claim.bind(book);
+  book.claim = async (claiming) => {
+    const given = await claim(claiming);
+    claimed.push(given.length);
+    return given;
+  };
+  sender.start();
+  await until(() => posts.length === 40);
+  t.same(claimed.slice(0, 2), [32, 8]);
+});
+
+t.test('a host that answers quickly gets several requests at once', async (t) => {
+  const { settle, sender, posts, add } = await setUp(t, { concurrencyPerHost: 3 });
+  for (let number = 0; number < 9; number++) await add(`${number}`);
+  sender.start();
+  await until(() => posts.length === 1);
+  await settle();
+  t.equal(posts.length, 1, 'a new host gets one');
+  posts[0]?.end(OK);
+  await until(() => posts.length === 4);
+  await settle();
+  t.equal(posts.length, 4);
+});
+
+for (const [title, result, tookMs] of [
+  ['answers slowly', OK, 1_001],
+  ['fails', { ...OK, status: 0, reason: 'refused' }, 10],
+  ['is not to blame for the end', { ...OK, reason: 'interrupted' }, 10],
+] as [string, ExchangeResult, number][]) {
+  t.test(`a host that ${title} gets one request at a time`, async (t) => {
+    const { settle, sender, posts, add, clock } = await setUp(t);
+    for (let number = 0; number < 5; number++) await add(`${number}`);
+    sender.start();
+    await until(() => posts.length === 1);
+    clock.advance(tookMs);
+    posts[0]?.end(result);
+    await until(() => posts.length === 2);
+    await settle();
+    t.equal(posts.length, 2);
+  });
+}
+
+t.test('a delivery is sent within 15 s of its claim, or later by another attempt', async (t) => {
+  for (const [stalledMs, isSent] of [
+    [14_999, true],
+    [15_000, false],
+  ] as const) {
+    let stalls = 1;
+    const { sender, posts, add, get, clock, attempted } = await setUp(t, {
+      secretOf: async () => {
+        if (stalls-- > 0) clock.advance(stalledMs);
+        return stalls === 0 ? SECRET : null;
+      },
+    });
+    await add('1');
+    sender.start();
+    if (isSent) {
+      await until(() => posts.length === 1);
+      continue;
+    }
+    await until(() => attempted.length === 1);
+    t.equal(posts.length, 0);
+    t.match((await get('1'))?.attempts, [{ reason: 'secret' }], 'the first attempt does not count');
   }
 });
 
-t.test('a 2xx at a later attempt ends the retries', async (t) => {
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) => {
-    response.writeHead(receiver.received.length < 2 ? 302 : 204, { location: '/' }).end();
-  });
-  await endJob(url);
+t.test('a stop aborts requests, records them, and begins no more', async (t) => {
+  const { settle, sender, posts, add, get, clock } = await setUp(t);
+  await add('1');
   sender.start();
-  t.match(await become({ deliveries }, 'waiting', 1), { lastStatus: 302 }, 'a redirect is a failure');
-  clock.advance(30_000);
-  sender.wake();
-  const { attempts } = await become({ deliveries }, 'delivered', 2);
-  t.strictSame(
-    attempts.map(({ status, reason }) => [status, reason]),
-    [
-      [302, null],
-      [204, null],
-    ],
-  );
-  clock.advance(86_400_000);
-  t.ok(await nothingComes({ sender }, receiver, 2));
-});
-
-t.test('without a connection the status is 0, with a reason', async (t) => {
-  const { endJob, sender, deliveries } = await open(t);
-  await endJob('https://10.0.0.1/hook');
-  sender.start();
-  const { attempts } = await become({ deliveries }, 'waiting', 1);
-  t.match(attempts, [{ status: 0, reason: 'blocked' }]);
-});
-
-t.test('each attempt is signed with the current secret', async (t) => {
-  let secret: string | null = 'whsec_old';
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(
-    t,
-    (response) => response.writeHead(500).end(),
-    { secretOf: async () => secret },
-  );
-  await endJob(url);
-  sender.start();
-  await become({ deliveries }, 'waiting', 1);
-  secret = 'whsec_new';
-  clock.advance(30_000);
-  sender.wake();
-  await become({ deliveries }, 'waiting', 2);
-  const [first, second] = receiver.received;
-  const verdict = (received: typeof first, secret: string) =>
-    verifyWebhook(received?.body ?? '', received?.headers['svc-signature'] as string, secret, {
-      now: clock.now(),
-    }).valid;
-  t.ok(verdict(first, 'whsec_old'));
-  t.notOk(verdict(second, 'whsec_old'));
-  t.ok(verdict(second, 'whsec_new'));
-  secret = null;
-  clock.advance(300_000);
-  sender.wake();
-  const { attempts } = await become({ deliveries }, 'waiting', 3);
-  t.match(attempts.at(-1), { status: 0, reason: 'secret' });
-  t.equal(receiver.received.length, 2, 'nothing is sent unsigned');
-});
-
-t.test(
-  'sendAgain creates a separate delivery with one attempt, the same body and an extra header',
-  async (t) => {
-    let status = 200;
-    const { endJob, sender, receiver, url, deliveries, clock, folder } = await open(t, (response) =>
-      response.writeHead(status).end(),
-    );
-    sender.start();
-    const jobId = await endJob(url);
-    sender.wake();
-    const first = await become({ deliveries }, 'delivered', 1);
-    status = 500;
-    clock.advance(1_000);
-    const again = await deliveries.sendAgain(first.deliveryId, { owner: 'ada' });
-    t.match(again, { jobId, status: 'waiting', attempts: [], repeats: first.deliveryId });
-    t.ok(await folder.storage.deliveries.get(again.deliveryId), 'it is stored when `sendAgain` resolves');
-    sender.wake();
-    t.match(await become({ deliveries }, 'failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
-    const [one, two] = receiver.received;
-    t.strictSame(two?.body, one?.body);
-    const differing = ['svc-signature', 'svc-redelivery'];
-    const others = (received: typeof one) =>
-      Object.entries(received?.headers ?? {}).filter(([name]) => !differing.includes(name));
-    t.strictSame(others(two), others(one));
-    t.equal(two?.headers['svc-redelivery'], first.deliveryId);
-    t.match(
-      await deliveries.get(first.deliveryId),
-      { status: 'delivered', lastStatus: 200 },
-      'the first is not changed',
-    );
-    t.same((await deliveries.list({ jobId })).length, 2);
-    const missing = { code: 'not_found' };
-    await t.rejects(deliveries.sendAgain(first.deliveryId, { owner: 'eve' }), missing);
-    await t.rejects(deliveries.get(first.deliveryId, { owner: 'eve' }), missing);
-    await t.rejects(deliveries.get('nothing'), missing);
-  },
-);
-
-t.test('deliveries that are due survive a restart', async (t) => {
-  const { endJob, folder, receiver, url, deliveries, clock, sender } = await open(t, (response) =>
-    response.writeHead(500).end(),
-  );
-  await endJob(url);
-  sender.start();
-  await become({ deliveries }, 'waiting', 1);
+  await until(() => posts.length === 1);
+  await add('2', { host: 'b.test' });
   await sender.stop();
-  await folder.stop();
-  const next = await openPost(t, { clock, outbound, folder });
-  next.sender.start();
-  t.ok(await nothingComes(next, receiver, 1));
-  clock.advance(30_000);
-  next.sender.wake();
-  t.match(await become(next, 'waiting', 2), { attempts: [{ status: 500 }, { status: 500 }] });
-});
-
-t.test('an attempt interrupted by a crash counts', async (t) => {
-  const { endJob, url, deliveries, book, clock, sender, receiver } = await open(t, (response) =>
-    response.writeHead(500).end(),
-  );
-  await endJob(url);
-  const claim = () =>
-    book.claim({ most: 10, lanes: () => EVERY_LANE, onUnreadable: (deliveryId) => void t.fail(deliveryId) });
-  const crash = async () => (await claim()).filter(({ dueAtMs }) => dueAtMs !== null).length;
-  t.equal(await crash(), 1);
-  t.match(await deliveries.list(), [{ status: 'sending', lastStatus: null, nextAttemptAt: null }]);
-  t.equal(await crash(), 0, 'it is not started twice');
-  clock.advance(10_000 + 30_000);
-  t.equal(await crash(), 1);
-  t.match(await deliveries.list(), [{ attempts: [{ status: 0, reason: 'interrupted' }, { endedAt: null }] }]);
-  clock.advance(10_000 + 300_000);
-  t.equal(await crash(), 1);
-  clock.advance(10_000 + 1_800_000);
-  t.equal(await crash(), 1, 'the fourth');
-  clock.advance(86_400_000);
-  t.equal(await crash(), 0);
-  t.match(await deliveries.list(), [{ status: 'failed', lastStatus: 0 }]);
+  t.ok(posts[0]?.signal.aborted);
+  t.match(await get('1'), { attempts: [], dueAtMs: nowMs });
+  t.equal(clock.nextInMs, undefined, 'no timer is left');
+  sender.wake();
+  await settle();
+  t.equal(posts.length, 1);
   sender.start();
-  t.ok(await nothingComes({ sender }, receiver, 0));
+  await until(() => posts.length === 3);
 });
 
-t.test('a stop lets requests finish within the grace period', async (t) => {
-  const { endJob, url, deliveries, sender, receiver } = await open(t, (response) => {
-    setTimeout(() => response.end(), 200);
+t.test('a stop waits for requests during the grace period', async (t) => {
+  const { settle, sender, posts, add, get, clock } = await setUp(t);
+  await add('1');
+  await add('2', { host: 'b.test' });
+  sender.start();
+  await until(() => posts.length === 2);
+  const stopped = sender.stop({ graceMs: 5_000 });
+  await settle();
+  posts.find(({ request }) => Buffer.from(request.body).toString() === 'body of 1')?.end(OK);
+  await until(async () => (await get('1'))?.deliveredAtMs !== null);
+  clock.advance(4_999);
+  await settle();
+  t.notOk(posts.some(({ signal }) => signal.aborted));
+  clock.advance(1);
+  await stopped;
+  t.ok(posts.every(({ signal, request }) => signal.aborted || `${request.body}` !== 'body of 2'));
+  t.match(await get('2'), { attempts: [], deliveredAtMs: null });
+});
+
+t.test('a stop that all requests end in time for does not wait for the grace period', async (t) => {
+  const { settle, sender, posts, add, clock } = await setUp(t);
+  await add('1');
+  sender.start();
+  await until(() => posts.length === 1);
+  const stopped = sender.stop({ graceMs: 5_000 });
+  await settle();
+  posts[0]?.end(OK);
+  await stopped;
+  t.equal(clock.nextInMs, undefined);
+});
+
+t.test('a result that cannot be recorded is recorded later', async (t) => {
+  const { sender, posts, add, book, clock, attempted, logged } = await setUp(t);
+  await add('1');
+  const conclude = book.conclude.bind(book);
+  book.conclude = async () => {
+    book.conclude = conclude;
+    throw new Error('unavailable');
+  };
+  sender.start();
+  await until(() => posts.length === 1);
+  posts[0]?.end(OK);
+  await until(() => logged.length === 1);
+  t.match(logged[0], ['error', { err: { message: 'unavailable' }, deliveryId: '1' }]);
+  clock.advance(500);
+  await until(() => attempted.length === 1);
+  t.match(attempted[0]?.deliveredAtMs, Number);
+});
+
+t.test('claims that fail are repeated, and take no places', async (t) => {
+  const { sender, posts, add, book, clock, logged } = await setUp(t, { concurrencyUnproven: 1 });
+  await add('1');
+  const claim = book.claim.bind(book);
+  book.claim = async (claiming) => {
+    book.claim = claim;
+    await claim(claiming).catch(() => {});
+    throw new Error('unavailable');
+  };
+  sender.start();
+  await until(() => logged.length === 1);
+  t.match(logged[0], ['error', { err: { message: 'unavailable' } }]);
+  await add('2', { host: 'b.test' });
+  clock.advance(1_000);
+  await until(() => posts.length === 1);
+  t.equal(Buffer.from(posts[0]?.request.body ?? '').toString(), 'body of 2');
+});
+
+t.test('an attempt that fails in the service is logged, and its place is free again', async (t) => {
+  const { sender, posts, add, logged } = await setUp(t, {
+    concurrencyUnproven: 1,
+    store: { readBody: async (id) => (id === '1' ? undefined : 'a body') },
   });
-  await endJob(url);
+  await add('1');
   sender.start();
-  await receiver.got(1);
-  await endJob(url);
-  await sender.stop({ graceMs: 5_000 });
-  const [second, first] = await deliveries.list();
-  t.match(first, { status: 'delivered' });
-  t.match(second, { status: 'waiting', attempts: [] }, 'no more are started');
-});
-
-t.test('a stop aborts requests that take longer and records that', async (t) => {
-  const { endJob, url, deliveries, sender, receiver, clock } = await open(t, () => {});
-  await endJob(url);
-  await endJob('https://127.0.0.1.invalid/');
-  sender.start();
-  await receiver.got(1);
-  const startedAt = performance.now();
-  await sender.stop();
-  t.ok(performance.now() - startedAt < 5_000);
-  const first = (await deliveries.list()).at(-1);
-  t.match(
-    first,
-    { status: 'waiting', attempts: [{ status: 0, reason: 'stopped' }] },
-    'the receiver may have seen it',
-  );
-  t.equal(Date.parse(first?.nextAttemptAt ?? ''), clock.now() + 30_000);
-});
-
-t.test('an attempt stopped before anything was sent does not count', async (t) => {
-  const resolve = () => new Promise<string[]>(() => {});
-  const { endJob, deliveries, sender, clock } = await open(t, undefined, {
-    outbound: { ...outbound, resolve },
-  });
-  await endJob('https://example.org/');
-  sender.start();
-  await become({ deliveries }, 'sending', 1);
-  await sender.stop();
-  t.match(await deliveries.list(), [{ status: 'waiting', attempts: [], lastStatus: null }]);
-  t.equal(Date.parse((await deliveries.list())[0]?.nextAttemptAt ?? ''), clock.now());
+  await until(() => logged.length === 1);
+  t.match(logged[0], ['error', { err: { message: 'the delivery has no body' }, deliveryId: '1' }]);
+  await add('2', { host: 'b.test' });
+  sender.wake();
+  await until(() => posts.length === 1);
 });
