@@ -35,6 +35,8 @@ const PUBLIC = [
   '223.255.255.254',
   '2606:4700::1111',
   '2a00::1',
+  '2001:200::1',
+  '3fff:1000::1',
 ];
 
 t.test('only public addresses may be called', async (t) => {
@@ -49,7 +51,9 @@ t.test('an objection names the kind of address', async (t) => {
     ['localhost', 'malformed'],
     ['127.0.0.1', 'loopback'],
     ['192.168.0.1', 'private'],
-    ['3fff::1', 'reserved'],
+    // Neighbours of these are public.
+    ['2001:1ff:ffff::1', 'reserved'],
+    ['3fff:fff:ffff::1', 'reserved'],
     ['4000::1', 'reserved'],
     ['::ffff:127.0.0.1', 'loopback'],
   ] as const) {

@@ -30,6 +30,7 @@ t.test('the order of elements, unknown elements and spaces do not matter', async
     `${v1},${time}`,
     `${time}, ${v1}`,
     `v0=x=y,${time},${v1},k`,
+    `${time},${v1},tx`,
   ]) {
     t.match(verifyWebhook(BODY, variant, SECRET, { now }), { valid: true }, variant);
   }
@@ -41,6 +42,8 @@ t.test('the verdict names the failed check', async (t) => {
     ['missing_header', undefined, SECRET],
     ['missing_header', null, SECRET],
     ['missing_header', '', SECRET],
+    ['malformed_header', 't', SECRET],
+    ['malformed_header', `${time},=${v1}`, SECRET],
     ['malformed_header', time, SECRET],
     ['malformed_header', v1, SECRET],
     ['malformed_header', `t=,${v1}`, SECRET],
