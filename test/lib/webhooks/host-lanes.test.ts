@@ -123,3 +123,29 @@ t.test('places are reserved for deliveries, and unused ones are released', async
   const none = new Places(new HostLanes({ concurrency: 0, concurrencyPerHost: 2, concurrencyUnproven: 16 }));
   t.equal(none.mayCall('ada', 'new'), false);
 });
+
+t.test('an exchange that ends makes room for one at its host', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 3, concurrencyUnproven: 16 });
+  prove(lanes, 'ada', ['a.test']);
+  const places = fill(lanes, 'ada', () => 'a.test');
+  t.equal(places.length, 3);
+  for (const leaving of [1, 2, 3, 1]) {
+    for (const place of places.splice(0, leaving)) place.leave(undefined);
+    const entered = fill(lanes, 'ada', () => 'a.test');
+    t.equal(entered.length, leaving);
+    places.push(...entered);
+  }
+});
+
+t.test(
+  'an exchange that ends makes room for one at new hosts, and new hosts are not slow ones',
+  async (t) => {
+    const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 3, concurrencyUnproven: 16 });
+    const places = fill(lanes, 'ada', (i) => `${i}.test`);
+    places.pop()?.leave(undefined);
+    t.ok(lanes.mayCall('ada', 'slow'));
+    t.equal(fill(lanes, 'ada', (i) => `more-${i}.test`).length, 1);
+    for (const place of places) place.leave(undefined);
+    t.equal(fill(lanes, 'ada', (i) => `again-${i}.test`).length, 15);
+  },
+);

@@ -44,3 +44,14 @@ t.test('an evicted pace has changed, and an owner without any is forgotten', asy
   t.equal(paces.of('bob', 'd.test'), 'quick');
   t.equal(paces.of('dan', 'e.test'), 'quick');
 });
+
+t.test('only a changed pace is reported', async (t) => {
+  const paces = new HostPaces({ most: 2 });
+  t.same(paces.takeChanged(), []);
+  for (const host of ['a', 'b', 'c', 'd']) paces.remember('ada', `${host}.test`, QUICK);
+  t.equal(paces.takeChanged().length, 6, 'four new ones, two evicted');
+  paces.remember('ada', 'c.test', QUICK);
+  paces.remember('ada', 'd.test', QUICK);
+  t.same(paces.takeChanged(), []);
+  t.equal(paces.of('ada', 'c.test'), 'quick', 'there is room for both');
+});
