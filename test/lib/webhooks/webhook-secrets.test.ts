@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert/strict';
+import { join } from 'node:path';
 import t from 'tap';
 import { ApiKeys, DataFolder, MasterKey, MasterKeys } from '../../../lib/index.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
@@ -81,4 +82,35 @@ t.test('the master keys are by default those of the data folder', async (t) => {
   const secrets = new WebhookSecrets({}, folder);
   await secrets.prepare('mine');
   t.equal((await folder.masterKeys()).open(secrets.seal('mine')), 'mine');
+});
+
+t.test('secrets that are stored while others are sealed again are found, too', async (t) => {
+  for (const deliveries of [0, 2]) {
+    const folder = new DataFolder(join(t.testdir(), String(deliveries)));
+    await folder.start();
+    t.teardown(() => folder.stop());
+    const { storage } = folder;
+    const masterKeys = newKeys();
+    const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
+    await keys.mint({ accountId: 'a', name: 'n' });
+    const insertJob = (jobId: string, webhookSecretSealed: string) =>
+      storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId, { webhookSecretSealed }), ''));
+    await insertJob('j', masterKeys.seal('x'));
+    for (let number = 0; number < deliveries; number++) {
+      const change = { jobId: 'j', repeats: 'd', secretSealed: masterKeys.seal('x') };
+      const delivery = deliveryRecord(`d${number}`, change);
+      await storage.transaction((tx) => storage.deliveries.insert(tx, delivery, ''));
+    }
+    const late = masterKeys.seal('late');
+    const resealSecrets = storage.resealSecrets.bind(storage);
+    storage.resealSecrets = async (step) => {
+      storage.resealSecrets = resealSecrets;
+      const result = await resealSecrets(step);
+      await insertJob('late', late);
+      return result;
+    };
+    masterKeys.change(MasterKey.random());
+    const secrets = new WebhookSecrets({ masterKeys }, folder);
+    t.same(await secrets.resealAll(storage, keys), { jobs: 2, keys: 1 });
+  }
 });
