@@ -33,7 +33,8 @@ export class Precedences {
   /** Checks the next page of owners. */
   async look(): Promise<void> {
     const owners = await this.#queue.owners({ after: this.#lookedAt, limit: PAGE });
-    this.#lookedAt = owners.length < PAGE ? '' : (owners.at(-1)?.owner ?? '');
+    // After the last page, from the start again.
+    this.#lookedAt = owners[PAGE - 1]?.owner ?? '';
     for (const { owner, yields, inGoodStanding } of owners) {
       const now = this.#owners.precedenceOf(owner);
       if (now.yields !== yields || now.inGoodStanding !== inGoodStanding) this.note(owner);

@@ -108,7 +108,7 @@ export class StoredLedger implements Ledger {
     return this.#store.storage.transaction(async (tx) => {
       const account = await this.#openBooks(owner, tx);
       const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
-      const made = idempotencyKey === undefined ? undefined : await this.#store.findGrant(tx, owner, grantId);
+      const made = await this.#store.findGrant(tx, owner, grantId);
       if (made && made.amountCredits !== amountCredits) {
         const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Use a new key.`;
         throw new ScenepressError('conflict', message);
@@ -192,7 +192,7 @@ export class StoredLedger implements Ledger {
 
       const account = await this.#openBooks(owner, tx);
       const change = sumOf(reserve.parts) - amountCredits;
-      if (change < 0 && balanceOf(account).total < -change) return { kind: 'insufficient' };
+      if (balanceOf(account).total < -change) return { kind: 'insufficient' };
 
       // Parts are ordered free before paid: the front is charged, the tail is returned.
       const parts =
@@ -246,12 +246,10 @@ export class StoredLedger implements Ledger {
     return account;
   }
 
-  /** Returns credits to their grants; those of expired free grants to the current month's. */
+  /** Returns credits to their grants, free ones to the current month's: those of other months have expired. */
   #partsBackTo(account: LedgerAccount, parts: GrantPart[]): GrantPart[] {
     return parts.map((part) =>
-      part.source === 'free' && part.period !== account.period
-        ? this.#freePart(account.period, part.amountCredits)
-        : part,
+      part.source === 'free' ? this.#freePart(account.period, part.amountCredits) : part,
     );
   }
 

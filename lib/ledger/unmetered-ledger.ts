@@ -33,13 +33,13 @@ export class UnmeteredLedger implements Ledger {
     { jobId, owner }: { jobId: string; owner: string },
     tx?: Transaction,
   ): Promise<{ kind: 'settled'; chargedCredits: number }> {
-    if (await this.#books?.hasReserve(jobId, tx))
-      await this.#books?.settle({ jobId, owner, amountCredits: 0 }, tx);
+    await this.#books?.settle({ jobId, owner, amountCredits: 0 }, tx);
     return { kind: 'settled', chargedCredits: 0 };
   }
 
   async void(job: { jobId: string; owner: string }, tx?: Transaction): Promise<void> {
-    if (await this.#books?.hasReserve(job.jobId, tx)) await this.#books?.void(job, tx);
+    const books = this.#books;
+    if (books && (await books.hasReserve(job.jobId, tx))) await books.void(job, tx);
   }
 
   async balance(): Promise<Balance> {

@@ -8,12 +8,6 @@ type Network = [Address, number];
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Blocks that must be refused although the library classifies them as `unicast`: translation prefixes, which can
- * reach private networks, and newer reservations.
- */
-const ALSO_REFUSED: Network[] = ['2001::/23', '3fff::/20'].map(ipaddr.parseCIDR);
-
-/**
  * The addresses that webhooks may connect to: public ones, and networks that the operator allows. Prevents
  * server-side request forgery, because webhook URLs come from clients.
  */
@@ -31,8 +25,6 @@ export class AddressRules {
     // Unmaps IPv4-mapped addresses: the kernel treats ::ffff:127.0.0.1 as 127.0.0.1.
     const address: Address = ipaddr.process(text);
     if (this.#allowed.some((network) => contains(network, address))) return null;
-    if (address.kind() === 'ipv6' && ALSO_REFUSED.some((network) => contains(network, address)))
-      return 'reserved';
     const range = address.range();
     if (range !== 'unicast') return range;
     return address.kind() === 'ipv4' || contains(GLOBAL_UNICAST, address) ? null : 'reserved';

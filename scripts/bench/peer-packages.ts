@@ -1,11 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const FOLDER = import.meta.dirname;
-const LOCK = join(FOLDER, 'package-lock.json');
-/** Copy of the lock that the installed packages come from. */
-const INSTALLED_LOCK = join(FOLDER, 'node_modules/.installed-lock.json');
+import { installPackages } from '../install-packages.ts';
 
 /** The parts of BullMQ in use. */
 export interface BullMq {
@@ -31,12 +24,7 @@ export interface PgBoss {
 
 /** Installs the packages of this folder unless they are up to date. */
 export function installPeerPackages(): void {
-  if (existsSync(INSTALLED_LOCK) && readFileSync(INSTALLED_LOCK).equals(readFileSync(LOCK))) return;
-  console.log('Installing BullMQ and pg-boss …');
-  // --prefix: `npm run` sets the variables that select the folder of this project.
-  const args = ['ci', '--prefix', FOLDER, '--ignore-scripts', '--no-audit', '--no-fund'];
-  execFileSync('npm', args, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] });
-  copyFileSync(LOCK, INSTALLED_LOCK);
+  installPackages(import.meta.dirname, 'BullMQ and pg-boss');
 }
 
 /**

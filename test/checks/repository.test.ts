@@ -43,7 +43,11 @@ t.test('lock files contain no registry URLs', { skip }, async (t) => {
 
 t.test('the npm locks contain every dependency', async (t) => {
   type Entry = { dependencies?: object; optionalDependencies?: object };
-  for (const lock of ['package-lock.json', 'scripts/bench/package-lock.json']) {
+  for (const lock of [
+    'package-lock.json',
+    'scripts/bench/package-lock.json',
+    'scripts/mutation/package-lock.json',
+  ]) {
     const { packages } = JSON.parse(text(lock)) as { packages: Record<string, Entry> };
     const missing = Object.entries(packages).flatMap(([path, entry]) =>
       Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })

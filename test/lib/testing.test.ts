@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import {
-  DataFolder,
-  type DataFolderOptions,
-  FileAssetStore,
-  LocalSignals,
-  StoredLedger,
-} from '../../lib/index.ts';
+import { DataFolder, type DataFolderOptions, FileAssetStore, LocalSignals } from '../../lib/index.ts';
 import {
   accountStoreSuite,
   assetStoreSuite,
@@ -21,10 +15,8 @@ import {
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
-import { FakeClock } from '../fixtures/fake-clock.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 
-const clock = new FakeClock('2026-11-21T10:00:00Z');
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 /** A behaviour that needs one call to be under way when the next is made. */
 const IN_ORDER = /keys that are being written/;
@@ -57,17 +49,6 @@ const suites: [name: string, behaviours: (t: Test, wrap: Wrap) => Behaviour[]][]
   ],
   ['the keys document', (t, wrap) => keyStoreSuite(inFolder(t, ({ keyStore }) => wrap(keyStore)))],
   ['the settings document', (t, wrap) => settingsStoreSuite(inFolder(t, ({ settings }) => wrap(settings)))],
-  [
-    'the stored ledger',
-    (t, wrap) =>
-      ledgerSuite(
-        inFolder(
-          t,
-          ({ ledgerStore }) =>
-            new StoredLedger({ store: wrap(ledgerStore), freeCreditsPerMonth: 100, clock }),
-        ),
-      ),
-  ],
   [
     'the tests’ own ledger that lives elsewhere',
     (_, wrap) => ledgerSuite(async () => ({ subject: wrap(new DistantLedger(100)), close: async () => {} })),

@@ -178,8 +178,9 @@ t.test('artifacts of an interrupted attempt are removed when the job fails', asy
   t.notOk(existsSync(assets.path(`${job.jobId}-1/video.mp4`)));
 });
 
+const silence = Promise.withResolvers<void>();
 for (const [how, deletion] of [
-  ['never responds', () => new Promise<void>(() => {})],
+  ['does not respond', () => silence.promise],
   [
     'throws',
     () => {
@@ -190,6 +191,8 @@ for (const [how, deletion] of [
   t.test(`a job ends although the asset store ${how} on delete`, async (t) => {
     const { assets, dispatcher, ends, until, statuses } = await setUp(t);
     t.intercept(assets, 'delete', { value: deletion });
+    // Otherwise the dispatcher's stop waits for it.
+    t.teardown(() => silence.resolve());
     ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
     await until(() => ends.length === 2);
     ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });

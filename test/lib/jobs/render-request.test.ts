@@ -1,10 +1,11 @@
 import t from 'tap';
 import { parseRenderRequest } from '../../../lib/index.ts';
+import { RENDER_REQUEST_SCHEMA } from '../../../lib/jobs/render-request.ts';
 
 const valid = { code: 'x', className: 'A' };
 
-t.test('defaults are filled in', async (t) => {
-  t.same(parseRenderRequest(valid), { ...valid, quality: 'medium', aspectRatio: '16:9' });
+t.test('defaults are filled in, and nothing else', async (t) => {
+  t.strictSame(parseRenderRequest(valid), { ...valid, quality: 'medium', aspectRatio: '16:9' });
 });
 
 const refused: [title: string, request: object, message: string][] = [
@@ -23,6 +24,11 @@ const refused: [title: string, request: object, message: string][] = [
     'quality in capitals',
     { ...valid, quality: 'LOW' },
     'quality must be one of: low, medium, high, twok, fourk',
+  ],
+  [
+    'a class name with a space before it',
+    { ...valid, className: ' A' },
+    'className must be a valid Python identifier',
   ],
   ['an unknown ratio', { ...valid, aspectRatio: '4:3' }, 'aspectRatio must be one of: 16:9, 9:16'],
   ['no frames', { ...valid, fps: 0 }, 'fps must be a positive integer'],
@@ -83,4 +89,45 @@ t.test('accepts https URLs and null as webhookUrl', async (t) => {
     parseRenderRequest({ ...valid, webhookUrl: 'https://a.example/b?c' }).webhookUrl,
     'https://a.example/b?c',
   );
+});
+
+t.test('all fields of a valid request are kept', async (t) => {
+  const all = {
+    ...valid,
+    quality: 'low',
+    aspectRatio: '9:16',
+    fps: 24,
+    metadata: { n: [1] },
+    webhookUrl: null,
+  };
+  t.strictSame(parseRenderRequest(all), all);
+  t.strictSame(parseRenderRequest({ ...valid, metadata: null }).metadata, null);
+});
+
+t.test('a request is an object', async (t) => {
+  for (const value of [undefined, null, 'x', 1, [valid]])
+    t.throws(() => parseRenderRequest(value), {
+      code: 'invalid_request',
+      message: 'A request is an object.',
+    });
+});
+
+t.test('the JSON Schema has the same rules', async (t) => {
+  const { properties, ...object } = RENDER_REQUEST_SCHEMA;
+  t.strictSame(object, { type: 'object', required: ['code', 'className'], additionalProperties: false });
+  const rules = Object.entries(properties as Record<string, { description: string }>).map(
+    ([name, { description, ...rule }]) => {
+      t.match(description, /\.$/, `${name} is described`);
+      return [name, rule];
+    },
+  );
+  t.strictSame(rules, [
+    ['code', { type: 'string', minLength: 1 }],
+    ['className', { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }],
+    ['quality', { type: 'string', default: 'medium', enum: ['low', 'medium', 'high', 'twok', 'fourk'] }],
+    ['aspectRatio', { type: 'string', default: '16:9', enum: ['16:9', '9:16'] }],
+    ['fps', { type: 'integer', minimum: 1 }],
+    ['metadata', {}],
+    ['webhookUrl', { type: ['string', 'null'], pattern: '^https://' }],
+  ]);
 });

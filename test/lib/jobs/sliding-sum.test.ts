@@ -46,6 +46,47 @@ t.test('a clock set back delays expiry by at most an hour', (t) => {
   t.end();
 });
 
+t.test('the oldest part of the window counts, the one before it does not', (t) => {
+  const counter = new SlidingSum(HOUR_MS);
+  counter.add(1, NOW_MS - 59 * MINUTE_MS, NOW_MS);
+  t.equal(counter.sum(NOW_MS), 1);
+  counter.add(2, NOW_MS - 60 * MINUTE_MS, NOW_MS);
+  t.equal(counter.sum(NOW_MS), 1);
+  t.end();
+});
+
+t.test('an amount of the last minute counts to the end of the window', (t) => {
+  const counter = new SlidingSum(HOUR_MS);
+  const nowMs = NOW_MS + MINUTE_MS / 2;
+  counter.add(5, nowMs, nowMs);
+  t.equal(counter.msUntilBelow(5, nowMs), 59.5 * MINUTE_MS);
+  t.equal(counter.msUntilBelow(6, nowMs), 0);
+  t.equal(counter.msUntilBelow(0, nowMs), HOUR_MS, 'no sum is below 0');
+  t.end();
+});
+
+t.test('after a jump by a window or more, forwards or backwards, the sum starts again', (t) => {
+  for (const [minutes, sum] of [
+    [-61, 0],
+    [-60, 0],
+    [-59, 5],
+    [59, 5],
+    [60, 0],
+    [61, 0],
+    [600, 0],
+  ] as const) {
+    const counter = new SlidingSum(HOUR_MS);
+    counter.add(5, NOW_MS, NOW_MS);
+    const nowMs = NOW_MS + minutes * MINUTE_MS;
+    t.equal(counter.sum(nowMs), sum, `${minutes} minutes`);
+    if (sum !== 0) continue;
+    counter.add(1, nowMs, nowMs);
+    t.equal(counter.sum(nowMs + 59 * MINUTE_MS), 1);
+    t.equal(counter.sum(nowMs + 60 * MINUTE_MS), 0);
+  }
+  t.end();
+});
+
 t.test('the sum agrees with one over all amounts', (t) => {
   const counter = new SlidingSum(HOUR_MS);
   const all: { amount: number; atMs: number }[] = [];

@@ -14,7 +14,7 @@ function standingOf() {
   const completed = (durationMs: number, owner = 'a') => over({ owner, phase: 'completed', durationMs });
   const failed = (durationMs: number, failedBy: NonNullable<JobRecord['failedBy']> = 'scene') =>
     over({ phase: 'failed', failedBy, durationMs });
-  return { clock, standing, completed, failed };
+  return { clock, standing, over, completed, failed };
 }
 
 t.test('an owner is in good standing if completed render time is at least failed render time', (t) => {
@@ -59,5 +59,37 @@ t.test('renders count for a day', (t) => {
   t.ok(standing.isGood('a'), 'the failure has expired');
   clock.advance(12 * HOUR_MS);
   t.notOk(standing.isGood('a'), 'the completed render has expired, too');
+  t.end();
+});
+
+t.test('only jobs that ended count', (t) => {
+  const { standing, over } = standingOf();
+  const completed = { phase: 'completed', durationMs: 1000 } as const;
+  over({ ...completed, completedAtMs: null });
+  over({ ...completed, durationMs: null });
+  over({ phase: 'running', durationMs: 1000 });
+  t.notOk(standing.isGood('a'));
+  over(completed);
+  t.ok(standing.isGood('a'));
+  over({ phase: 'running', durationMs: 5000, failedBy: 'scene' });
+  over({ phase: 'failed', durationMs: 5000 });
+  over({ phase: 'completed', durationMs: 1, failedBy: 'scene' });
+  t.ok(standing.isGood('a'));
+  standing.clear();
+  t.notOk(standing.isGood('a'));
+  t.end();
+});
+
+t.test('removing owners of long ago leaves those of the last day', (t) => {
+  const { clock, standing, completed, over } = standingOf();
+  completed(1_000, 'completes');
+  over({ owner: 'fails', phase: 'failed', failedBy: 'scene', durationMs: 2_000 });
+  for (let hours = 0; hours < 20; hours++) {
+    clock.advance(HOUR_MS);
+    completed(1_000);
+  }
+  t.ok(standing.isGood('completes'));
+  over({ owner: 'fails', phase: 'completed', durationMs: 1_000 });
+  t.notOk(standing.isGood('fails'), 'its failure still counts');
   t.end();
 });

@@ -1,21 +1,25 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ApiKeys, DataFolder } from '../../../lib/index.ts';
+import { ApiKeys, DataFolder, type KeyStore, MasterKey } from '../../../lib/index.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
-async function openKeys(t: Test): Promise<{ keys: ApiKeys; path: string; folder: DataFolder }> {
+async function openKeys(t: Test) {
   const path = t.testdir();
   const folder = new DataFolder(path);
   await folder.start();
   t.teardown(() => folder.stop());
-  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
-  return { keys, path, folder };
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const masterKeys = await folder.masterKeys();
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys, clock });
+  return { keys, path, folder, clock, masterKeys };
 }
 
 t.test('a minted key has the contract’s format and is valid', async (t) => {
   const { keys } = await openKeys(t);
   const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
   t.match(key, /^svc_live_[0-9a-f]{48}$/);
+  t.match(record.keyId, /^key_/);
   t.equal(record.prefix, key.slice(0, 16));
   t.match(webhookSecret, /^whsec_[0-9a-f]{48}$/);
   t.match(await keys.verify(key), { keyId: record.keyId, accountId: 'a', revokedAtMs: null });
@@ -53,6 +57,16 @@ t.test('malformed and unknown keys are invalid', async (t) => {
   ];
   for (const token of [...tokens, `svc_live_${'0'.repeat(48)}`])
     t.equal(await keys.verify(token), null, token);
+});
+
+t.test('malformed tokens are not looked up', async (t) => {
+  const { folder, masterKeys } = await openKeys(t);
+  const store: KeyStore = Object.create(folder.keyStore, {
+    findKeyByHash: { value: async () => t.fail('it is looked up') },
+  });
+  const key = `svc_live_${'0'.repeat(48)}`;
+  for (const token of ['', `x${key}`, `${key}x`, key.slice(1), key.slice(0, -1)])
+    t.equal(await new ApiKeys({ store, masterKeys }).verify(token), null);
 });
 
 t.test('neither the key nor the webhook secret is stored in plain text', async (t) => {
@@ -101,4 +115,54 @@ t.test('an invalid default webhook is rejected', async (t) => {
 t.test('revoking an unknown key rejects with not_found', async (t) => {
   const { keys } = await openKeys(t);
   await t.rejects(keys.revoke('key_x'), { code: 'not_found', message: 'There is no key key_x.' });
+});
+
+t.test('a forgotten key has no name and no webhook, and stays revoked since it was', async (t) => {
+  const { keys, clock, path } = await openKeys(t);
+  const { key, record } = await keys.mint({ accountId: 'a', name: 'n', webhookUrl: 'https://example.org/' });
+  t.match(record, { createdAtMs: clock.now(), webhookUrl: 'https://example.org/' });
+  clock.advance(1000);
+  await keys.revoke(record.keyId);
+  clock.advance(1000);
+  const forgotten = { ...record, revokedAtMs: record.createdAtMs + 1000, name: '', webhookUrl: null };
+  t.same(await keys.forget(record.keyId), forgotten);
+  const file = () => statSync(join(path, 'keys.json')).ino;
+  const before = file();
+  t.same(await keys.forget(record.keyId), forgotten);
+  t.equal(file(), before, 'a second time nothing is written');
+  t.equal(await keys.verify(key), null);
+  // Those that have only one or two of the three are not yet forgotten.
+  for (const [name, webhookUrl] of [
+    ['', null],
+    ['', 'https://example.org/'],
+    ['n', null],
+  ] as const) {
+    const { record } = await keys.mint({ accountId: 'a', name, webhookUrl });
+    if (name !== '' || webhookUrl !== null) await keys.revoke(record.keyId);
+    t.match(await keys.forget(record.keyId), { name: '', webhookUrl: null, revokedAtMs: clock.now() });
+  }
+});
+
+t.test('keys are listed for one account or for all, oldest first', async (t) => {
+  const { keys, clock } = await openKeys(t);
+  const minted: string[] = [];
+  for (const accountId of ['a', 'b', 'a']) {
+    minted.push((await keys.mint({ accountId, name: 'n' })).record.keyId);
+    clock.advance(1);
+  }
+  const idsOf = (records: { keyId: string }[]) => records.map(({ keyId }) => keyId);
+  t.same(idsOf(await keys.list()), minted);
+  t.same(idsOf(await keys.list({ accountId: 'b' })), [minted[1]]);
+  t.same(idsOf(await Array.fromAsync(keys.all())), minted);
+  t.same(idsOf(await Array.fromAsync(keys.all({ accountId: 'a' }))), [minted[0], minted[2]]);
+});
+
+t.test('secrets of the former master key are sealed again, once', async (t) => {
+  const { keys, masterKeys } = await openKeys(t);
+  const { record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n' });
+  t.equal(await keys.reseal(), 0);
+  masterKeys.change(MasterKey.random());
+  t.equal(await keys.reseal(), 1);
+  t.equal(await keys.reseal(), 0);
+  t.equal(await keys.webhookSecretOf(record.keyId), webhookSecret);
 });

@@ -1,3 +1,4 @@
+import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
 import { DEFAULT_PRICING, Pricing } from '../../../lib/index.ts';
 
@@ -28,13 +29,25 @@ t.test('the reserve is the cost of five seconds', async (t) => {
   t.same(reserves, [5, 10, 20, 40, 80]);
 });
 
-t.test('invalid prices fail an assertion', async (t) => {
-  t.throws(() => new Pricing({ ...DEFAULT_PRICING, reserveSeconds: 0 }));
-  t.throws(
-    () =>
-      new Pricing({
-        ...DEFAULT_PRICING,
-        creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, low: Number.NaN },
-      }),
-  );
+t.test('prices and the seconds of the reserve must be positive finite numbers', async (t) => {
+  const { creditsPerSecond } = DEFAULT_PRICING;
+  for (const number of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    t.throws(
+      () => new Pricing({ ...DEFAULT_PRICING, reserveSeconds: number }),
+      AssertionError,
+      `reserve ${number}`,
+    );
+    const prices = { ...creditsPerSecond, high: number };
+    t.throws(
+      () => new Pricing({ ...DEFAULT_PRICING, creditsPerSecond: prices }),
+      AssertionError,
+      `price ${number}`,
+    );
+  }
+  const smallest = { reserveSeconds: 0.001, creditsPerSecond: { ...creditsPerSecond, low: 0.001 } };
+  t.equal(new Pricing(smallest).reserveCredits('low'), 1);
+});
+
+t.test('a negative duration has no cost', async (t) => {
+  t.throws(() => pricing.costCredits('low', -1), AssertionError);
 });

@@ -1,6 +1,10 @@
+import { AssertionError } from 'node:assert/strict';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { DataFolder, StoredLedger } from '../../../lib/index.ts';
+import { turn } from '../../../lib/clock.ts';
+import { DataFolder, type LedgerStore, ScenepressError, StoredLedger } from '../../../lib/index.ts';
+import { ledgerSuite } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
 
@@ -11,6 +15,7 @@ interface Books {
 }
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const RUNS = Number(process.env['RUNS'] ?? 60);
 const late = new LateStores(SEED);
 t.comment(`SEED=${SEED}`);
 
@@ -30,6 +35,24 @@ async function openBooks(t: Test, freeCreditsPerMonth = 1000): Promise<Books> {
 async function sumOfEntries(ledger: StoredLedger, owner: string): Promise<number> {
   const entries = await ledger.statement(owner, { limit: Number.MAX_SAFE_INTEGER });
   return entries.reduce((sum, entry) => sum + entry.amountCredits, 0);
+}
+
+for (const isLate of [false, true]) {
+  t.test(`the stored ledger${isLate ? ', when calls are carried out and answered late' : ''}`, async (t) => {
+    const path = t.testdir();
+    let folders = 0;
+    const suite = ledgerSuite(async () => {
+      const folder = new DataFolder(join(path, String(folders++)));
+      await folder.start();
+      const store = isLate ? late.of(folder.ledgerStore) : folder.ledgerStore;
+      const clock = new FakeClock('2026-11-21T10:00:00Z');
+      return {
+        subject: new StoredLedger({ store, freeCreditsPerMonth: 100, clock }),
+        close: () => folder.stop(),
+      };
+    });
+    for (const { title, run } of suite) await t.test(title, run);
+  });
 }
 
 t.test('an account gets the month’s free credits once, on first use', async (t) => {
@@ -144,6 +167,211 @@ t.test('the monthly grant covers every known account, and later use grants nothi
   }
 });
 
+t.test(
+  'free credits of the month are spent first when a reserve is the first act of the month',
+  async (t) => {
+    const { ledger, clock } = await openBooks(t, 30);
+    await ledger.grantPaid('a', 100);
+    clock.set('2026-12-01T00:00:00Z');
+    await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 50 });
+    t.same(await ledger.balance('a'), { paid: 80, free: 0, total: 80 });
+  },
+);
+
+t.test('an entry names each grant that changes, and no other', async (t) => {
+  const { ledger, clock } = await openBooks(t, 30);
+  const lastParts = async () =>
+    (await ledger.statement('a', { limit: 1 }))[0]?.parts.map(({ source, period, amountCredits }) => [
+      source,
+      period,
+      amountCredits,
+    ]);
+  await ledger.grantPaid('a', 100);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 30 });
+  t.same(await lastParts(), [['free', '2026-11', 30]]);
+  await ledger.reserve({ jobId: 'j2', owner: 'a', amountCredits: 10 });
+  t.same(await lastParts(), [['paid', null, 10]]);
+  await ledger.void({ jobId: 'j1', owner: 'a' });
+  t.same(await lastParts(), [['free', '2026-11', 30]]);
+  await ledger.reserve({ jobId: 'j3', owner: 'a', amountCredits: 40 });
+  t.same(await lastParts(), [
+    ['free', '2026-11', 30],
+    ['paid', null, 10],
+  ]);
+  await ledger.settle({ jobId: 'j3', owner: 'a', amountCredits: 30 });
+  t.same(await lastParts(), [['paid', null, 10]]);
+  await ledger.settle({ jobId: 'j2', owner: 'a', amountCredits: 10 });
+  t.same(await lastParts(), []);
+  await ledger.reserve({ jobId: 'j4', owner: 'a', amountCredits: 1 });
+  await ledger.settle({ jobId: 'j4', owner: 'a', amountCredits: 3 });
+  t.same(await lastParts(), [['paid', null, 2]], 'the cost above the reserve');
+
+  await ledger.grantPaid('b', 1);
+  await ledger.reserve({ jobId: 'b1', owner: 'b', amountCredits: 31 });
+  clock.set('2026-12-01T00:00:00Z');
+  await ledger.void({ jobId: 'b1', owner: 'b' });
+  t.match((await ledger.statement('b', { limit: 1 }))[0], {
+    kind: 'void',
+    amountCredits: 31,
+    parts: [
+      { grantId: 'free-2026-12', source: 'free', period: '2026-12', amountCredits: 30 },
+      { source: 'paid', period: null, amountCredits: 1 },
+    ],
+  });
+});
+
+t.test('an entry has its time, job, charge and note', async (t) => {
+  const { ledger } = await openBooks(t, 0);
+  await ledger.grantPaid('a', 100, { note: 'invoice 7' });
+  await ledger.grantPaid('a', 1);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 40 });
+  await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 15 });
+  const nothing = { owner: 'a', chargedCredits: 0, jobId: null, note: null };
+  const entries = await ledger.statement('a');
+  t.match(entries, [
+    { ...nothing, kind: 'settle', amountCredits: 25, chargedCredits: 15, jobId: 'j1' },
+    { ...nothing, kind: 'reserve', amountCredits: -40, jobId: 'j1' },
+    { ...nothing, kind: 'grant', amountCredits: 1 },
+    { ...nothing, kind: 'grant', amountCredits: 100, note: 'invoice 7' },
+    { ...nothing, kind: 'grant', amountCredits: 0 },
+  ]);
+  for (const { atMs } of entries) t.equal(atMs, Date.parse('2026-11-21T10:00:00Z'));
+  t.same(
+    await ledger.statement('a', { before: entries[1]?.entryId as string, limit: 2 }),
+    entries.slice(2, 4),
+  );
+});
+
+t.test('amounts must be non-negative integers', async (t) => {
+  const { ledger, folder } = await openBooks(t);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
+  for (const amountCredits of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+    const about = String(amountCredits);
+    const options = { store: folder.ledgerStore, freeCreditsPerMonth: amountCredits };
+    t.throws(() => new StoredLedger(options), AssertionError, about);
+    await t.rejects(ledger.grantPaid('a', amountCredits), AssertionError, about);
+    await t.rejects(ledger.reserve({ jobId: 'j2', owner: 'a', amountCredits }), AssertionError, about);
+    await t.rejects(ledger.settle({ jobId: 'j1', owner: 'a', amountCredits }), AssertionError, about);
+    // Also for a job without a reserve.
+    await t.rejects(ledger.settle({ jobId: 'j3', owner: 'a', amountCredits }), AssertionError, about);
+  }
+  t.equal((await ledger.balance('a')).total, 990);
+  t.equal(await ledger.reserve({ jobId: 'j2', owner: 'a', amountCredits: 0 }), 'reserved');
+  t.match(await ledger.settle({ jobId: 'j2', owner: 'a', amountCredits: 0 }), { kind: 'settled' });
+});
+
+t.test('a job is settled and voided by its owner only, and a settled one is not voided', async (t) => {
+  const { ledger } = await openBooks(t);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
+  await t.rejects(ledger.settle({ jobId: 'j1', owner: 'b', amountCredits: 1 }), AssertionError);
+  await t.rejects(ledger.void({ jobId: 'j1', owner: 'b' }), AssertionError);
+  await ledger.void({ jobId: 'never reserved', owner: 'a' });
+  await t.rejects(ledger.void({ jobId: 'never reserved', owner: 'b' }), AssertionError);
+  await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 1 });
+  await t.rejects(ledger.void({ jobId: 'j1', owner: 'a' }), AssertionError);
+  t.equal((await ledger.balance('a')).total, 999);
+});
+
+t.test('a voided job is neither reserved nor settled later', async (t) => {
+  const { ledger } = await openBooks(t);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
+  await ledger.void({ jobId: 'j1', owner: 'a' });
+  t.equal(await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 }), 'insufficient');
+  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 1 }), { kind: 'insufficient' });
+  t.equal((await ledger.balance('a')).total, 1000);
+});
+
+t.test('a job that was never reserved costs nothing', async (t) => {
+  const { ledger } = await openBooks(t);
+  t.equal(await ledger.hasReserve('j1'), false);
+  t.same(await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 9 }), {
+    kind: 'settled',
+    chargedCredits: 0,
+  });
+  t.equal(await ledger.hasReserve('j1'), false);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 9 });
+  t.equal(await ledger.hasReserve('j1'), true);
+});
+
+t.test('calls with a transaction are part of it', async (t) => {
+  const { ledger, folder } = await openBooks(t);
+  const { storage } = late.of(folder.ledgerStore);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
+  await ledger.reserve({ jobId: 'j2', owner: 'a', amountCredits: 10 });
+  const before = await ledger.statement('a');
+  const undone = storage.transaction(async (tx) => {
+    await ledger.settle({ jobId: 'j1', owner: 'a', amountCredits: 1 }, tx);
+    await ledger.void({ jobId: 'j2', owner: 'a' }, tx);
+    await ledger.reserve({ jobId: 'j3', owner: 'a', amountCredits: 10 }, tx);
+    t.equal(await ledger.hasReserve('j3', tx), true);
+    throw new Error('undone');
+  });
+  await t.rejects(undone, { message: 'undone' });
+  t.same(await ledger.statement('a'), before);
+});
+
+t.test('the ledger joins the storage of its own store only', async (t) => {
+  const { ledger, folder } = await openBooks(t);
+  const other = await openBooks(t);
+  t.equal(ledger.joins(late.of(folder.ledgerStore).storage), true);
+  t.equal(ledger.joins(late.of(other.folder.ledgerStore).storage), false);
+});
+
+t.test('from its start to its stop, the ledger makes the grants at the start of a month', async (t) => {
+  const { ledger, clock, folder } = await openBooks(t, 100);
+  const ungranted = (period: string) => folder.ledgerStore.ownersNotIn(period, 10);
+  const nextDay = () => clock.advance(86_400_000);
+  await ledger.balance('a');
+  await ledger.start();
+  await ledger.start();
+  clock.set('2026-11-29T23:59:30Z');
+  nextDay();
+  t.same(await ungranted('2026-11'), [], 'nothing changes before the month ends');
+  nextDay();
+  while ((await ungranted('2026-12')).length > 0) await turn();
+  t.equal((await folder.ledgerStore.getAccount('a'))?.grants[0]?.period, '2026-12');
+  await ledger.stop();
+  await ledger.stop();
+  t.equal(clock.nextInMs, undefined, 'no timer is left');
+  await ledger.start();
+  t.type(clock.nextInMs, 'number', 'and it can be started again');
+  await ledger.stop();
+});
+
+t.test('monthly grants that fail are made on the first use', async (t) => {
+  const { ledger, clock, folder } = await openBooks(t, 100);
+  await ledger.balance('a');
+  await ledger.start();
+  await folder.stop();
+  clock.set('2026-11-30T23:59:59Z');
+  clock.advance(60_000);
+  await folder.start();
+  t.equal((await ledger.balance('a')).free, 100);
+  await ledger.stop();
+});
+
+t.test('balances are shown while nothing can be written', async (t) => {
+  const { ledger, folder, clock } = await openBooks(t, 30);
+  let failure: Error = new ScenepressError('storage_full', 'The disk is full.');
+  const storage = {
+    ...folder.storage,
+    transaction: async () => {
+      throw failure;
+    },
+  };
+  const store: LedgerStore = Object.create(folder.ledgerStore, { storage: { value: storage } });
+  store.getAccount = folder.ledgerStore.getAccount.bind(folder.ledgerStore);
+  const readOnly = new StoredLedger({ store, freeCreditsPerMonth: 30, clock });
+  t.same(await readOnly.balance('a'), { paid: 0, free: 30, total: 30 }, 'of a new account');
+  await ledger.grantPaid('a', 7);
+  await ledger.reserve({ jobId: 'j1', owner: 'a', amountCredits: 10 });
+  t.same(await readOnly.balance('a'), { paid: 7, free: 20, total: 27 }, 'of this month');
+  clock.set('2026-12-01T00:00:00Z');
+  t.same(await readOnly.balance('a'), { paid: 7, free: 30, total: 37 }, 'with the grant of a new month');
+  failure = new ScenepressError('storage_failed', 'A write failed.');
+  await t.rejects(readOnly.balance('a'), { code: 'storage_failed' });
+});
+
 t.test('in random histories the balance equals the sum of the entries and is never negative', async (t) => {
   const { ledger, clock } = await openBooks(t, 50);
   const credits = fc.integer({ min: 0, max: 60 });
@@ -157,7 +385,7 @@ t.test('in random histories the balance equals the sum of the entries and is nev
   );
   let history = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
       const owner = `owner-${history++}`;
       const states = new Map<
         number,
@@ -202,6 +430,6 @@ t.test('in random histories the balance equals the sum of the entries and is nev
         [...states.values()].reduce((sum, job) => sum + job.charged, 0),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   );
 });

@@ -1,6 +1,6 @@
+import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
-import { HostLanes, type Place } from '../../../lib/webhooks/host-lanes.ts';
-import { HostPaces } from '../../../lib/webhooks/host-paces.ts';
+import { HostLanes, type Place, Places } from '../../../lib/webhooks/host-lanes.ts';
 
 const QUICK = { tookMs: 10, answered: true };
 const SLOW = { tookMs: 5_000, answered: false };
@@ -67,11 +67,85 @@ t.test('owners who take all available places leave one for another owner', async
   t.equal(fill(lanes, 'ada', (i) => `${i}.test`).length, 15, 'released places are shared');
 });
 
-t.test('an owner with many hosts evicts only its own paces', async (t) => {
-  const paces = new HostPaces({ most: 100 });
-  for (let i = 0; i < 10; i += 1) paces.remember('ada', `${i}.test`, QUICK);
-  for (let i = 0; i < 1_000; i += 1) paces.remember('eve', `${i}.test`, QUICK);
-  for (let i = 0; i < 10; i += 1) t.equal(paces.of('ada', `${i}.test`), 'quick');
-  t.equal(paces.of('eve', '909.test'), 'new', 'the least recently called host is evicted first');
-  t.equal(paces.of('eve', '910.test'), 'quick');
+t.test('changed paces are reported once', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 16 });
+  t.same(lanes.changed(), []);
+  prove(lanes, 'ada', ['a.test', 'b.test', 'a.test']);
+  t.same(lanes.changed(), [
+    { owner: 'ada', host: 'a.test' },
+    { owner: 'ada', host: 'b.test' },
+  ]);
+  prove(lanes, 'ada', ['a.test']);
+  t.same(lanes.changed(), [], 'the pace is the same');
 });
+
+t.test('an eighth of the places is for owners with nothing running', async (t) => {
+  const lanes = new HostLanes({ concurrency: 16, concurrencyPerHost: 16, concurrencyUnproven: 16 });
+  prove(lanes, 'ada', ['a.test']);
+  t.equal(lanes.free, 16);
+  const places = fill(lanes, 'ada', () => 'a.test');
+  t.equal(places.length, 7, 'as many as are free of the other fourteen');
+  t.equal(lanes.free, 9);
+  for (const place of places) place.leave(undefined);
+  t.equal(lanes.free, 16);
+  t.equal(fill(lanes, 'ada', () => 'a.test').length, 7, 'places are released');
+});
+
+t.test('one slow host is called although few places are for hosts that are not quick', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 8, concurrencyUnproven: 1 });
+  lanes.enter('ada', 'a.test')?.leave(SLOW);
+  t.ok(lanes.mayCall('ada', 'slow'));
+  const place = lanes.enter('ada', 'a.test');
+  t.notOk(lanes.mayCall('ada', 'slow'));
+  t.notOk(lanes.mayCall('ada', 'new'));
+  place?.leave(undefined);
+  t.ok(lanes.mayCall('ada', 'slow'));
+});
+
+t.test('places are reserved for deliveries, and unused ones are released', async (t) => {
+  const lanes = new HostLanes({ concurrency: 64, concurrencyPerHost: 2, concurrencyUnproven: 16 });
+  prove(lanes, 'ada', ['a.test']);
+  const places = new Places(lanes);
+  t.equal(places.paceOf('ada', 'a.test'), 'quick');
+  t.equal(places.enter('ada', 'a.test'), true);
+  t.equal(places.enter('ada', 'a.test'), true);
+  t.equal(places.enter('ada', 'a.test'), false);
+  t.equal(places.enter('ada', 'b.test'), true);
+  t.equal(lanes.free, 61);
+  const place = places.take({ owner: 'ada', host: 'a.test' });
+  t.throws(() => places.take({ owner: 'eve', host: 'a.test' }), AssertionError);
+  places.leave();
+  places.leave();
+  t.equal(lanes.free, 63);
+  place.leave(undefined);
+  t.equal(lanes.free, 64);
+  t.equal(places.mayCall('ada', 'new'), true);
+  const none = new Places(new HostLanes({ concurrency: 0, concurrencyPerHost: 2, concurrencyUnproven: 16 }));
+  t.equal(none.mayCall('ada', 'new'), false);
+});
+
+t.test('an exchange that ends makes room for one at its host', async (t) => {
+  const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 3, concurrencyUnproven: 16 });
+  prove(lanes, 'ada', ['a.test']);
+  const places = fill(lanes, 'ada', () => 'a.test');
+  t.equal(places.length, 3);
+  for (const leaving of [1, 2, 3, 1]) {
+    for (const place of places.splice(0, leaving)) place.leave(undefined);
+    const entered = fill(lanes, 'ada', () => 'a.test');
+    t.equal(entered.length, leaving);
+    places.push(...entered);
+  }
+});
+
+t.test(
+  'an exchange that ends makes room for one at new hosts, and new hosts are not slow ones',
+  async (t) => {
+    const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 3, concurrencyUnproven: 16 });
+    const places = fill(lanes, 'ada', (i) => `${i}.test`);
+    places.pop()?.leave(undefined);
+    t.ok(lanes.mayCall('ada', 'slow'));
+    t.equal(fill(lanes, 'ada', (i) => `more-${i}.test`).length, 1);
+    for (const place of places) place.leave(undefined);
+    t.equal(fill(lanes, 'ada', (i) => `again-${i}.test`).length, 15);
+  },
+);

@@ -1,0 +1,138 @@
+/**
+ * Mutation tests: `npm run mutation` for all rooms, `npm run mutation -- ledger` for one, `npm run mutation --
+ * jobs/job-book` for one module.
+ *
+ * Stryker changes the code in one place at a time and runs tests; a change that no test notices has survived. A module
+ * with a test file of its own name has to be covered by that file alone, the others by the tests of their room.
+ * Survivors are printed, and shown in `.setup/mutation/ROOM/`.
+ */
+import { existsSync, globSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { installPackages } from '../install-packages.ts';
+
+/** The parts of Stryker in use. */
+interface Stryker {
+  Stryker: new (options: object) => { runMutationTest: () => Promise<{ status: string }[]> };
+}
+
+/** The rooms of `lib/`, with those of their tests that are left out, as they start processes or take long. */
+const ROOMS: Record<string, string[]> = {
+  ledger: [],
+  keys: [],
+  jobs: [
+    'a-job-whose-renderer-dies',
+    'a-missing-artifact',
+    'a-stop-rejects-wait',
+    'an-unreadable-source',
+    'no-free-descriptors',
+    'paused-queue',
+  ],
+  webhooks: [
+    'delivering',
+    'embedding',
+    'hostile-receivers',
+    'killed-service',
+    'one-account-does-not-delay-others',
+    'one-receiver-does-not-delay-others',
+    'sending-thread',
+  ],
+};
+
+const ROOT = join(import.meta.dirname, '../..');
+const RESULTS = '.setup/mutation';
+/** In memory, where every flush of a test's database is quick. */
+const SANDBOXES = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'scenepress-mutation');
+
+process.chdir(ROOT);
+const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(ROOMS);
+for (const target of targets) {
+  const [room = '', module = '*'] = target.split('/');
+  if (Object.hasOwn(ROOMS, room) && globSync(`lib/${room}/${module}.ts`).length > 0) continue;
+  console.error(`There is no ${target}. The rooms are ${Object.keys(ROOMS).join(', ')}.`);
+  process.exit(2);
+}
+installPackages(import.meta.dirname, 'Stryker');
+// The same sources run thousands of times: cache them without types.
+process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, '.setup/compiled');
+// Repetitions of random histories.
+process.env['RUNS'] ??= '20';
+
+const rows: string[][] = [['room', 'mutants', 'killed', 'survived', '%']];
+for (const target of targets) {
+  const statuses: string[] = [];
+  for (const run of runsOf(target)) statuses.push(...(await mutate(run)));
+  const survived = statuses.filter((status) => status === 'Survived' || status === 'NoCoverage').length;
+  const killed = statuses.length - survived;
+  rows.push([
+    target,
+    ...[statuses.length, killed, survived].map(String),
+    ((100 * killed) / statuses.length).toFixed(1),
+  ]);
+}
+for (const [target = '', ...figures] of rows) {
+  console.log(target.padEnd(24) + figures.map((figure) => figure.padStart(10)).join(''));
+}
+
+interface Run {
+  room: string;
+  /** Names its files of results. */
+  name: string;
+  modules: string[];
+  tests: string[];
+}
+
+/** A run for each module with its own test, and one for all others. */
+function runsOf(target: string): Run[] {
+  const [room = '', chosen = '*'] = target.split('/');
+  const leftOut = ROOMS[room] ?? [];
+  const tests = globSync(`test/lib/${room}/*.test.ts`).sort();
+  const others: Run = {
+    room,
+    name: chosen === '*' ? 'others' : chosen,
+    modules: [],
+    tests: tests.filter((path) => !leftOut.includes(basename(path, '.test.ts'))),
+  };
+  const runs: Run[] = [];
+  for (const module of globSync(`lib/${room}/${chosen}.ts`).sort()) {
+    const name = basename(module, '.ts');
+    const own = tests.find((path) => basename(path, '.test.ts') === name);
+    if (own) runs.push({ room, name, modules: [module], tests: [own] });
+    else others.modules.push(module);
+  }
+  return others.modules.length > 0 ? [...runs, others] : runs;
+}
+
+/** The states of the mutants. */
+async function mutate({ room, name, modules, tests }: Run): Promise<string[]> {
+  // Not a literal: types are also checked where this package isn't installed.
+  const stryker = '@stryker-mutator/core';
+  const { Stryker }: Stryker = await import(stryker);
+  const mutants = await new Stryker({
+    mutate: modules,
+    ignorePatterns: [
+      '*',
+      '!appliance/**',
+      '!lib/**',
+      '!renderer/**',
+      '!scripts/*',
+      '!test/**',
+      '!package.json',
+    ],
+    tempDirName: SANDBOXES,
+    testRunner: 'tap',
+    tap: { testFiles: tests },
+    plugins: [import.meta.resolve('@stryker-mutator/tap-runner'), join(import.meta.dirname, 'messages.ts')],
+    ignorers: ['messages'],
+    // Types are only stripped.
+    disableTypeChecks: false,
+    concurrency: Number(process.env['CONCURRENCY'] ?? availableParallelism()),
+    incremental: true,
+    incrementalFile: `${RESULTS}/${room}/${name}.json`,
+    reporters: ['progress-append-only', 'clear-text', 'html'],
+    clearTextReporter: { reportTests: false, reportScoreTable: false, logTests: false },
+    htmlReporter: { fileName: `${RESULTS}/${room}/${name}.html` },
+    allowEmpty: true,
+  }).runMutationTest();
+  return mutants.map(({ status }) => status).filter((status) => status !== 'Ignored');
+}

@@ -1,0 +1,182 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type AssetStore, Pricing, silentLogger } from '../../../lib/index.ts';
+import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-end.ts';
+import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+const MIB = 1024 * 1024;
+
+function claimed(attempts = 1): ClaimedJob {
+  const job = jobRecord('1', { phase: 'running', attempts, quality: 'medium' });
+  return { job, claim: { jobId: '1', token: 7 } } as ClaimedJob;
+}
+
+/** What surrounds an attempt. `put` fails with an error. */
+function newWorld(failure?: Error) {
+  const errors: object[] = [];
+  const missing: number[] = [];
+  const stored: string[] = [];
+  const assets = {
+    async put(assetKey: string) {
+      if (failure) throw failure;
+      stored.push(assetKey);
+      return { sizeBytes: 9 };
+    },
+    async delete() {},
+  };
+  const room = { ranOut: async (need: { missingBytes: number }) => void missing.push(need.missingBytes) };
+  const world = {
+    assets: assets as unknown as AssetStore,
+    pricing: new Pricing(),
+    logger: { ...silentLogger, error: (details: object) => void errors.push(details) },
+    room: room as never,
+  };
+  return { world, errors, missing, stored };
+}
+
+function rendered(t: Test): RenderResult & { kind: 'rendered' } {
+  const folder = join(t.testdir(), 'output');
+  mkdirSync(folder);
+  const path = join(folder, 'video.mp4');
+  writeFileSync(path, 'a video');
+  const files = [{ name: 'video.mp4' as const, path }];
+  return { kind: 'rendered', durationMs: 1_001, seconds: 1, frames: 30, files, folder };
+}
+
+t.test('a render is stored, then its job completes with its cost', async (t) => {
+  const { world, stored } = newWorld();
+  const result = rendered(t);
+  t.strictSame(await endOfAttempt(claimed(), result, world), {
+    next: 'finish',
+    outcome: {
+      kind: 'completed',
+      artifacts: [{ name: 'video.mp4', assetKey: '1-7/video.mp4', sizeBytes: 9 }],
+      costCredits: 3,
+    },
+    options: { durationMs: 1_001 },
+  });
+  t.same(stored, ['1-7/video.mp4']);
+  t.notOk(existsSync(result.folder));
+});
+
+t.test('a scene that failed fails its job', async (t) => {
+  const { world } = newWorld();
+  t.strictSame(await endOfAttempt(claimed(), { kind: 'failed', durationMs: 5, error: 'NameError' }, world), {
+    next: 'finish',
+    outcome: { kind: 'failed', error: 'NameError', failedBy: 'scene' },
+    options: { durationMs: 5, storedNothing: true },
+  });
+});
+
+const stops: [reason: StopReason, end: object][] = [
+  [
+    'funds',
+    {
+      next: 'finish',
+      outcome: { kind: 'failed', error: /^The credits ran out/, failedBy: 'credits' },
+      options: { durationMs: 5, storedNothing: true },
+    },
+  ],
+  ['canceled', { next: 'nothing' }],
+  ['claim_lost', { next: 'nothing' }],
+  ['claim_expired', { next: 'wait', reason: 'its claim could not be renewed' }],
+  ['shutdown', { next: 'leave' }],
+];
+for (const [reason, end] of stops) {
+  t.test(`the end of a render that was stopped: ${reason}`, async (t) => {
+    const { world } = newWorld();
+    t.match(await endOfAttempt(claimed(), { kind: 'stopped', durationMs: 5, reason }, world), end);
+  });
+}
+
+t.test('a renderer that died counts as an attempt, a thread that died does not', async (t) => {
+  const { world, errors } = newWorld();
+  const died = { kind: 'died', durationMs: 5, message: 'killed' } as const;
+  t.match(await endOfAttempt(claimed(2), died, world), {
+    next: 'count',
+    error: /^The renderer failed 2 times/,
+    durationMs: 5,
+  });
+  t.match(errors, [{ jobId: '1', reason: 'killed', attempt: 2 }]);
+  const interrupted = { kind: 'interrupted', durationMs: 0, message: 'killed' } as const;
+  t.strictSame(await endOfAttempt(claimed(), interrupted, world), {
+    next: 'wait',
+    interrupted: true,
+    reason: 'killed',
+  });
+  t.match(errors[1], { jobId: '1', reason: 'killed' });
+});
+
+t.test('a render that could not start waits', async (t) => {
+  const { world } = newWorld();
+  for (const [isShortage, hold] of [
+    [true, 'shortage'],
+    [false, 'renderer'],
+  ] as const) {
+    const result = { kind: 'unavailable', durationMs: 0, message: 'no worker', isShortage } as const;
+    t.strictSame(await endOfAttempt(claimed(), result, world), { next: 'wait', hold, reason: 'no worker' });
+  }
+});
+
+t.test('a full disk during the render counts, and the space for a retry is asked for', async (t) => {
+  const { world, missing, errors } = newWorld();
+  const result = { kind: 'no_room', durationMs: 5, message: 'ENOSPC' } as const;
+  const end = { next: 'count', error: /^The disk of this service has no space/, durationMs: 5 };
+  t.match(await endOfAttempt(claimed(1), result, world), end);
+  t.match(errors, [{ jobId: '1', attempt: 1 }]);
+  t.match(await endOfAttempt(claimed(2), result, world), end);
+  t.same(missing, [16 * MIB, 1], 'after the last attempt there is no retry');
+  t.match(await endOfAttempt(claimed(), result, { ...world, room: undefined }), end);
+});
+
+t.test('artifacts that cannot be stored count as an attempt', async (t) => {
+  const { world, errors } = newWorld(new Error('refused'));
+  t.match(await endOfAttempt(claimed(), rendered(t), world), {
+    next: 'count',
+    error: /this service could not store it/,
+    durationMs: 1_001,
+  });
+  t.match(errors, [{ err: { message: 'refused' }, jobId: '1' }]);
+});
+
+t.test('a full disk while artifacts are stored counts, and their size is asked for', async (t) => {
+  const { world, missing } = newWorld(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+  const end = { next: 'count', error: /has no space/, durationMs: 1_001 };
+  t.match(await endOfAttempt(claimed(), rendered(t), world), end);
+  const vanished = { ...rendered(t), files: [{ name: 'video.mp4' as const, path: '/no/such/file' }] };
+  t.match(await endOfAttempt(claimed(), vanished, world), end);
+  t.same(missing, ['a video'.length, 16 * MIB], 'or that of a short video, when it is unknown');
+});
+
+t.test('an attempt that lacked a resource waits and does not count', async (t) => {
+  const shortage = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+  const { world, errors } = newWorld(shortage);
+  const end = { next: 'wait', hold: 'shortage', reason: 'too many open files' };
+  t.strictSame(await endOfAttempt(claimed(), rendered(t), world), end);
+  t.strictSame(endOfFailure(claimed().job, shortage, world.logger), end);
+  t.same(errors, []);
+});
+
+t.test('an error of the service itself counts as an attempt', async (t) => {
+  const { world, errors } = newWorld();
+  t.match(endOfFailure(claimed(2).job, new Error('a fault'), world.logger), {
+    next: 'count',
+    error: /^The renderer failed/,
+    durationMs: 0,
+  });
+  t.match(errors, [{ err: { message: 'a fault' }, jobId: '1', reason: 'a fault', attempt: 2 }]);
+});
+
+t.test('a render that was being stopped counts as stopped unless it has a result', async (t) => {
+  const durationMs = 5;
+  for (const kind of ['died', 'no_room', 'unavailable', 'interrupted'] as const) {
+    const result = { kind, durationMs, message: 'x', isShortage: false } as RenderResult;
+    t.strictSame(resultOf(result, 'canceled'), { kind: 'stopped', durationMs, reason: 'canceled' }, kind);
+    t.equal(resultOf(result, undefined), result);
+  }
+  const failed: RenderResult = { kind: 'failed', durationMs, error: 'NameError' };
+  t.equal(resultOf(failed, 'canceled'), failed);
+});

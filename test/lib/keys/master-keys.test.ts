@@ -1,0 +1,20 @@
+import t from 'tap';
+import { MasterKey, MasterKeys } from '../../../lib/index.ts';
+
+const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+
+t.test('current and former key decrypt, the current one encrypts', async (t) => {
+  const [former, next] = [MasterKey.fromHex(HEX), MasterKey.random()];
+  const keys = new MasterKeys(former);
+  const before = keys.seal('before');
+  keys.change(next);
+  t.same([keys.current, keys.former], [next, former]);
+  t.equal(keys.open(before), 'before');
+  t.ok(next.opens(keys.reseal(before)));
+  const after = keys.seal('after');
+  t.ok(next.opens(after));
+  t.equal(keys.reseal(after), after, 'it is already encrypted with the current key');
+  t.throws(() => keys.open(MasterKey.random().seal('x')), { code: 'master_key' });
+  t.throws(() => keys.change(next), { code: 'conflict' });
+  t.throws(() => new MasterKeys(next).open(before), { code: 'master_key' }, 'without a former key');
+});

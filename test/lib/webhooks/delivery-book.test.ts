@@ -1,0 +1,210 @@
+import { AssertionError } from 'node:assert/strict';
+import t, { type Test } from 'tap';
+import { DataFolder, type DeliveryRecord, type JobRecord } from '../../../lib/index.ts';
+import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
+import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const MINUTE_MS = 60_000;
+const START = Date.parse('2026-11-21T10:00:00Z');
+
+async function openBook(t: Test, assetUrl?: () => string) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const book = new DeliveryBook({ storage, clock, ...(assetUrl && { assetUrl }) });
+  const end = (change: Partial<JobRecord> = {}) =>
+    storage.transaction(async (tx) => {
+      const job = jobRecord('j', { phase: 'failed', webhookUrl: 'https://a.test:8443/hook', ...change });
+      await storage.insertJob(tx, job, '');
+      await book.open(tx, job);
+    });
+  const claim = async () =>
+    (
+      await book.claim({
+        lanes: () => EVERY_LANE,
+        most: 10,
+        changed: [],
+        underWay: new Set(),
+        onUnreadable() {},
+      })
+    )[0];
+  const begin = async () => {
+    const delivery = await claim();
+    if (!delivery) throw new Error('none is due');
+    return delivery;
+  };
+  const only = async () => (await storage.deliveries.list({}))[0] as DeliveryRecord;
+  return { storage, clock, book, end, claim, begin, only };
+}
+
+const ok: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'thanks', sent: true };
+const refused: ExchangeResult = { status: 0, reason: 'refused', detail: 'no', answer: null, sent: false };
+
+t.test('a job that ended with a webhook has one delivery, due immediately', async (t) => {
+  const { storage, end, only, book } = await openBook(t, () => 'https://assets.test');
+  t.equal(await book.isAnyDue(), false);
+  await end({ owner: 'ada', keyId: 'key_1', webhookSecretSealed: 'sealed', phase: 'completed' });
+  const delivery = await only();
+  t.match(delivery, {
+    jobId: 'j',
+    owner: 'ada',
+    keyId: 'key_1',
+    secretSealed: 'sealed',
+    event: 'completed',
+    url: 'https://a.test:8443/hook',
+    host: 'a.test:8443',
+    createdAtMs: START,
+    repeats: null,
+    mostAttempts: 4,
+    token: 0,
+    attempts: [],
+    dueAtMs: START,
+    deliveredAtMs: null,
+  });
+  t.match(JSON.parse((await storage.deliveries.readBody(delivery.deliveryId)) ?? ''), { jobId: 'j' });
+  t.equal(await book.isAnyDue(), true);
+});
+
+t.test('a job without a webhook has none, and one that has not ended cannot have any', async (t) => {
+  const { end, only } = await openBook(t);
+  await end({ webhookUrl: null });
+  t.equal(await only(), undefined);
+  await t.rejects(end({ jobId: 'k', phase: 'running' }), AssertionError);
+});
+
+t.test('any 2xx that is complete ends the delivery, and nothing else does', async (t) => {
+  for (const [result, isDelivered] of [
+    [{ ...ok, status: 199 }, false],
+    [ok, true],
+    [{ ...ok, status: 299 }, true],
+    [{ ...ok, status: 300 }, false],
+    [{ ...ok, reason: 'timeout' }, false],
+    [refused, false],
+  ] as [ExchangeResult, boolean][]) {
+    const { end, begin, book, clock } = await openBook(t);
+    await end();
+    const begun = await begin();
+    t.match(begun.attempts, [{ startedAtMs: START, endedAtMs: null, status: 0, reason: null, detail: null }]);
+    clock.advance(10);
+    const { status, reason, detail } = result;
+    t.match(await book.conclude(begun, result), {
+      attempts: [{ startedAtMs: START, endedAtMs: START + 10, status, reason, detail }],
+      deliveredAtMs: isDelivered ? START + 10 : null,
+      dueAtMs: isDelivered ? null : START + 10 + 30_000,
+    });
+  }
+});
+
+t.test('the answer is stored with the delivery', async (t) => {
+  const { storage, end, begin, book } = await openBook(t);
+  await end();
+  const begun = await begin();
+  await book.conclude(begun, ok);
+  t.equal(await storage.deliveries.readAnswer(begun.deliveryId), 'thanks');
+});
+
+t.test('attempts follow 30 s, 5 min and 30 min after the end of the one before', async (t) => {
+  const { end, begin, claim, book, clock } = await openBook(t);
+  await end();
+  for (const delayMs of [30_000, 5 * MINUTE_MS, 30 * MINUTE_MS]) {
+    const begun = await begin();
+    clock.advance(2_000);
+    t.match(await book.conclude(begun, refused), { dueAtMs: clock.now() + delayMs });
+    clock.advance(delayMs - 1);
+    t.equal(await claim(), undefined);
+    clock.advance(1);
+  }
+  const last = await begin();
+  t.equal(last.attempts.length, 4);
+  t.equal(last.dueAtMs, clock.now() + 30_000, 'it is given up when it never ends');
+  t.match(await book.conclude(last, refused), { dueAtMs: null, deliveredAtMs: null });
+  t.equal(await book.isAnyDue(), false);
+});
+
+t.test('an attempt that never ends counts as one of ten seconds', async (t) => {
+  const { end, begin, only, clock } = await openBook(t);
+  await end();
+  for (const delayMs of [30_000, 5 * MINUTE_MS, 30 * MINUTE_MS]) {
+    t.equal((await begin()).dueAtMs, clock.now() + 10_000 + delayMs);
+    clock.advance(10_000 + delayMs);
+  }
+  const { attempts } = await begin();
+  t.match(attempts[0], {
+    startedAtMs: START,
+    endedAtMs: START + 10_000,
+    reason: 'interrupted',
+    detail: 'the service ended during the request',
+  });
+  t.equal(attempts.at(-1)?.endedAtMs, null);
+  clock.advance(30_000);
+  const ended = await begin();
+  t.equal(ended.dueAtMs, null, 'the last one is not repeated');
+  t.equal(ended.attempts.length, 4);
+  t.equal(ended.attempts.at(-1)?.reason, 'interrupted');
+  t.equal((await only()).dueAtMs, null);
+});
+
+t.test('an attempt that was stopped counts only when something was sent', async (t) => {
+  const { end, begin, book, clock } = await openBook(t);
+  await end();
+  const stopped: ExchangeResult = { ...refused, reason: 'stopped' };
+  clock.advance(5);
+  t.match(await book.conclude(await begin(), stopped), { attempts: [], dueAtMs: clock.now() });
+  const { attempts } = (await book.conclude(await begin(), { ...stopped, sent: true })) ?? {};
+  t.match(attempts, [{ reason: 'stopped' }]);
+});
+
+t.test('results of attempts that have ended, or were claimed again, have no effect', async (t) => {
+  const { end, begin, book, only, clock } = await openBook(t);
+  await end();
+  const first = await begin();
+  clock.advance(40_000);
+  const second = await begin();
+  t.equal(await book.conclude(first, ok), undefined);
+  t.match(await book.conclude(second, refused), { deliveredAtMs: null });
+  const before = await only();
+  t.equal(await book.conclude(second, ok), undefined);
+  t.same(await only(), before);
+  t.equal(await book.conclude(deliveryRecord('unknown'), ok), undefined);
+});
+
+t.test('deliveries are due until the longest delay and an exchange are over', async (t) => {
+  t.same(dueAt(1_000), { nowMs: 1_000, latestDueMs: 1_000 + 10_000 + 30 * MINUTE_MS });
+});
+
+t.test('a delivery is sent again with the secret that is stored by then', async (t) => {
+  const { end, only, book, storage, clock } = await openBook(t);
+  await end({ webhookSecretSealed: 'sealed' });
+  const first = await only();
+  await storage.deliveries.resealSecrets({ reseal: () => 'sealed again', from: undefined, limit: 10 });
+  clock.advance(7);
+  const again = await book.openAgain(first);
+  t.match(await storage.deliveries.get(again.deliveryId), {
+    secretSealed: 'sealed again',
+    repeats: first.deliveryId,
+    mostAttempts: 1,
+    createdAtMs: START + 7,
+    dueAtMs: START + 7,
+    attempts: [],
+  });
+});
+
+t.test('a delivery whose body was removed is not sent again', async (t) => {
+  const { end, only, book, storage } = await openBook(t);
+  const removed = { code: 'not_found', message: /has been removed/ };
+  await end();
+  const delivery = await only();
+  await t.rejects(book.openAgain({ ...delivery, deliveryId: 'unknown' }), removed);
+  // Removed after the body was read.
+  await storage.transaction(async (tx) => {
+    const job = (await storage.getJob('j', tx)) as JobRecord;
+    await storage.forgetJob(tx, { ...job, forgottenAtMs: START });
+  });
+  await t.rejects(book.openAgain(delivery), removed);
+  t.equal((await storage.deliveries.list({})).length, 1);
+});

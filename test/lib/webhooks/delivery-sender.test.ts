@@ -1,0 +1,353 @@
+import t, { type Test } from 'tap';
+import { turn } from '../../../lib/clock.ts';
+import { DataFolder, type DeliveryRecord, silentLogger, verifyWebhook } from '../../../lib/index.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
+import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
+import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const START = '2026-11-21T10:00:00.000Z';
+const nowMs = Date.parse(START);
+const SECRET = 'whsec_1';
+const OK: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
+const STOPPED: ExchangeResult = { ...OK, status: 0, reason: 'stopped', answer: null, sent: false };
+
+interface Post {
+  request: OutboundRequest;
+  end: (result: ExchangeResult) => void;
+  signal: AbortSignal;
+}
+
+/** A sender whose requests the test answers. An aborted request ends as stopped. */
+async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  const clock = new FakeClock(START);
+  const book = new DeliveryBook({ storage, clock });
+  const posts: Post[] = [];
+  const attempted: DeliveryRecord[] = [];
+  const logged: unknown[][] = [];
+  const sender = new DeliverySender({
+    store: storage.deliveries,
+    book,
+    outbound: {
+      post: (request, signal) => {
+        const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
+        posts.push({ request, signal, end: resolve });
+        signal.addEventListener('abort', () => resolve(STOPPED));
+        if (signal.aborted) resolve(STOPPED);
+        return promise;
+      },
+    },
+    secretOf: async () => SECRET,
+    clock,
+    logger: {
+      ...silentLogger,
+      info: (...args) => void logged.push(['info', ...args]),
+      error: (...args) => void logged.push(['error', ...args]),
+    },
+    onAttempt: (delivery) => void attempted.push(delivery),
+    concurrency: 256,
+    concurrencyPerHost: 8,
+    concurrencyUnproven: 16,
+    ...options,
+  });
+  t.teardown(() => sender.stop());
+  const add = (deliveryId: string, change: Partial<DeliveryRecord> = {}) =>
+    storage.transaction(async (tx) => {
+      await storage.insertJob(tx, jobRecord(`job of ${deliveryId}`, { phase: 'failed' }), '');
+      const delivery = deliveryRecord(deliveryId, { dueAtMs: nowMs, ...change });
+      await storage.deliveries.insert(tx, delivery, `body of ${deliveryId}`);
+    });
+  const get = (deliveryId: string) => storage.deliveries.get(deliveryId);
+  let jobs = 0;
+  /** Lets the sender's next transactions commit. */
+  const settle = async () => {
+    for (let times = 0; times < 5; times++) {
+      await storage.transaction((tx) => storage.insertJob(tx, jobRecord(`other${jobs++}`), ''));
+      await turn();
+    }
+  };
+  return { settle, sender, storage, book, clock, posts, attempted, logged, add, get };
+}
+
+/** Waits until a condition holds, for five seconds at most. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const startedAt = performance.now(); !(await holds()); ) {
+    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
+    await turn();
+  }
+}
+
+t.test('a due delivery is sent with its body and signature, and its attempt recorded', async (t) => {
+  const { sender, posts, add, get, attempted, logged, clock } = await setUp(t);
+  await add('1', { owner: 'ada', url: 'https://a.test/hook', event: 'completed' });
+  sender.start();
+  await until(() => posts.length === 1);
+  const { request, end } = posts[0] as Post;
+  t.equal(request.url, 'https://a.test/hook');
+  t.equal(Buffer.from(request.body).toString(), 'body of 1');
+  const signature = request.headers['svc-signature'];
+  t.strictSame(request.headers, {
+    'content-type': 'application/json',
+    'svc-event': 'completed',
+    'svc-signature': signature,
+    'user-agent': 'scenepress',
+  });
+  t.match(verifyWebhook(request.body, signature, SECRET, { now: nowMs }), { valid: true });
+  clock.advance(70);
+  end(OK);
+  await until(() => attempted.length === 1);
+  t.match(await get('1'), { deliveredAtMs: nowMs + 70 });
+  t.match(attempted[0], { deliveryId: '1', attempts: [{ status: 200 }] });
+  await until(() => logged.length === 1);
+  const details = { deliveryId: '1', jobId: 'job of 1', host: 'a.test', attempt: 1, status: 200, ms: 70 };
+  t.match(logged, [['info', details, 'webhook']]);
+});
+
+t.test('a redelivery names the delivery that it repeats', async (t) => {
+  const { sender, posts, add } = await setUp(t);
+  await add('2', { repeats: '1' });
+  sender.start();
+  await until(() => posts.length === 1);
+  t.equal(posts[0]?.request.headers['svc-redelivery'], '1');
+});
+
+for (const [title, secretOf, errors] of [
+  ['without a secret', async () => null, 0],
+  ['with an empty secret', async () => '', 0],
+  [
+    'whose secret cannot be read',
+    async () => {
+      throw new Error('no key');
+    },
+    1,
+  ],
+] as [string, () => Promise<string | null>, number][]) {
+  t.test(`a delivery ${title} is not sent, and the attempt counts`, async (t) => {
+    const { sender, posts, add, attempted, logged } = await setUp(t, { secretOf });
+    await add('1');
+    sender.start();
+    await until(() => attempted.length === 1);
+    t.match(attempted[0]?.attempts, [{ status: 0, reason: 'secret' }]);
+    t.equal(posts.length, 0);
+    const failures = logged.filter(([level]) => level === 'error');
+    t.equal(failures.length, errors);
+    if (errors > 0) t.match(failures[0]?.[1], { err: { message: 'no key' }, deliveryId: '1' });
+  });
+}
+
+t.test('due deliveries are looked for every second, and when the sender is woken', async (t) => {
+  const { settle, sender, posts, add, clock } = await setUp(t);
+  await add('1');
+  sender.wake();
+  await settle();
+  t.equal(posts.length, 0, 'not before the start');
+  sender.start();
+  sender.start();
+  await until(() => posts.length === 1);
+  await add('2', { host: 'b.test' });
+  await settle();
+  t.equal(posts.length, 1);
+  t.equal(clock.nextInMs, 1_000);
+  clock.advance(1_000);
+  await until(() => posts.length === 2);
+  await add('3', { host: 'c.test' });
+  sender.wake();
+  await until(() => posts.length === 3);
+});
+
+t.test('no attempt begins while none may', async (t) => {
+  let mayBegin = false;
+  const { settle, sender, posts, add } = await setUp(t, { mayBegin: () => mayBegin });
+  await add('1');
+  sender.start();
+  await settle();
+  t.equal(posts.length, 0);
+  mayBegin = true;
+  sender.wake();
+  await until(() => posts.length === 1);
+});
+
+t.test('the end of an exchange makes room for the next', async (t) => {
+  const { settle, sender, posts, add } = await setUp(t, { concurrency: 2 });
+  for (const number of [1, 2, 3]) await add(String(number), { owner: `owner${number}` });
+  sender.start();
+  await until(() => posts.length === 2);
+  await settle();
+  t.equal(posts.length, 2);
+  posts[0]?.end(OK);
+  await until(() => posts.length === 3);
+});
+
+t.test('deliveries are claimed in steps of 32', async (t) => {
+  const { sender, posts, add, book } = await setUp(t);
+  for (let number = 0; number < 40; number++) await add(`${number}`, { owner: `owner${number}` });
+  const claimed: number[] = [];
+  const claim = book.claim.bind(book);
+  book.claim = async (claiming) => {
+    const given = await claim(claiming);
+    claimed.push(given.length);
+    return given;
+  };
+  sender.start();
+  await until(() => posts.length === 40);
+  t.same(claimed.slice(0, 2), [32, 8]);
+});
+
+t.test('a host that answers quickly gets several requests at once', async (t) => {
+  const { settle, sender, posts, add } = await setUp(t, { concurrencyPerHost: 3 });
+  for (let number = 0; number < 9; number++) await add(`${number}`);
+  sender.start();
+  await until(() => posts.length === 1);
+  await settle();
+  t.equal(posts.length, 1, 'a new host gets one');
+  posts[0]?.end(OK);
+  await until(() => posts.length === 4);
+  await settle();
+  t.equal(posts.length, 4);
+});
+
+for (const [title, result, tookMs] of [
+  ['answers slowly', OK, 1_001],
+  ['fails', { ...OK, status: 0, reason: 'refused' }, 10],
+  ['is not to blame for the end', { ...OK, reason: 'interrupted' }, 10],
+] as [string, ExchangeResult, number][]) {
+  t.test(`a host that ${title} gets one request at a time`, async (t) => {
+    const { settle, sender, posts, add, clock } = await setUp(t);
+    for (let number = 0; number < 5; number++) await add(`${number}`);
+    sender.start();
+    await until(() => posts.length === 1);
+    clock.advance(tookMs);
+    posts[0]?.end(result);
+    await until(() => posts.length === 2);
+    await settle();
+    t.equal(posts.length, 2);
+  });
+}
+
+t.test('a delivery is sent within 15 s of its claim, or later by another attempt', async (t) => {
+  for (const [stalledMs, isSent] of [
+    [14_999, true],
+    [15_000, false],
+  ] as const) {
+    let stalls = 1;
+    const { sender, posts, add, get, clock, attempted } = await setUp(t, {
+      secretOf: async () => {
+        if (stalls-- > 0) clock.advance(stalledMs);
+        return stalls === 0 ? SECRET : null;
+      },
+    });
+    await add('1');
+    sender.start();
+    if (isSent) {
+      await until(() => posts.length === 1);
+      continue;
+    }
+    await until(() => attempted.length === 1);
+    t.equal(posts.length, 0);
+    t.match((await get('1'))?.attempts, [{ reason: 'secret' }], 'the first attempt does not count');
+  }
+});
+
+t.test('a stop aborts requests, records them, and begins no more', async (t) => {
+  const { settle, sender, posts, add, get, clock } = await setUp(t);
+  await add('1');
+  sender.start();
+  await until(() => posts.length === 1);
+  await add('2', { host: 'b.test' });
+  await sender.stop();
+  t.ok(posts[0]?.signal.aborted);
+  t.match(await get('1'), { attempts: [], dueAtMs: nowMs });
+  t.equal(clock.nextInMs, undefined, 'no timer is left');
+  sender.wake();
+  await settle();
+  t.equal(posts.length, 1);
+  sender.start();
+  await until(() => posts.length === 3);
+});
+
+t.test('a stop waits for requests during the grace period', async (t) => {
+  const { settle, sender, posts, add, get, clock } = await setUp(t);
+  await add('1');
+  await add('2', { host: 'b.test' });
+  sender.start();
+  await until(() => posts.length === 2);
+  const stopped = sender.stop({ graceMs: 5_000 });
+  await settle();
+  posts.find(({ request }) => Buffer.from(request.body).toString() === 'body of 1')?.end(OK);
+  await until(async () => (await get('1'))?.deliveredAtMs !== null);
+  clock.advance(4_999);
+  await settle();
+  t.notOk(posts.some(({ signal }) => signal.aborted));
+  clock.advance(1);
+  await stopped;
+  t.ok(posts.every(({ signal, request }) => signal.aborted || `${request.body}` !== 'body of 2'));
+  t.match(await get('2'), { attempts: [], deliveredAtMs: null });
+});
+
+t.test('a stop that all requests end in time for does not wait for the grace period', async (t) => {
+  const { settle, sender, posts, add, clock } = await setUp(t);
+  await add('1');
+  sender.start();
+  await until(() => posts.length === 1);
+  const stopped = sender.stop({ graceMs: 5_000 });
+  await settle();
+  posts[0]?.end(OK);
+  await stopped;
+  t.equal(clock.nextInMs, undefined);
+});
+
+t.test('a result that cannot be recorded is recorded later', async (t) => {
+  const { sender, posts, add, book, clock, attempted, logged } = await setUp(t);
+  await add('1');
+  const conclude = book.conclude.bind(book);
+  book.conclude = async () => {
+    book.conclude = conclude;
+    throw new Error('unavailable');
+  };
+  sender.start();
+  await until(() => posts.length === 1);
+  posts[0]?.end(OK);
+  await until(() => logged.length === 1);
+  t.match(logged[0], ['error', { err: { message: 'unavailable' }, deliveryId: '1' }]);
+  clock.advance(500);
+  await until(() => attempted.length === 1);
+  t.match(attempted[0]?.deliveredAtMs, Number);
+});
+
+t.test('claims that fail are repeated, and take no places', async (t) => {
+  const { sender, posts, add, book, clock, logged } = await setUp(t, { concurrencyUnproven: 1 });
+  await add('1');
+  const claim = book.claim.bind(book);
+  book.claim = async (claiming) => {
+    book.claim = claim;
+    await claim(claiming).catch(() => {});
+    throw new Error('unavailable');
+  };
+  sender.start();
+  await until(() => logged.length === 1);
+  t.match(logged[0], ['error', { err: { message: 'unavailable' } }]);
+  await add('2', { host: 'b.test' });
+  clock.advance(1_000);
+  await until(() => posts.length === 1);
+  t.equal(Buffer.from(posts[0]?.request.body ?? '').toString(), 'body of 2');
+});
+
+t.test('an attempt that fails in the service is logged, and its place is free again', async (t) => {
+  const { sender, posts, add, logged } = await setUp(t, {
+    concurrencyUnproven: 1,
+    store: { readBody: async (id) => (id === '1' ? undefined : 'a body') },
+  });
+  await add('1');
+  sender.start();
+  await until(() => logged.length === 1);
+  t.match(logged[0], ['error', { err: { message: 'the delivery has no body' }, deliveryId: '1' }]);
+  await add('2', { host: 'b.test' });
+  sender.wake();
+  await until(() => posts.length === 1);
+});
