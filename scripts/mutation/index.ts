@@ -1,10 +1,10 @@
 /**
- * Mutation tests: `npm run mutation` for all rooms, `npm run mutation -- ledger` for one, `npm run mutation --
+ * Mutation tests: `npm run mutation` for all folders, `npm run mutation -- ledger` for one, `npm run mutation --
  * jobs/job-book` for one module.
  *
  * Stryker changes the code in one place at a time and runs tests; a change that no test notices has survived. A module
- * with a test file of its own name has to be covered by that file alone, the others by the tests of their room.
- * Survivors are printed, and shown in `.setup/mutation/ROOM/`.
+ * with a test file of its own name has to be covered by that file alone, the others by the tests of their folder.
+ * Survivors are printed, and shown in `.setup/mutation/FOLDER/`.
  */
 import { existsSync, globSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -16,8 +16,8 @@ interface Stryker {
   Stryker: new (options: object) => { runMutationTest: () => Promise<{ status: string }[]> };
 }
 
-/** The rooms of `lib/`, with those of their tests that are left out, as they start processes or take long. */
-const ROOMS: Record<string, string[]> = {
+/** The folders of `lib/`, with those of their tests that are left out, as they start processes or take long. */
+const FOLDERS: Record<string, string[]> = {
   ledger: [],
   keys: [],
   jobs: [
@@ -45,11 +45,11 @@ const RESULTS = '.setup/mutation';
 const SANDBOXES = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'scenepress-mutation');
 
 process.chdir(ROOT);
-const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(ROOMS);
+const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(FOLDERS);
 for (const target of targets) {
-  const [room = '', module = '*'] = target.split('/');
-  if (Object.hasOwn(ROOMS, room) && globSync(`lib/${room}/${module}.ts`).length > 0) continue;
-  console.error(`There is no ${target}. The rooms are ${Object.keys(ROOMS).join(', ')}.`);
+  const [folder = '', module = '*'] = target.split('/');
+  if (Object.hasOwn(FOLDERS, folder) && globSync(`lib/${folder}/${module}.ts`).length > 0) continue;
+  console.error(`There is no ${target}. The folders are ${Object.keys(FOLDERS).join(', ')}.`);
   process.exit(2);
 }
 installPackages(import.meta.dirname, 'Stryker');
@@ -58,7 +58,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, '.setup/compiled');
 // Repetitions of random histories.
 process.env['RUNS'] ??= '20';
 
-const rows: string[][] = [['room', 'mutants', 'killed', 'survived', '%']];
+const rows: string[][] = [['folder', 'mutants', 'killed', 'survived', '%']];
 for (const target of targets) {
   const statuses: string[] = [];
   for (const run of runsOf(target)) statuses.push(...(await mutate(run)));
@@ -75,7 +75,7 @@ for (const [target = '', ...figures] of rows) {
 }
 
 interface Run {
-  room: string;
+  folder: string;
   /** Names its files of results. */
   name: string;
   modules: string[];
@@ -84,27 +84,27 @@ interface Run {
 
 /** A run for each module with its own test, and one for all others. */
 function runsOf(target: string): Run[] {
-  const [room = '', chosen = '*'] = target.split('/');
-  const leftOut = ROOMS[room] ?? [];
-  const tests = globSync(`test/lib/${room}/*.test.ts`).sort();
+  const [folder = '', chosen = '*'] = target.split('/');
+  const leftOut = FOLDERS[folder] ?? [];
+  const tests = globSync(`test/lib/${folder}/*.test.ts`).sort();
   const others: Run = {
-    room,
+    folder,
     name: chosen === '*' ? 'others' : chosen,
     modules: [],
     tests: tests.filter((path) => !leftOut.includes(basename(path, '.test.ts'))),
   };
   const runs: Run[] = [];
-  for (const module of globSync(`lib/${room}/${chosen}.ts`).sort()) {
+  for (const module of globSync(`lib/${folder}/${chosen}.ts`).sort()) {
     const name = basename(module, '.ts');
     const own = tests.find((path) => basename(path, '.test.ts') === name);
-    if (own) runs.push({ room, name, modules: [module], tests: [own] });
+    if (own) runs.push({ folder, name, modules: [module], tests: [own] });
     else others.modules.push(module);
   }
   return others.modules.length > 0 ? [...runs, others] : runs;
 }
 
 /** The states of the mutants. */
-async function mutate({ room, name, modules, tests }: Run): Promise<string[]> {
+async function mutate({ folder, name, modules, tests }: Run): Promise<string[]> {
   // Not a literal: types are also checked where this package isn't installed.
   const stryker = '@stryker-mutator/core';
   const { Stryker }: Stryker = await import(stryker);
@@ -128,10 +128,10 @@ async function mutate({ room, name, modules, tests }: Run): Promise<string[]> {
     disableTypeChecks: false,
     concurrency: Number(process.env['CONCURRENCY'] ?? availableParallelism()),
     incremental: true,
-    incrementalFile: `${RESULTS}/${room}/${name}.json`,
+    incrementalFile: `${RESULTS}/${folder}/${name}.json`,
     reporters: ['progress-append-only', 'clear-text', 'html'],
     clearTextReporter: { reportTests: false, reportScoreTable: false, logTests: false },
-    htmlReporter: { fileName: `${RESULTS}/${room}/${name}.html` },
+    htmlReporter: { fileName: `${RESULTS}/${folder}/${name}.html` },
     allowEmpty: true,
   }).runMutationTest();
   return mutants.map(({ status }) => status).filter((status) => status !== 'Ignored');

@@ -27,12 +27,14 @@ function newWorld(failure?: Error) {
     },
     async delete() {},
   };
-  const room = { ranOut: async (need: { missingBytes: number }) => void missing.push(need.missingBytes) };
+  const spareSpace = {
+    ranOut: async (need: { missingBytes: number }) => void missing.push(need.missingBytes),
+  };
   const world = {
     assets: assets as unknown as AssetStore,
     pricing: new Pricing(),
     logger: { ...silentLogger, error: (details: object) => void errors.push(details) },
-    room: room as never,
+    spareSpace: spareSpace as never,
   };
   return { world, errors, missing, stored };
 }
@@ -123,13 +125,13 @@ t.test('a render that could not start waits', async (t) => {
 
 t.test('a full disk during the render counts, and the space for a retry is asked for', async (t) => {
   const { world, missing, errors } = newWorld();
-  const result = { kind: 'no_room', durationMs: 5, message: 'ENOSPC' } as const;
+  const result = { kind: 'disk_full', durationMs: 5, message: 'ENOSPC' } as const;
   const end = { next: 'count', error: /^The disk of this service has no space/, durationMs: 5 };
   t.match(await endOfAttempt(claimed(1), result, world), end);
   t.match(errors, [{ jobId: '1', attempt: 1 }]);
   t.match(await endOfAttempt(claimed(2), result, world), end);
   t.same(missing, [16 * MIB, 1], 'after the last attempt there is no retry');
-  t.match(await endOfAttempt(claimed(), result, { ...world, room: undefined }), end);
+  t.match(await endOfAttempt(claimed(), result, { ...world, spareSpace: undefined }), end);
 });
 
 t.test('artifacts that cannot be stored count as an attempt', async (t) => {
@@ -172,7 +174,7 @@ t.test('an error of the service itself counts as an attempt', async (t) => {
 
 t.test('a render that was being stopped counts as stopped unless it has a result', async (t) => {
   const durationMs = 5;
-  for (const kind of ['died', 'no_room', 'unavailable', 'interrupted'] as const) {
+  for (const kind of ['died', 'disk_full', 'unavailable', 'interrupted'] as const) {
     const result = { kind, durationMs, message: 'x', isShortage: false } as RenderResult;
     t.strictSame(resultOf(result, 'canceled'), { kind: 'stopped', durationMs, reason: 'canceled' }, kind);
     t.equal(resultOf(result, undefined), result);

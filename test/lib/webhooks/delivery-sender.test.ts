@@ -173,7 +173,7 @@ t.test('no attempt begins while none may', async (t) => {
   await until(() => posts.length === 1);
 });
 
-t.test('the end of an exchange makes room for the next', async (t) => {
+t.test('the end of an exchange frees capacity for the next', async (t) => {
   const { settle, sender, posts, add } = await setUp(t, { concurrency: 2 });
   for (const number of [1, 2, 3]) await add(String(number), { owner: `owner${number}` });
   sender.start();

@@ -124,7 +124,7 @@ t.test('places are reserved for deliveries, and unused ones are released', async
   t.equal(none.mayCall('ada', 'new'), false);
 });
 
-t.test('an exchange that ends makes room for one at its host', async (t) => {
+t.test('an exchange that ends frees capacity for one at its host', async (t) => {
   const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 3, concurrencyUnproven: 16 });
   prove(lanes, 'ada', ['a.test']);
   const places = fill(lanes, 'ada', () => 'a.test');
@@ -138,7 +138,7 @@ t.test('an exchange that ends makes room for one at its host', async (t) => {
 });
 
 t.test(
-  'an exchange that ends makes room for one at new hosts, and new hosts are not slow ones',
+  'an exchange that ends frees capacity for one at new hosts, and new hosts are not slow ones',
   async (t) => {
     const lanes = new HostLanes({ concurrency: 256, concurrencyPerHost: 3, concurrencyUnproven: 16 });
     const places = fill(lanes, 'ada', (i) => `${i}.test`);

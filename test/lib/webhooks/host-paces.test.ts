@@ -53,5 +53,5 @@ t.test('only a changed pace is reported', async (t) => {
   paces.remember('ada', 'c.test', QUICK);
   paces.remember('ada', 'd.test', QUICK);
   t.same(paces.takeChanged(), []);
-  t.equal(paces.of('ada', 'c.test'), 'quick', 'there is room for both');
+  t.equal(paces.of('ada', 'c.test'), 'quick', 'both have capacity');
 });

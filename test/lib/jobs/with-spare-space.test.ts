@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ScenepressError } from '../../../lib/index.ts';
-import { withSpareRoom } from '../../../lib/jobs/with-spare-room.ts';
+import { withSpareSpace } from '../../../lib/jobs/with-spare-space.ts';
 
 /** A step that fails with the given errors first. */
 function failing(...errors: Error[]) {
@@ -17,18 +17,18 @@ function failing(...errors: Error[]) {
 t.test('a step that finds the disk full is repeated once', async (t) => {
   const full = () => new ScenepressError('storage_full', 'The disk is full.');
   const once = failing(full());
-  t.equal(await withSpareRoom(once.step), 'done');
+  t.equal(await withSpareSpace(once.step), 'done');
   t.equal(once.calls(), 2);
   const twice = failing(full(), full());
-  await t.rejects(withSpareRoom(twice.step), { code: 'storage_full' });
+  await t.rejects(withSpareSpace(twice.step), { code: 'storage_full' });
   t.equal(twice.calls(), 2);
 });
 
 t.test('other steps are not repeated', async (t) => {
   const failed = failing(new ScenepressError('storage_failed', 'A write failed.'));
-  await t.rejects(withSpareRoom(failed.step), { code: 'storage_failed' });
+  await t.rejects(withSpareSpace(failed.step), { code: 'storage_failed' });
   t.equal(failed.calls(), 1);
   const good = failing();
-  await withSpareRoom(good.step);
+  await withSpareSpace(good.step);
   t.equal(good.calls(), 1);
 });
