@@ -177,7 +177,7 @@ t.test('no former key is kept when its file has been removed', async (t) => {
   t.same(readdirSync(folder).sort(), ['master.key', 'master.key.check']);
 });
 
-t.test('keys and ciphertexts come of the given source of random bytes', async (t) => {
+t.test('keys and ciphertexts come from the given source of random bytes', async (t) => {
   const states: [folder: Record<string, string>, given?: string][] = [
     [{}],
     [{ 'master.key': OLD }],

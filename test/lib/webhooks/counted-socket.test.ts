@@ -23,7 +23,7 @@ function connect(mostBytes = 1024 * KIB) {
   return { socket, counted, send, received, exceeded: () => exceeded };
 }
 
-t.test('what is received is passed on in slices, in order and completely', async (t) => {
+t.test('received data is passed on in slices, in order and completely', async (t) => {
   const { counted, send } = connect();
   const slices: Buffer[] = [];
   counted.on('data', (slice: Buffer) => slices.push(slice));
@@ -81,7 +81,7 @@ t.test('the limit may be raised while reading', async (t) => {
   t.equal(exceeded(), 0);
 });
 
-t.test('what is written is sent, and the end, too', async (t) => {
+t.test('written data is sent, and then the end', async (t) => {
   const { counted, received, socket } = connect();
   let hasEnded = false;
   socket.end = ((done: () => void) => {
@@ -109,7 +109,7 @@ t.test('an error of the connection, or its close, ends it', async (t) => {
   t.ok(closed.counted.destroyed);
 });
 
-t.test('after the end, what was received is still passed on although the connection fails', async (t) => {
+t.test('received data is still passed on when the connection fails after the end', async (t) => {
   const { counted, send, socket } = connect();
   let sizeBytes = 0;
   counted.on('error', (error) => t.fail(error.message));
