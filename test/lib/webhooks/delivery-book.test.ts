@@ -70,6 +70,16 @@ t.test('a job that ended with a webhook has one delivery, due immediately', asyn
   t.equal(await book.isAnyDue(), true);
 });
 
+t.test('the links in a body begin with the base URL, or with the path', async (t) => {
+  const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
+  for (const assetUrl of [() => 'https://assets.test', undefined]) {
+    const { storage, end, only } = await openBook(t, assetUrl);
+    await end({ phase: 'completed', artifacts });
+    const body = await storage.deliveries.readBody((await only()).deliveryId);
+    t.equal(JSON.parse(body ?? '').result.video, `${assetUrl?.() ?? ''}/artifacts/j/video.mp4`);
+  }
+});
+
 t.test('a job without a webhook has none, and one that has not ended cannot have any', async (t) => {
   const { end, only } = await openBook(t);
   await end({ webhookUrl: null });
@@ -121,6 +131,7 @@ t.test('attempts follow 30 s, 5 min and 30 min after the end of the one before',
   }
   const last = await begin();
   t.equal(last.attempts.length, 4);
+  t.match(last.attempts[0], { endedAtMs: START + 2_000, reason: 'refused' });
   t.equal(last.dueAtMs, clock.now() + 30_000, 'it is given up when it never ends');
   t.match(await book.conclude(last, refused), { dueAtMs: null, deliveredAtMs: null });
   t.equal(await book.isAnyDue(), false);
@@ -154,7 +165,11 @@ t.test('an attempt that was stopped counts only when something was sent', async 
   await end();
   const stopped: ExchangeResult = { ...refused, reason: 'stopped' };
   clock.advance(5);
-  t.match(await book.conclude(await begin(), stopped), { attempts: [], dueAtMs: clock.now() });
+  const begun = await begin();
+  const after = await book.conclude(begun, stopped);
+  t.match(after, { dueAtMs: clock.now() });
+  t.same(after?.attempts, []);
+  t.equal(await book.conclude(begun, ok), undefined, 'it has ended');
   const { attempts } = (await book.conclude(await begin(), { ...stopped, sent: true })) ?? {};
   t.match(attempts, [{ reason: 'stopped' }]);
 });
@@ -190,8 +205,17 @@ t.test('a delivery is sent again with the secret that is stored by then', async 
     mostAttempts: 1,
     createdAtMs: START + 7,
     dueAtMs: START + 7,
-    attempts: [],
   });
+  t.same(again.attempts, []);
+});
+
+t.test('a delivery that is sent again has one attempt', async (t) => {
+  const { end, only, begin, book, clock } = await openBook(t);
+  await end();
+  await book.conclude(await begin(), ok);
+  clock.advance(1);
+  await book.openAgain(await only());
+  t.match(await book.conclude(await begin(), refused), { dueAtMs: null, deliveredAtMs: null });
 });
 
 t.test('a delivery whose body was removed is not sent again', async (t) => {
