@@ -1,0 +1,178 @@
+import { AssertionError } from 'node:assert/strict';
+import t from 'tap';
+import type { JobRecord } from '../../../lib/index.ts';
+import { JobEnding } from '../../../lib/jobs/job-ending.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
+
+for (const [name, open] of [
+  ['a ledger that joins transactions', openStored],
+  ['an external ledger', openDistant],
+] as const) {
+  t.test(name, async (t) => {
+    t.test('a job that completes is charged, and terminal from then on', async (t) => {
+      const { book, storage, ledger, begin } = await open(t);
+      const { jobId } = (await book.open(newJob)).job;
+      const { claim } = await begin(jobId);
+      const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
+      const { job, orphans } =
+        (await book.finish(claim, { ...completed(3), artifacts } as never, { durationMs: 2500 })) ?? {};
+      t.match(job, {
+        phase: 'completed',
+        creditsCost: 3,
+        durationMs: 2500,
+        completedAtMs: clock.now(),
+        outcome: null,
+        artifacts,
+      });
+      t.same(orphans, [], 'its only attempt left none');
+      t.same(await storage.getJob(jobId), job);
+      t.equal((await storage.queue.state()).running, 0);
+      t.equal(await ledger.available('a'), 97);
+      t.equal(await book.cancel(jobId), undefined);
+      t.equal(await book.resume(jobId), undefined);
+      t.same(await storage.getJob(jobId), job);
+    });
+
+    t.test('a job that fails is charged nothing, and names who caused it', async (t) => {
+      for (const failedBy of ['scene', undefined] as const) {
+        const { book, ledger, begin } = await open(t);
+        const { claim } = await begin((await book.open(newJob)).job.jobId);
+        const outcome = failedBy ? { ...failed, failedBy } : failed;
+        t.match(await book.finish(claim, outcome, { durationMs: 7 }), {
+          job: {
+            phase: 'failed',
+            error: 'no',
+            failedBy: failedBy ?? 'service',
+            durationMs: 7,
+            creditsCost: 0,
+          },
+        });
+        t.equal(await ledger.available('a'), 100);
+      }
+    });
+
+    t.test('a job whose cost the credits do not cover fails by them', async (t) => {
+      const { book, begin } = await open(t);
+      const { claim } = await begin((await book.open(newJob)).job.jobId);
+      t.match(await book.finish(claim, completed(101), { durationMs: 1 }), {
+        job: { phase: 'failed', error: /^The credits ran out/, failedBy: 'credits' },
+      });
+    });
+
+    t.test('a canceled job ran from its start to now, in whole milliseconds', async (t) => {
+      const { book, begin } = await open(t);
+      const queued = (await book.open(newJob)).job.jobId;
+      clock.advance(5_000);
+      t.match(await book.cancel(queued), { job: { durationMs: 0 }, orphans: [] });
+      const [running, early] = [(await book.open(newJob)).job.jobId, (await book.open(newJob)).job.jobId];
+      await begin(running);
+      clock.advance(1_234.5);
+      t.match(await book.cancel(running), {
+        job: { phase: 'failed', failedBy: 'cancel', durationMs: 1_234 },
+      });
+      clock.advance(0.5);
+      await begin(early);
+      clock.advance(-10_000);
+      t.match(await book.cancel(early), { job: { durationMs: 0 } }, 'also when the clock was set back');
+    });
+
+    t.test('orphans are looked for where an attempt may have left some', async (t) => {
+      const { book, begin } = await open(t);
+      const ended = async (outcome: 'completed' | 'failed', storedNothing?: boolean, attempts = 1) => {
+        const { jobId } = (await book.open(newJob)).job;
+        for (let attempt = 1; attempt < attempts; attempt++)
+          await book.claims.requeue((await begin(jobId)).claim, { counted: true });
+        const { claim } = await begin(jobId);
+        const options = { durationMs: 1, ...(storedNothing !== undefined && { storedNothing }) };
+        const { orphans } =
+          (await book.finish(claim, outcome === 'failed' ? failed : completed(1), options)) ?? {};
+        return orphans?.length;
+      };
+      t.equal(await ended('completed'), 0);
+      t.equal(await ended('failed', true), 0);
+      t.equal(await ended('failed', false), 3);
+      t.equal(await ended('failed'), 3);
+      t.equal(await ended('completed', true, 2), 6, 'after two attempts, of both');
+      const { jobId } = (await book.open(newJob)).job;
+      await book.claims.requeue((await begin(jobId)).claim, { counted: false, interrupted: true });
+      t.equal((await book.cancel(jobId))?.orphans.length, 3, 'of an interrupted one');
+    });
+
+    t.test('what belongs to the end is committed with it, or the job does not end', async (t) => {
+      const ends: JobRecord[] = [];
+      let failure: Error | undefined = new Error('refused');
+      const outcomes = {
+        async open(_: unknown, job: JobRecord) {
+          if (failure) throw failure;
+          ends.push(job);
+        },
+      };
+      const { book, storage, begin } = await open(t, 100, { outcomes });
+      const { jobId } = (await book.open(newJob)).job;
+      const { claim } = await begin(jobId);
+      await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }), { message: 'refused' });
+      t.match((await storage.getJob(jobId))?.phase, /^(running|settling)$/);
+      failure = undefined;
+      const { job } =
+        (await book.resume(jobId)) ?? (await book.finish(claim, completed(3), { durationMs: 1 })) ?? {};
+      t.match(job, { phase: 'completed' });
+      t.same(ends, [job]);
+    });
+  });
+}
+
+t.test('with an external ledger, the first outcome is final before the ledger answers', async (t) => {
+  const { book, storage, ledger, begin } = await openDistant(t);
+  const { jobId } = (await book.open(newJob)).job;
+  const { claim } = await begin(jobId);
+  ledger.fault = 'before';
+  await t.rejects(book.finish(claim, completed(3), { durationMs: 2500 }), { message: /does not answer/ });
+  t.match(await storage.getJob(jobId), { phase: 'settling', durationMs: 2500, outcome: completed(3) });
+  t.equal((await storage.queue.state()).running, 0, 'no claim is needed any more');
+  t.match(await book.cancel(jobId), { job: { phase: 'completed', creditsCost: 3, durationMs: 2500 } });
+});
+
+t.test('with an external ledger, concurrent calls end a job once', async (t) => {
+  let ends = 0;
+  const outcomes = { open: async () => void ends++ };
+  const { book, ledger, begin } = await openDistant(t, 100, { outcomes });
+  const { jobId } = (await book.open(newJob)).job;
+  const { claim } = await begin(jobId);
+  ledger.fault = 'before';
+  await book.finish(claim, completed(3), { durationMs: 1 }).catch(() => {});
+  const all = await Promise.all([book.resume(jobId), book.resume(jobId), book.resume(jobId)]);
+  t.ok(all.some((ended) => ended?.job.phase === 'completed'));
+  t.equal(ends, 1);
+  t.equal(ledger.balanceCredits, 97);
+});
+
+t.test('a secret that was sealed again while the ledger answered is kept', async (t) => {
+  const { storage, ledger } = await openDistant(t);
+  const insert = (jobId: string, change: Partial<JobRecord> = {}) =>
+    storage.transaction((tx) =>
+      storage.insertJob(tx, jobRecord(jobId, { phase: 'settling', durationMs: 1, ...change }), ''),
+    );
+  await insert('with', { webhookSecretSealed: 'old' });
+  await insert('without');
+  const ending = new JobEnding({ storage, ledger, clock, outcomes: undefined });
+  const release = ledger.void.bind(ledger);
+  ledger.void = async (job) => {
+    await storage.resealSecrets({ reseal: () => 'new', from: undefined, limit: 10 });
+    return release(job);
+  };
+  t.equal((await ending.resume('with'))?.job.webhookSecretSealed, 'new');
+  t.notOk('webhookSecretSealed' in ((await ending.resume('without'))?.job ?? {}));
+});
+
+t.test('a job that is being reserved does not end, and one without an outcome cannot', async (t) => {
+  const { storage, ledger } = await openDistant(t);
+  await storage.transaction(async (tx) => {
+    await storage.insertJob(tx, jobRecord('reserving', { phase: 'reserving' }), '');
+    await storage.insertJob(tx, jobRecord('broken', { phase: 'settling', durationMs: null }), '');
+  });
+  const ending = new JobEnding({ storage, ledger, clock, outcomes: undefined });
+  t.equal(await ending.cancel('reserving'), undefined);
+  t.equal(await ending.cancel('unknown'), undefined);
+  await t.rejects(ending.resume('broken'), AssertionError);
+});
