@@ -95,6 +95,53 @@ t.test('0 and infinity disable a limit', (t) => {
   t.end();
 });
 
+t.test('the limit that takes longer to wait for is named, with the minutes', (t) => {
+  const { clock, budgets, over } = budgetsOf({ failuresPerHour: 1, unpaidSecondsPerHour: 1 });
+  over({ durationMs: 999 });
+  clock.advance(10 * 60_000);
+  over({ failedBy: 'cancel', durationMs: 1 });
+  const message = (start: string, end: string) => new RegExp(`^${start}.*Try again in ${end}\\.$`);
+  t.throws(() => budgets.assertWithin('a'), { message: message('The scenes of this account', '50 minutes') });
+  over({ failedBy: 'cancel', durationMs: 1000 });
+  t.throws(() => budgets.assertWithin('a'), { message: message('Renders of this account', '60 minutes') });
+  clock.advance(59 * 60_000);
+  t.throws(() => budgets.assertWithin('a'), { message: message('Renders', '1 minute') });
+  clock.advance(60_000 - 1);
+  t.throws(() => budgets.assertWithin('a'), { retryAfterMs: 1, message: message('Renders', '1 minute') });
+  clock.advance(1);
+  budgets.assertWithin('a');
+  t.end();
+});
+
+t.test('a failure of unknown length counts as one, a cancellation without a render does not', (t) => {
+  const { budgets, over, isSpent } = budgetsOf({ failuresPerHour: 1, unpaidSecondsPerHour: 1 });
+  over({ failedBy: 'cancel', durationMs: null });
+  over({ completedAtMs: null });
+  t.notOk(isSpent());
+  over({ durationMs: null });
+  t.ok(isSpent());
+  budgets.clear();
+  t.notOk(isSpent());
+  over({ failedBy: 'cancel', durationMs: 999 });
+  t.notOk(isSpent());
+  over({ failedBy: 'cancel', durationMs: 1 });
+  t.ok(isSpent());
+  t.end();
+});
+
+t.test('removing owners of long ago leaves those of the last hour', (t) => {
+  const { clock, over, isSpent } = budgetsOf({ failuresPerHour: 1, unpaidSecondsPerHour: 1 });
+  over({ owner: 'fails', durationMs: 0 });
+  over({ owner: 'cancels', failedBy: 'cancel', durationMs: 1000 });
+  for (let quarters = 0; quarters < 3; quarters++) {
+    clock.advance(HOUR_MS / 4);
+    over({});
+    t.ok(isSpent('fails'));
+    t.ok(isSpent('cancels'));
+  }
+  t.end();
+});
+
 /** A service whose renders take no time. */
 async function startedService(t: Test, folder: string, budgets: Partial<BudgetOptions>, clock: FakeClock) {
   const dataFolder = new DataFolder(folder);
