@@ -1,0 +1,163 @@
+import { AssertionError } from 'node:assert/strict';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { turn } from '../../../lib/clock.ts';
+import { DataFolder, type Delivery, LocalSignals, silentLogger } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
+import type { WebhookOptions } from '../../../lib/webhooks/webhook-secrets.ts';
+import { Webhooks } from '../../../lib/webhooks/webhooks.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const nowMs = Date.parse(NOW);
+const OK: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
+
+async function setUp(t: Test, options: WebhookOptions = {}, assetUrl?: string | (() => string)) {
+  const folder = new DataFolder(t.testdir());
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { storage } = folder;
+  const clock = new FakeClock(NOW);
+  const signals = new LocalSignals();
+  const calls: string[] = [];
+  const posts: OutboundRequest[] = [];
+  let isStalled = false;
+  const webhooks = new Webhooks({
+    options: { secretOf: () => 'whsec_1', ...options },
+    storage,
+    signals,
+    dataFolder: folder,
+    assetUrl,
+    outbound: {
+      start: () => void calls.push('start'),
+      stop: async () => void calls.push('stop'),
+      post: async (request, signal) => {
+        posts.push(request);
+        if (isStalled) await once(signal, 'abort');
+        return OK;
+      },
+    },
+    clock,
+    random: systemRandom,
+    logger: silentLogger,
+  });
+  t.teardown(() => webhooks.stop({ graceMs: 0 }));
+  const add = (deliveryId: string, host = 'a.test', owner = 'a') =>
+    storage.transaction(async (tx) => {
+      await storage.insertJob(tx, jobRecord(`job of ${deliveryId}`, { phase: 'failed' }), '');
+      const delivery = deliveryRecord(deliveryId, { dueAtMs: nowMs, host, owner });
+      await storage.deliveries.insert(tx, delivery, 'a body');
+    });
+  const stall = () => {
+    isStalled = true;
+  };
+  return { webhooks, folder, storage, clock, signals, calls, posts, add, stall };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const startedAt = performance.now(); !holds(); ) {
+    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
+    await turn();
+  }
+}
+
+t.test('due deliveries are sent from the start to the stop, and each attempt is reported', async (t) => {
+  const { webhooks, posts, calls, add, clock } = await setUp(t);
+  const reported: Delivery[] = [];
+  webhooks.on('delivery', (delivery) => reported.push(delivery));
+  await add('1');
+  webhooks.start();
+  t.throws(() => webhooks.start(), AssertionError);
+  await until(() => reported.length === 1);
+  t.match(reported, [{ deliveryId: '1', status: 'delivered' }]);
+  t.equal(posts.length, 1);
+  await webhooks.stop({ graceMs: 0 });
+  await webhooks.stop({ graceMs: 0 });
+  t.same(calls, ['start', 'stop']);
+  t.equal(clock.nextInMs, undefined);
+  await add('2');
+  webhooks.start();
+  await until(() => posts.length === 2);
+  t.same(calls, ['start', 'stop', 'start']);
+});
+
+t.test('a signal that a delivery is due wakes the sender', async (t) => {
+  const { webhooks, posts, add, signals } = await setUp(t);
+  webhooks.notifyDue();
+  webhooks.start();
+  await until(() => true);
+  await add('1');
+  signals.publish({ kind: 'waiting' });
+  for (let turns = 0; turns < 50; turns++) await turn();
+  t.equal(posts.length, 0, 'other signals do not');
+  webhooks.notifyDue();
+  await until(() => posts.length === 1);
+});
+
+t.test('nothing is sent while the disk is full, and the sender is woken when there is room', async (t) => {
+  const { webhooks, posts, add, folder } = await setUp(t);
+  let isShort = true;
+  Object.defineProperty(folder.room, 'isShort', { get: () => isShort });
+  await add('1');
+  webhooks.start();
+  for (let turns = 0; turns < 50; turns++) await turn();
+  t.equal(posts.length, 0);
+  isShort = false;
+  folder.room.emit('available');
+  await until(() => posts.length === 1);
+  await webhooks.stop({ graceMs: 0 });
+  t.equal(folder.room.listenerCount('available'), 0);
+});
+
+t.test('by default 16 hosts are called at once for an owner', async (t) => {
+  const { webhooks, posts, add, stall } = await setUp(t);
+  stall();
+  for (let number = 0; number < 20; number++) await add(`${number}`, `${number}.test`);
+  webhooks.start();
+  await until(() => posts.length === 16);
+  for (let turns = 0; turns < 50; turns++) await turn();
+  t.equal(posts.length, 16);
+});
+
+t.test('the limits of concurrency can be set', async (t) => {
+  for (const [options, count] of [
+    [{ concurrencyUnproven: 3 }, 3],
+    [{ concurrency: 4 }, 2],
+  ] as const) {
+    const { webhooks, posts, add, stall } = await setUp(t, options);
+    stall();
+    for (let number = 0; number < 9; number++) await add(`${number}`, `${number}.test`);
+    webhooks.start();
+    await until(() => posts.length === count);
+    for (let turns = 0; turns < 50; turns++) await turn();
+    t.equal(posts.length, count);
+  }
+});
+
+t.test('bodies have links that begin with the asset URL, which may change', async (t) => {
+  const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
+  for (const assetUrl of ['https://assets.test', () => 'https://assets.test', undefined]) {
+    const { webhooks, storage } = await setUp(t, {}, assetUrl);
+    await storage.transaction(async (tx) => {
+      const job = jobRecord('j', { phase: 'completed', artifacts, webhookUrl: 'https://a.test/' });
+      await storage.insertJob(tx, job, '');
+      await webhooks.book.open(tx, job);
+    });
+    const [delivery] = await storage.deliveries.list({});
+    const body = JSON.parse((await storage.deliveries.readBody(delivery?.deliveryId ?? '')) ?? '');
+    t.equal(body.result.video, `${assetUrl ? 'https://assets.test' : ''}/artifacts/j/video.mp4`);
+  }
+});
+
+t.test('what is missing or invalid is reported', async (t) => {
+  const { webhooks } = await setUp(t);
+  webhooks.open();
+  await t.rejects(webhooks.prepare('mine'), { code: 'invalid_request', message: /given no `assetUrl`/ });
+  const invalid = await setUp(t, { allowNetworks: ['x'] }, 'https://assets.test');
+  t.throws(() => invalid.webhooks.open(), { code: 'invalid_request' });
+  await invalid.webhooks.prepare('mine');
+  await t.rejects(invalid.webhooks.prepare(''), AssertionError);
+});
