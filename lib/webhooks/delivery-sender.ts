@@ -183,7 +183,7 @@ export class DeliverySender {
       const inTime = this.#clock.uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
       if (request) result = inTime ? await this.#outbound.post(request, signal) : TOO_LATE;
       else result = UNSIGNED;
-      const isReceivers = request && result.reason !== 'stopped' && result.reason !== 'interrupted';
+      const isReceivers = result.reason !== 'stopped' && result.reason !== 'interrupted';
       if (isReceivers)
         exchange = { tookMs: this.#clock.uptimeMs() - askedAt, answered: result.reason === null };
     } finally {

@@ -8,8 +8,7 @@ import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhook
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
-const START = '2026-11-21T10:00:00.000Z';
-const nowMs = Date.parse(START);
+const nowMs = Date.parse('2026-11-21T10:00:00Z');
 const SECRET = 'whsec_1';
 const OK: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
 const STOPPED: ExchangeResult = { ...OK, status: 0, reason: 'stopped', answer: null, sent: false };
@@ -26,8 +25,19 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;
-  const clock = new FakeClock(START);
+  const clock = new FakeClock('2026-11-21T09:58:20Z');
+  // The process has run for a while.
+  clock.advance(100_000);
   const book = new DeliveryBook({ storage, clock });
+  const claims: { changed: object[]; count: number }[] = [];
+  const claim = book.claim.bind(book);
+  book.claim = async (claiming) => {
+    const claimed = { changed: [...(claiming.changed ?? [])], count: 0 };
+    claims.push(claimed);
+    const given = await claim(claiming);
+    claimed.count = given.length;
+    return given;
+  };
   const posts: Post[] = [];
   const attempted: DeliveryRecord[] = [];
   const logged: unknown[][] = [];
@@ -72,7 +82,19 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
       await turn();
     }
   };
-  return { settle, sender, storage, book, clock, posts, attempted, logged, add, get };
+  return {
+    claims,
+    settle,
+    sender,
+    storage,
+    book,
+    clock,
+    posts,
+    attempted,
+    logged,
+    add,
+    get,
+  };
 }
 
 /** Waits until a condition holds, for five seconds at most. */
@@ -185,18 +207,14 @@ t.test('the end of an exchange frees capacity for the next', async (t) => {
 });
 
 t.test('deliveries are claimed in steps of 32', async (t) => {
-  const { sender, posts, add, book } = await setUp(t);
+  const { sender, posts, add, claims } = await setUp(t);
   for (let number = 0; number < 40; number++) await add(`${number}`, { owner: `owner${number}` });
-  const claimed: number[] = [];
-  const claim = book.claim.bind(book);
-  book.claim = async (claiming) => {
-    const given = await claim(claiming);
-    claimed.push(given.length);
-    return given;
-  };
   sender.start();
   await until(() => posts.length === 40);
-  t.same(claimed.slice(0, 2), [32, 8]);
+  t.same(
+    claims.slice(0, 2).map(({ count }) => count),
+    [32, 8],
+  );
 });
 
 t.test('a host that answers quickly gets several requests at once', async (t) => {
@@ -350,4 +368,123 @@ t.test('an attempt that fails in the service is logged, and its place is free ag
   await add('2', { host: 'b.test' });
   sender.wake();
   await until(() => posts.length === 1);
+});
+
+t.test('hosts that end slowly share places, unless this side is to blame', async (t) => {
+  for (const [reason, count] of [
+    ['timeout', 3],
+    ['interrupted', 4],
+    ['stopped', 4],
+  ] as const) {
+    const { settle, sender, posts, add, clock } = await setUp(t, { concurrencyUnproven: 2 });
+    for (const host of ['a.test', 'b.test']) {
+      for (const number of [1, 2]) await add(`${host} ${number}`, { host });
+    }
+    sender.start();
+    await until(() => posts.length === 2);
+    clock.advance(1_001);
+    for (const { end } of posts) end({ ...STOPPED, reason });
+    await until(() => posts.length === count);
+    await settle();
+    t.equal(posts.length, count, reason);
+  }
+});
+
+t.test('nothing is claimed while no exchange may start', async (t) => {
+  for (const options of [{ concurrency: 1 }, { concurrencyUnproven: 1 }]) {
+    const { settle, sender, posts, add, claims } = await setUp(t, options);
+    await add('1', { owner: 'ada' });
+    await add('2', { owner: 'concurrency' in options ? 'eve' : 'ada', host: 'b.test' });
+    sender.start();
+    await until(() => posts.length === 1);
+    await settle();
+    t.ok(claims.length <= 2, `${claims.length} claims`);
+  }
+});
+
+t.test('a claim names the hosts whose pace has changed since the last one that succeeded', async (t) => {
+  const { sender, posts, add, book, claims, clock, logged } = await setUp(t);
+  await add('1', { owner: 'ada' });
+  await add('2', { owner: 'ada' });
+  sender.start();
+  await until(() => posts.length === 1);
+  const claim = book.claim.bind(book);
+  book.claim = async (claiming) => {
+    book.claim = claim;
+    await claim({ ...claiming, most: 0 });
+    throw new Error('unavailable');
+  };
+  claims.length = 0;
+  posts[0]?.end(OK);
+  await until(() => logged.some(([level]) => level === 'error'));
+  clock.advance(1_000);
+  await until(() => posts.length === 2);
+  const changed = [{ owner: 'ada', host: 'a.test' }];
+  t.same(claims[0]?.changed, changed);
+  t.same(claims[1]?.changed, changed, 'again, after a claim that failed');
+  await add('3', { owner: 'ada' });
+  sender.wake();
+  await until(() => posts.length === 3);
+  t.same(claims.at(-1)?.changed, []);
+});
+
+t.test('a transaction that is retried starts with all places free', async (t) => {
+  const { sender, posts, add, book } = await setUp(t, { concurrencyUnproven: 1 });
+  await add('1');
+  const claim = book.claim.bind(book);
+  book.claim = (claiming) => {
+    claiming.lanes().enter('a', 'a.test');
+    return claim(claiming);
+  };
+  sender.start();
+  await until(() => posts.length === 1);
+});
+
+t.test('a delivery that cannot be read is logged', async (t) => {
+  const { sender, add, book, logged, posts } = await setUp(t);
+  await add('1');
+  const claim = book.claim.bind(book);
+  book.claim = (claiming) => {
+    claiming.onUnreadable?.('7', new Error('damaged'));
+    return claim(claiming);
+  };
+  sender.start();
+  await until(() => posts.length === 1);
+  t.match(logged, [['error', { err: { message: 'damaged' }, deliveryId: '7' }]]);
+});
+
+t.test('a delivery whose last attempt never ended is given up', async (t) => {
+  const { settle, sender, add, get, posts, logged } = await setUp(t);
+  const attempt = { startedAtMs: nowMs - 60_000, endedAtMs: null, status: 0, reason: null, detail: null };
+  await add('1', { mostAttempts: 1, attempts: [attempt] });
+  sender.start();
+  await until(async () => (await get('1'))?.dueAtMs === null);
+  await settle();
+  t.equal(posts.length, 0);
+  t.same(logged, []);
+});
+
+t.test('a stop does not wait for a result that cannot be recorded', async (t) => {
+  const { sender, add, posts, book, logged } = await setUp(t);
+  await add('1');
+  book.conclude = async () => {
+    throw new Error('unavailable');
+  };
+  sender.start();
+  await until(() => posts.length === 1);
+  posts[0]?.end(OK);
+  await until(() => logged.length === 1);
+  await sender.stop();
+});
+
+t.test('a result that has no effect is not reported', async (t) => {
+  const { sender, add, posts, book, logged, attempted } = await setUp(t);
+  await add('1');
+  book.conclude = async () => undefined;
+  sender.start();
+  await until(() => posts.length === 1);
+  posts[0]?.end(OK);
+  await until(() => logged.length === 1);
+  t.match(logged, [['info', { deliveryId: '1', ms: 0 }]]);
+  t.same(attempted, []);
 });
