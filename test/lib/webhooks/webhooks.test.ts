@@ -15,7 +15,12 @@ const NOW = '2026-11-21T10:00:00.000Z';
 const nowMs = Date.parse(NOW);
 const OK: ExchangeResult = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
 
-async function setUp(t: Test, options: WebhookOptions = {}, assetUrl?: string | (() => string)) {
+async function setUp(
+  t: Test,
+  options: WebhookOptions = {},
+  assetUrl?: string | (() => string),
+  withFolder = true,
+) {
   const folder = new DataFolder(t.testdir());
   await folder.start();
   t.teardown(() => folder.stop());
@@ -25,11 +30,12 @@ async function setUp(t: Test, options: WebhookOptions = {}, assetUrl?: string | 
   const calls: string[] = [];
   const posts: OutboundRequest[] = [];
   let isStalled = false;
+  let jobs = 0;
   const webhooks = new Webhooks({
     options: { secretOf: () => 'whsec_1', ...options },
     storage,
     signals,
-    dataFolder: folder,
+    dataFolder: withFolder ? folder : undefined,
     assetUrl,
     outbound: {
       start: () => void calls.push('start'),
@@ -51,10 +57,17 @@ async function setUp(t: Test, options: WebhookOptions = {}, assetUrl?: string | 
       const delivery = deliveryRecord(deliveryId, { dueAtMs: nowMs, host, owner });
       await storage.deliveries.insert(tx, delivery, 'a body');
     });
+  /** Lets the sender's next transactions commit. */
+  const settle = async () => {
+    for (let times = 0; times < 5; times++) {
+      await storage.transaction((tx) => storage.insertJob(tx, jobRecord(`other${jobs++}`), ''));
+      await turn();
+    }
+  };
   const stall = () => {
     isStalled = true;
   };
-  return { webhooks, folder, storage, clock, signals, calls, posts, add, stall };
+  return { webhooks, folder, storage, clock, signals, calls, posts, add, stall, settle };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -85,25 +98,25 @@ t.test('due deliveries are sent from the start to the stop, and each attempt is 
 });
 
 t.test('a signal that a delivery is due wakes the sender', async (t) => {
-  const { webhooks, posts, add, signals } = await setUp(t);
+  const { webhooks, posts, add, signals, settle } = await setUp(t);
   webhooks.notifyDue();
   webhooks.start();
-  await until(() => true);
+  await settle();
   await add('1');
   signals.publish({ kind: 'waiting' });
-  for (let turns = 0; turns < 50; turns++) await turn();
+  await settle();
   t.equal(posts.length, 0, 'other signals do not');
   webhooks.notifyDue();
   await until(() => posts.length === 1);
 });
 
 t.test('nothing is sent while the disk is full, and the sender is woken when there is room', async (t) => {
-  const { webhooks, posts, add, folder } = await setUp(t);
+  const { webhooks, posts, add, folder, settle } = await setUp(t);
   let isShort = true;
   Object.defineProperty(folder.room, 'isShort', { get: () => isShort });
   await add('1');
   webhooks.start();
-  for (let turns = 0; turns < 50; turns++) await turn();
+  await settle();
   t.equal(posts.length, 0);
   isShort = false;
   folder.room.emit('available');
@@ -113,12 +126,12 @@ t.test('nothing is sent while the disk is full, and the sender is woken when the
 });
 
 t.test('by default 16 hosts are called at once for an owner', async (t) => {
-  const { webhooks, posts, add, stall } = await setUp(t);
+  const { webhooks, posts, add, stall, settle } = await setUp(t);
   stall();
   for (let number = 0; number < 20; number++) await add(`${number}`, `${number}.test`);
   webhooks.start();
   await until(() => posts.length === 16);
-  for (let turns = 0; turns < 50; turns++) await turn();
+  await settle();
   t.equal(posts.length, 16);
 });
 
@@ -127,14 +140,49 @@ t.test('the limits of concurrency can be set', async (t) => {
     [{ concurrencyUnproven: 3 }, 3],
     [{ concurrency: 4 }, 2],
   ] as const) {
-    const { webhooks, posts, add, stall } = await setUp(t, options);
+    const { webhooks, posts, add, stall, settle } = await setUp(t, options);
     stall();
     for (let number = 0; number < 9; number++) await add(`${number}`, `${number}.test`);
     webhooks.start();
     await until(() => posts.length === count);
-    for (let turns = 0; turns < 50; turns++) await turn();
+    await settle();
     t.equal(posts.length, count);
   }
+});
+
+t.test('by default eight requests go to a quick host at once', async (t) => {
+  const { webhooks, posts, add, stall, settle } = await setUp(t);
+  webhooks.on('delivery', stall);
+  for (let number = 0; number < 12; number++) await add(`${number}`);
+  webhooks.start();
+  await until(() => posts.length === 9);
+  await settle();
+  t.equal(posts.length, 9, 'one, and then eight');
+});
+
+t.test('a stop waits for requests during the grace period', async (t) => {
+  const { webhooks, posts, add, stall, clock, settle } = await setUp(t);
+  stall();
+  await add('1');
+  webhooks.start();
+  await until(() => posts.length === 1);
+  let hasStopped = false;
+  const stopped = webhooks.stop({ graceMs: 5_000 }).then(() => {
+    hasStopped = true;
+  });
+  await settle();
+  t.notOk(hasStopped);
+  clock.advance(5_000);
+  await stopped;
+});
+
+t.test('webhooks work without a data folder', async (t) => {
+  const { webhooks, posts, add } = await setUp(t, {}, undefined, false);
+  await add('1');
+  webhooks.start();
+  await until(() => posts.length === 1);
+  await webhooks.stop({ graceMs: 0 });
+  webhooks.notifyDue();
 });
 
 t.test('bodies have links that begin with the asset URL, which may change', async (t) => {
