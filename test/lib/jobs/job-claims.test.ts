@@ -76,6 +76,46 @@ for (const [name, open] of [
   });
 }
 
+t.test('a claim lapses when its lease ends, which a renewal extends', async (t) => {
+  const { book, begin } = await openStored(t);
+  const { jobId } = (await book.open(newJob)).job;
+  const { claim } = await begin(jobId);
+  clock.advance(LEASE_MS - 1);
+  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await book.claims.renew([claim]), [claim]);
+  clock.advance(LEASE_MS - 1);
+  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  clock.advance(1);
+  t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, phase: 'queued', attempts: 0 }]);
+});
+
+t.test('all lapsed claims are put back, in steps of 100', async (t) => {
+  const { book } = await openStored(t, 10_000);
+  const jobs: string[] = [];
+  for (let count = 0; count < 101; count++) jobs.push((await book.open(newJob)).job.jobId);
+  await claimJobs(book);
+  clock.advance(LEASE_MS);
+  const back = await book.claims.putBackLapsed();
+  t.same(back.map(({ jobId }) => jobId).sort(), jobs.sort());
+  t.same(await book.claims.putBackLapsed(), []);
+});
+
+t.test('a requeued job waits with its attempts, counted or not', async (t) => {
+  const { book, storage, begin } = await openStored(t);
+  const { jobId } = (await book.open(newJob)).job;
+  const requeue = async (options: { counted: boolean; interrupted?: boolean }) =>
+    book.claims.requeue((await begin(jobId)).claim, options);
+  const back = await requeue({ counted: false });
+  t.match(back, { phase: 'queued', attempts: 0 });
+  t.notOk('interruptions' in (back ?? {}));
+  t.same(await storage.getJob(jobId), back);
+  t.match(await requeue({ counted: false, interrupted: true }), { attempts: 0, interruptions: 1 });
+  t.match(await requeue({ counted: true }), { attempts: 1, interruptions: 1 });
+  t.match(await requeue({ counted: false }), { attempts: 1 }, 'the last attempt that counts is under way');
+  t.equal(await requeue({ counted: true }), undefined, 'it was the last attempt');
+  t.match(await storage.getJob(jobId), { phase: 'running', attempts: 2 });
+});
+
 t.test('an unreadable job does not block others', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (details) => errors.push(details) };
