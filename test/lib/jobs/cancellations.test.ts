@@ -1,0 +1,111 @@
+import { EventEmitter } from 'node:events';
+import t, { type Test } from 'tap';
+import { turn } from '../../../lib/clock.ts';
+import { type AssetStore, LocalSignals, ScenepressError, silentLogger } from '../../../lib/index.ts';
+import { Cancellations } from '../../../lib/jobs/cancellations.ts';
+import { Discards } from '../../../lib/jobs/discards.ts';
+import type { JobEvents } from '../../../lib/jobs/job-events.ts';
+import { clock, completed, newJob, openDistant } from '../../fixtures/books.ts';
+
+async function setUp(t: Test) {
+  const opened = await openDistant(t);
+  const { book, storage } = opened;
+  const events: JobEvents = new EventEmitter();
+  const changes: string[] = [];
+  events.on('change', ({ jobId, phase }) => changes.push(`${jobId} ${phase}`));
+  const signals = new LocalSignals();
+  const canceled: string[] = [];
+  signals.subscribe((signal) => {
+    if (signal.kind === 'canceled') canceled.push(signal.jobId);
+  });
+  const deleted: string[] = [];
+  const assets = { delete: async (key: string) => void deleted.push(key) } as unknown as AssetStore;
+  const discards = new Discards({ assets, logger: silentLogger });
+  const logger = silentLogger;
+  const cancellations = new Cancellations({ book, storage, signals, logger, discards, events, clock });
+  return { ...opened, cancellations, changes, canceled, deleted, discards };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const startedAt = performance.now(); !holds(); ) {
+    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
+    await turn();
+  }
+}
+
+t.test('a canceled job is reported, its worker told, and what it stored removed', async (t) => {
+  const { book, begin, cancellations, changes, canceled, deleted, discards } = await setUp(t);
+  const { jobId } = (await book.open(newJob)).job;
+  await begin(jobId);
+  await cancellations.cancel(jobId);
+  t.same(changes, [`${jobId} failed`]);
+  t.same(canceled, [jobId]);
+  await discards.settled();
+  t.equal(deleted.length, 3);
+  await cancellations.cancel(jobId);
+  t.same(changes, [`${jobId} failed`], 'a second time there is nothing to report');
+});
+
+t.test('a cancellation completes when the ledger answers again', async (t) => {
+  const { book, storage, ledger, cancellations, changes, canceled } = await setUp(t);
+  const { jobId } = (await book.open(newJob)).job;
+  ledger.faults = () => 'before';
+  await cancellations.cancel(jobId);
+  t.same(canceled, [jobId]);
+  t.match(await storage.getJob(jobId), { phase: 'settling' });
+  t.same(changes, []);
+  ledger.faults = undefined;
+  await until(() => clock.nextInMs !== undefined || changes.length > 0);
+  clock.advance(30_000);
+  await until(() => changes.length === 1);
+  t.same(changes, [`${jobId} failed`]);
+  t.equal(ledger.balanceCredits, 100);
+});
+
+t.test('a stop ends the retries', async (t) => {
+  const { book, ledger, cancellations, changes } = await setUp(t);
+  const { jobId } = (await book.open(newJob)).job;
+  ledger.faults = () => 'before';
+  await book.cancel(jobId).catch(() => {});
+  const resumed = cancellations.resume(jobId);
+  await until(() => clock.nextInMs !== undefined);
+  cancellations.stop();
+  await resumed;
+  t.equal(clock.nextInMs, undefined);
+  ledger.faults = undefined;
+  await cancellations.resume(jobId);
+  t.same(changes, [`${jobId} failed`], 'and it can be resumed later');
+});
+
+t.test(
+  'a cancellation that is not committed is rejected, and one that finds the disk full repeated',
+  async (t) => {
+    const { book, begin, storage, cancellations, canceled } = await setUp(t);
+    const { jobId } = (await book.open(newJob)).job;
+    const cancel = book.cancel.bind(book);
+    const failWith = (code: 'storage_failed' | 'storage_full') => {
+      book.cancel = async () => {
+        book.cancel = cancel;
+        throw new ScenepressError(code, 'It failed.');
+      };
+    };
+    failWith('storage_failed');
+    await t.rejects(cancellations.cancel(jobId), { code: 'storage_failed' });
+    t.same(canceled, []);
+    await begin(jobId);
+    failWith('storage_full');
+    await cancellations.cancel(jobId);
+    t.same(canceled, [jobId]);
+    t.match(await storage.getJob(jobId), { phase: 'failed' });
+  },
+);
+
+t.test('a job that completed is told as such when it is resumed', async (t) => {
+  const { book, begin, ledger, cancellations, changes } = await setUp(t);
+  const { jobId } = (await book.open(newJob)).job;
+  const { claim } = await begin(jobId);
+  ledger.fault = 'after';
+  await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }));
+  await cancellations.resume(jobId);
+  t.same(changes, [`${jobId} completed`]);
+});
