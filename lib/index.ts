@@ -1,5 +1,5 @@
 /** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
-export type { Account, AccountStore } from './accounts/account-store.ts';
+export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
@@ -40,6 +40,7 @@ export {
 } from './jobs/render-request.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyQuery, KeyRecord, KeyStore } from './keys/key-store.ts';
+export type { KeyUse, KeyUseStore } from './keys/key-use-store.ts';
 export { MasterKey } from './keys/master-key.ts';
 export type { MasterKeyOptions } from './keys/master-key-files.ts';
 export { MasterKeys } from './keys/master-keys.ts';
@@ -109,6 +110,8 @@ export {
   type ServiceStatus,
 } from './service-status.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
+export type { Act, ActQuery, ActStore } from './sign-in/act-store.ts';
+export type { SessionRecord, SessionStore } from './sign-in/session-store.ts';
 export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';
 export type {

@@ -1,6 +1,6 @@
-import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
+import type { AccountRole, Accounts, ApiKeys, DataFolder, RenderService } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import { MOST_LINES } from './administration-requests.ts';
+import { accountRole, check, MOST_LINES } from './administration-requests.ts';
 import { type AccountInfo, accountInfo, type DeletedAccount } from './administration-views.ts';
 
 /** Accounts, by their e-mail address or user id. Requests and answers are plain data. */
@@ -8,11 +8,18 @@ export class AccountAdministration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
   readonly #service: RenderService;
+  readonly #folder: DataFolder;
 
-  constructor({ accounts, keys, service }: Pick<AdministrationParts, 'accounts' | 'keys' | 'service'>) {
+  constructor({
+    accounts,
+    keys,
+    service,
+    folder,
+  }: Pick<AdministrationParts, 'accounts' | 'keys' | 'service' | 'folder'>) {
     this.#accounts = accounts;
     this.#keys = keys;
     this.#service = service;
+    this.#folder = folder;
   }
 
   async create({ email }: { email: string }): Promise<AccountInfo> {
@@ -33,18 +40,39 @@ export class AccountAdministration {
     return { ...disabled, canceledJobs: request.cancelJobs ? await this.#cancelJobsOf(accountId) : 0 };
   }
 
+  /**
+   * Sets the password with which an account signs in to the dashboard, and signs it out everywhere. `role` changes what
+   * it may do there.
+   */
+  async setPassword(request: {
+    account: string;
+    password: string;
+    role?: AccountRole | undefined;
+  }): Promise<AccountInfo> {
+    const role = check(accountRole, request.role);
+    const { accountId } = await this.#accounts.find(request.account);
+    const changed = await this.#accounts.setPassword(accountId, {
+      password: String(request.password),
+      ...(role && { role }),
+    });
+    await this.#folder.sessionStore.removeSessionsOf(accountId);
+    return accountInfo(changed);
+  }
+
   async enable(request: { account: string }): Promise<AccountInfo> {
     const { accountId } = await this.#accounts.find(request.account);
     return accountInfo(await this.#accounts.enable(accountId));
   }
 
   /**
-   * Deletes an account: rejects its keys, cancels its renders and forgets its jobs, keys and e-mail address. Its
-   * payments stay recorded under its user id. An interrupted deletion can be repeated to complete it.
+   * Deletes an account: rejects its keys, signs it out, cancels its renders and forgets its jobs, keys, e-mail address,
+   * password and the addresses in the record of its acts. Its payments and acts stay recorded under its user id. An interrupted deletion can be repeated to complete it.
    */
   async delete(request: { account: string }): Promise<DeletedAccount> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     await this.#accounts.beginDeletion(accountId);
+    await this.#folder.sessionStore.removeSessionsOf(accountId);
+    await this.#folder.actStore.forgetAddressesOf(accountId);
     const forgottenJobs = await this.#service.forgetAll(accountId);
     const keys = await Array.fromAsync(this.#keys.all({ accountId }));
     for (const { keyId } of keys) await this.#keys.forget(keyId);

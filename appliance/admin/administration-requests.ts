@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { isWebhookUrl, type JobStatus, ScenepressError } from '../../lib/index.ts';
+import { type AccountRole, isWebhookUrl, type JobStatus, ScenepressError } from '../../lib/index.ts';
 
 /** `https://…`, or null. */
 export const webhookUrl: Joi.StringSchema = Joi.string()
@@ -46,6 +46,10 @@ export const listLimit: Joi.NumberSchema = Joi.number()
 export const jobStatus: Joi.StringSchema<JobStatus> = Joi.string<JobStatus>()
   .valid(...JOB_STATUSES)
   .messages({ '*': `The status must be one of ${JOB_STATUSES.join(', ')}.` });
+
+export const accountRole: Joi.StringSchema<AccountRole | undefined> = Joi.string<AccountRole | undefined>()
+  .valid('admin', 'member')
+  .messages({ '*': 'A role is admin or member.' });
 
 /** The value as converted by its schema. Errors: `invalid_request` with the schema's message. */
 export function check<T>(schema: Joi.Schema<T>, value: unknown): T {

@@ -1,5 +1,6 @@
 import {
   type Account,
+  type AccountRole,
   type AuditReport,
   type DataStatistics,
   isoTime,
@@ -32,6 +33,10 @@ export interface AccountInfo {
   createdAt: string;
   /** Time since which its keys are rejected; null while they are accepted. */
   disabledAt: string | null;
+  /** What it may do in the dashboard. */
+  role: AccountRole;
+  /** Whether it can sign in to the dashboard. */
+  hasPassword: boolean;
 }
 
 /** Result of the deletion of an account. */
@@ -116,12 +121,15 @@ export interface QueueInfo {
   ready: boolean;
 }
 
-export function accountInfo({ accountId, email, createdAtMs, disabledAtMs }: Account): AccountInfo {
+export function accountInfo(account: Account): AccountInfo {
+  const { accountId, email, createdAtMs, disabledAtMs, role = 'member', passwordHash } = account;
   return {
     userId: accountId,
     email,
     createdAt: isoTime(createdAtMs),
     disabledAt: disabledAtMs === undefined ? null : isoTime(disabledAtMs),
+    role,
+    hasPassword: passwordHash !== undefined,
   };
 }
 

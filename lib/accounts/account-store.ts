@@ -1,5 +1,8 @@
 import type { Page } from '../pages.ts';
 
+/** An `admin` acts for all accounts, a `member` for its own. */
+export type AccountRole = 'admin' | 'member';
+
 /** The owner of keys, jobs and credits. */
 export interface Account {
   /** `userId` on the wire, `owner` of jobs. */
@@ -11,6 +14,10 @@ export interface Account {
   disabledAtMs?: number;
   /** When its deletion started; the deletion is complete when the e-mail address is empty. Absent otherwise. */
   deletedAtMs?: number;
+  /** For {@link verifyPassword}; absent while nobody can sign in. */
+  passwordHash?: string;
+  /** What it may do in the dashboard; absent: `member`. */
+  role?: AccountRole;
 }
 
 /**

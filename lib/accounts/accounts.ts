@@ -4,8 +4,9 @@ import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import { allPages, type Page } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
-import type { Account, AccountStore } from './account-store.ts';
+import type { Account, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
+import { checkPassword, hashPassword, verifyPassword } from './password.ts';
 
 /** Manages accounts, the owners of keys, jobs and credits. */
 export class Accounts {
@@ -21,9 +22,7 @@ export class Accounts {
 
   /** Creates an account. Error: `conflict` when the address is in use. */
   async create(email: string): Promise<Account> {
-    if (!isEmail(email)) {
-      throw new ScenepressError('invalid_request', `"${email.slice(0, 80)}" is not an e-mail address.`);
-    }
+    checkEmail(email);
     const account: Account = {
       accountId: randomId('acct', this.#random),
       email,
@@ -78,8 +77,42 @@ export class Accounts {
   async completeDeletion(accountId: string): Promise<void> {
     await this.#store.changeAccount(accountId, (account) => {
       assert(account.deletedAtMs !== undefined, 'beginDeletion() is called first');
-      return account.email === '' ? account : { ...account, email: '' };
+      if (account.email === '') return account;
+      const { passwordHash: _, role: __, ...kept } = account;
+      return { ...kept, email: '' };
     });
+  }
+
+  /**
+   * Sets the password of an account, and optionally its address and role. `first`: only if it has no password yet.
+   * Errors: `invalid_request`; `conflict` when the address is in use, or when there is a password and `first` is set.
+   */
+  async setPassword(
+    accountId: string,
+    {
+      password,
+      email,
+      role,
+      first = false,
+    }: { password: string; email?: string; role?: AccountRole; first?: boolean },
+  ): Promise<Account> {
+    checkPassword(password);
+    if (email !== undefined) checkEmail(email);
+    const passwordHash = await hashPassword(password, this.#random);
+    return this.#store.changeAccount(accountId, (account) => {
+      if (account.deletedAtMs !== undefined) throw noAccount(accountId);
+      if (first && account.passwordHash !== undefined) {
+        throw new ScenepressError('conflict', 'The account already has a password.');
+      }
+      return { ...account, ...(email !== undefined && { email }), ...(role && { role }), passwordHash };
+    });
+  }
+
+  /** The enabled account with this address and password. Takes equally long if there is none. */
+  async verifyPassword(email: string, password: string): Promise<Account | undefined> {
+    const account = await this.#store.findAccountByEmail(email);
+    const isRight = await verifyPassword(password, account?.passwordHash);
+    return isRight && account && account.disabledAtMs === undefined ? account : undefined;
   }
 
   /** Called on every request, so changes take effect immediately. */
@@ -100,6 +133,11 @@ export class Accounts {
       ({ accountId }) => accountId,
     );
   }
+}
+
+function checkEmail(email: string): void {
+  if (isEmail(email)) return;
+  throw new ScenepressError('invalid_request', `"${email.slice(0, 80)}" is not an e-mail address.`);
 }
 
 function noAccount(name: string): ScenepressError {

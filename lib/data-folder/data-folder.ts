@@ -9,12 +9,18 @@ import { Documents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
+import type { ActStore } from '../sign-in/act-store.ts';
+import type { SessionStore } from '../sign-in/session-store.ts';
+import { SqlActStore } from '../sql/sql-act-store.ts';
+import { SqlKeyUseStore } from '../sql/sql-key-use-store.ts';
 import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
+import { SqlSessionStore } from '../sql/sql-session-store.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { type Flush, SqliteDatabase, type SqliteDatabaseOptions } from '../storage/sqlite/sqlite-database.ts';
@@ -60,6 +66,9 @@ export class DataFolder {
   readonly ledgerStore: LedgerStore;
   readonly accountStore: AccountStore;
   readonly keyStore: KeyStore;
+  readonly keyUseStore: KeyUseStore;
+  readonly sessionStore: SessionStore;
+  readonly actStore: ActStore;
   readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
   /** Called for every flushed group commit. */
@@ -89,6 +98,9 @@ export class DataFolder {
     });
     this.storage = new SqlStorage(this.#database, random);
     this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
+    this.keyUseStore = new SqlKeyUseStore(this.#database);
+    this.sessionStore = new SqlSessionStore(this.#database);
+    this.actStore = new SqlActStore(this.#database);
     this.#documents = new Documents({ disk: this.#disk, folder: this.path, onFullDisk });
     this.accountStore = this.#documents.accounts;
     this.keyStore = this.#documents.keys;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { Account, AccountRole, AccountStore } from '../accounts/account-store.ts';
 import { isEmail } from '../accounts/email.ts';
 import { DATA_FILES } from '../data-files.ts';
 import { ScenepressError } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { Page } from '../pages.ts';
 import { Document } from './document.ts';
 import { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
-import { assertRecord, type Fields, text, time, timeOrAbsent } from './fields.ts';
+import { assertRecord, type Fields, text, textOrAbsent, time, timeOrAbsent } from './fields.ts';
 import { type ListFormat, listFormat } from './format.ts';
 import { type Draft, Table, type UniqueValues } from './table.ts';
 
@@ -20,6 +20,8 @@ const FIELDS: Fields<Account> = {
   createdAt: ['createdAtMs', time],
   disabledAt: ['disabledAtMs', timeOrAbsent],
   deletedAt: ['deletedAtMs', timeOrAbsent],
+  role: ['role', textOrAbsent<AccountRole>('"admin" or "member"', /^(admin|member)$/)],
+  passwordHash: ['passwordHash', textOrAbsent('the hash of a password', /^scrypt\$/)],
 };
 
 const EMAIL = 'email';

@@ -64,6 +64,16 @@ export function textOrNull(rule: string, keeps: (text: string) => boolean): Fiel
   };
 }
 
+/** A text that matches, or undefined in the record and null or absent in the file. */
+export function textOrAbsent<Text extends string>(rule: string, pattern: RegExp): Field<Text | undefined> {
+  return {
+    rule: `null, or ${rule}`,
+    accepts: (value) => (value ?? null) === null || (typeof value === 'string' && pattern.test(value)),
+    read: (value) => (value ?? undefined) as Text | undefined,
+    write: (value) => value,
+  };
+}
+
 /** Maps names in the file to names and fields of the record. */
 export interface Fields<Row> {
   [name: string]: { [Member in keyof Row]-?: readonly [Member, Field<Row[Member]>] }[keyof Row];

@@ -1,4 +1,4 @@
-import { createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { KEY_BYTES, open, seal } from '../sealing.ts';
@@ -35,6 +35,11 @@ export class MasterKey {
   /** The raw key, for its file only. */
   toHex(): string {
     return this.#key.export().toString('hex');
+  }
+
+  /** A key for another purpose, in hexadecimal; it does not reveal this one. */
+  derive(purpose: string): string {
+    return Buffer.from(hkdfSync('sha256', this.#key, '', `scenepress ${purpose}`, KEY_BYTES)).toString('hex');
   }
 
   /** Encrypts a text to `<id>.<base64url of nonce, ciphertext and tag>`. */

@@ -3,13 +3,16 @@ import { systemRandom } from '../random.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import {
   ACCOUNTS,
+  ACTS,
   ANSWERS,
   BODIES,
   DELIVERIES,
   ENTRIES,
   GRANTS,
   JOBS,
+  KEY_USES,
   REQUESTS,
+  SESSIONS,
   SOURCES,
 } from '../sql/tables.ts';
 import type { TextKey } from '../sql/text-keys.ts';
@@ -82,6 +85,12 @@ export const TABLES: Table[] = [
   },
   { ...checked(BODIES), expected: `SELECT delivery_id ${FROM_KEPT_DELIVERIES}` },
   { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
+  checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'),
+  {
+    ...checked(ACTS),
+    indexes: ['SELECT act_id FROM acts INDEXED BY acts_of_actor WHERE actor IS NOT NULL'],
+  },
+  checked(KEY_USES),
 ];
 
 const BOOKS = ['grants', 'ledger_entries'];

@@ -1,6 +1,9 @@
 import type { JobRecord } from '../jobs/job.ts';
+import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { Claim } from '../queue/queue.ts';
+import type { Act } from '../sign-in/act-store.ts';
+import type { SessionRecord } from '../sign-in/session-store.ts';
 import type { IdempotentRequest } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { RowFormat } from './row-format.ts';
@@ -141,3 +144,22 @@ export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
     derived: { grant_id: ({ kind, parts }) => (kind === 'grant' ? (parts[0]?.grantId ?? null) : null) },
   },
 );
+
+export const SESSIONS: RowFormat<SessionRecord> = new RowFormat<SessionRecord>('sessions', {
+  tokenHash: 'plain',
+  accountId: 'plain',
+  createdAtMs: 'whole',
+  expiresAtMs: 'whole',
+});
+export const ACTS: RowFormat<Act> = new RowFormat<Act>('acts', {
+  actId: 'plain',
+  atMs: 'whole',
+  actor: 'plain',
+  action: 'plain',
+  subject: 'plain',
+  address: 'plain',
+});
+export const KEY_USES: RowFormat<KeyUse> = new RowFormat<KeyUse>('key_uses', {
+  keyId: 'plain',
+  usedAtMs: 'whole',
+});

@@ -7,7 +7,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Behaviour[] {
   return behaviours(open, {
     async 'stores an account and finds it by id and by address, ignoring case'(store) {
-      const ada = account('1', { email: 'Ada@Example.org', disabledAtMs: 5 });
+      const ada = account('1', {
+        email: 'Ada@Example.org',
+        disabledAtMs: 5,
+        passwordHash: 'scrypt$1',
+        role: 'admin',
+      });
       await store.insertAccount(ada);
       assert.deepEqual(await store.getAccount('1'), ada);
       assert.deepEqual(await store.findAccountByEmail('aDA@eXAMPLE.ORG'), ada);

@@ -3,13 +3,16 @@ import t, { type Test } from 'tap';
 import { DataFolder, type DataFolderOptions, FileAssetStore, LocalSignals } from '../../lib/index.ts';
 import {
   accountStoreSuite,
+  actStoreSuite,
   assetStoreSuite,
   type Behaviour,
   deliveriesSuite,
   deliveryClaimsSuite,
   keyStoreSuite,
+  keyUseStoreSuite,
   ledgerSuite,
   queueSuite,
+  sessionStoreSuite,
   settingsStoreSuite,
   signalsSuite,
   storageSuite,
@@ -49,6 +52,15 @@ const suites: [name: string, behaviours: (t: Test, wrap: Wrap) => Behaviour[]][]
   ],
   ['the keys document', (t, wrap) => keyStoreSuite(inFolder(t, ({ keyStore }) => wrap(keyStore)))],
   ['the settings document', (t, wrap) => settingsStoreSuite(inFolder(t, ({ settings }) => wrap(settings)))],
+  [
+    'the SQLite sessions',
+    (t, wrap) => sessionStoreSuite(inFolder(t, ({ sessionStore }) => wrap(sessionStore))),
+  ],
+  ['the SQLite record of acts', (t, wrap) => actStoreSuite(inFolder(t, ({ actStore }) => wrap(actStore)))],
+  [
+    'the SQLite uses of keys',
+    (t, wrap) => keyUseStoreSuite(inFolder(t, ({ keyUseStore }) => wrap(keyUseStore))),
+  ],
   [
     'the tests’ own ledger that lives elsewhere',
     (_, wrap) => ledgerSuite(async () => ({ subject: wrap(new DistantLedger(100)), close: async () => {} })),

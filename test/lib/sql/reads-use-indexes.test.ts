@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
+import { SqlActStore } from '../../../lib/sql/sql-act-store.ts';
+import { SqlKeyUseStore } from '../../../lib/sql/sql-key-use-store.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
+import { SqlSessionStore } from '../../../lib/sql/sql-session-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import type { SqlTransaction, SqlValue } from '../../../lib/storage/sql.ts';
@@ -78,6 +81,12 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   });
   await store.getAccount('ada');
   await store.ownersNotIn('2026-11', 10);
+  const acts = new SqlActStore(database);
+  for (const query of [{}, { actor: 'ada' }, { before: 'a' }, { actor: 'ada', before: 'a' }])
+    await acts.listActs({ ...query, limit: 10 });
+  await acts.forgetAddressesOf('ada');
+  await new SqlSessionStore(database).getSession('s');
+  await new SqlKeyUseStore(database).lastKeyUses(['k']);
   await ledger.statement('ada', {});
 
   const reader = new DatabaseSync(path, { readOnly: true });

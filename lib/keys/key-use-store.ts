@@ -1,0 +1,13 @@
+/** When a key was last used. */
+export interface KeyUse {
+  keyId: string;
+  usedAtMs: number;
+}
+
+/** The store of the last use of each key. */
+export interface KeyUseStore {
+  /** Adds or replaces uses; an earlier use never replaces a later one. */
+  noteKeyUses(uses: KeyUse[]): Promise<void>;
+  /** The uses of those keys that were used, in any order. */
+  lastKeyUses(keyIds: string[]): Promise<KeyUse[]>;
+}

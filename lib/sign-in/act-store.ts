@@ -1,0 +1,32 @@
+/** Who did what, when and from where. */
+export interface Act {
+  /** Sortable by time. */
+  actId: string;
+  atMs: number;
+  /** An account id; null for the command line. */
+  actor: string | null;
+  /** The operation, such as `keys.revoke`. */
+  action: string;
+  /** The id of what it was done to. */
+  subject: string | null;
+  /** The client's address; null without one, and once the actor's account was deleted. */
+  address: string | null;
+}
+
+/** A query for acts, newest first. */
+export interface ActQuery {
+  /** Only acts of this account. */
+  actor?: string;
+  limit: number;
+  /** Only acts older than this one: the last `actId` of the previous page. */
+  before?: string;
+}
+
+/** The append-only record of acts. Each method is atomic, and durable when its promise resolves. */
+export interface ActStore {
+  /** An `actId` must not be reused. */
+  appendAct(act: Act): Promise<void>;
+  listActs(query: ActQuery): Promise<Act[]>;
+  /** Erases the client addresses of an account's acts, which is the only change of an act. */
+  forgetAddressesOf(actor: string): Promise<void>;
+}

@@ -1,0 +1,23 @@
+/** A person who is signed in to the dashboard. */
+export interface SessionRecord {
+  /** SHA-256 of the token in the cookie, hexadecimal. */
+  tokenHash: string;
+  accountId: string;
+  createdAtMs: number;
+  expiresAtMs: number;
+}
+
+/** The store of sessions. Each method is atomic, and durable when its promise resolves. */
+export interface SessionStore {
+  insertSession(session: SessionRecord): Promise<void>;
+  /** Also returns expired sessions. */
+  getSession(tokenHash: string): Promise<SessionRecord | undefined>;
+  /** Moves the expiry of a session; no effect when it does not exist. */
+  extendSession(tokenHash: string, expiresAtMs: number): Promise<void>;
+  /** No effect when it does not exist. */
+  removeSession(tokenHash: string): Promise<void>;
+  /** Returns the number of sessions removed. */
+  removeSessionsOf(accountId: string): Promise<number>;
+  /** Removes sessions that expire at `nowMs` or before. */
+  removeExpiredSessions(nowMs: number): Promise<void>;
+}

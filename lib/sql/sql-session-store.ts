@@ -1,0 +1,46 @@
+import type { SessionRecord, SessionStore } from '../sign-in/session-store.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import { SESSIONS } from './tables.ts';
+
+const EXPIRY = SESSIONS.updateOf('expiresAtMs');
+
+/** Sessions in an SQL database. */
+export class SqlSessionStore implements SessionStore {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async insertSession(session: SessionRecord): Promise<void> {
+    await this.#database.transaction((tx) => tx.run(SESSIONS.insert, ...SESSIONS.row(session)));
+  }
+
+  async getSession(tokenHash: string): Promise<SessionRecord | undefined> {
+    const row = await this.#database.get(SESSIONS.byKey, tokenHash);
+    return row && SESSIONS.record(row);
+  }
+
+  async extendSession(tokenHash: string, expiresAtMs: number): Promise<void> {
+    await this.#database.transaction(async (tx) => {
+      const row = await tx.get(SESSIONS.byKey, tokenHash);
+      if (row) await tx.run(EXPIRY.text, ...EXPIRY.values({ ...SESSIONS.record(row), expiresAtMs }));
+    });
+  }
+
+  async removeSession(tokenHash: string): Promise<void> {
+    await this.#run((tx) => tx.run('DELETE FROM sessions WHERE token_hash = ?', tokenHash));
+  }
+
+  removeSessionsOf(accountId: string): Promise<number> {
+    return this.#run((tx) => tx.run('DELETE FROM sessions WHERE account_id = ?', accountId));
+  }
+
+  async removeExpiredSessions(nowMs: number): Promise<void> {
+    await this.#run((tx) => tx.run('DELETE FROM sessions WHERE expires_at_ms <= ?', Math.floor(nowMs)));
+  }
+
+  #run(work: (tx: SqlTransaction) => Promise<number>): Promise<number> {
+    return this.#database.transaction(work);
+  }
+}
