@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { RenderService } from '../lib/index.ts';
+import { COMMAND_LINE } from './admin/acts.ts';
 import { AdminSocket } from './admin/admin-socket.ts';
 import { Certificate } from './certificate.ts';
-import { configuredAssetUrl } from './config/addresses.ts';
+import { configuredAssetUrl, configuredPublicUrl } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
 import { authenticator, type InternalToken } from './http/authentication.ts';
+import { KeyUses } from './http/key-uses.ts';
 import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { Logger } from './support/log.ts';
@@ -41,6 +43,7 @@ export class Appliance {
       let listening: HttpServer | undefined;
       const installation = await openInstallation(this.#config, {
         assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
+        publicUrl: () => listening?.addresses.publicUrl() ?? configuredPublicUrl(this.#config),
         logger: this.#logger,
         ...(signal && { signal }),
         ...(webhookAuthorities !== undefined && { webhookAuthorities }),
@@ -48,7 +51,10 @@ export class Appliance {
       this.#started.defer(() => installation.close());
       await this.#openAdministration(installation);
       const { service } = installation;
-      const authenticate = authenticator(installation, this.#internalToken);
+      const keyUses = new KeyUses({ store: installation.folder.keyUseStore, logger: this.#logger });
+      keyUses.start();
+      this.#started.defer(() => keyUses.stop());
+      const authenticate = authenticator({ ...installation, keyUses }, this.#internalToken);
       await this.#openCertificate();
       const certificate = this.#certificate;
       // Slow to load, and needed by `serve` only.
@@ -59,6 +65,7 @@ export class Appliance {
         authenticate,
         logger: this.#logger,
         metrics: installation.metrics,
+        installation: this.#config.dashboard === 'on' ? installation : undefined,
         certificate,
       });
       installation.metrics.start({
@@ -94,7 +101,8 @@ export class Appliance {
     await started.disposeAsync();
   }
 
-  async #openAdministration({ folder, administration }: Installation): Promise<void> {
+  async #openAdministration({ folder, administrationFor }: Installation): Promise<void> {
+    const administration = administrationFor(COMMAND_LINE);
     const socket = new AdminSocket({ folder: folder.path, administration, logger: this.#logger });
     await socket.start();
     this.#started.defer(() => socket.stop());

@@ -5,14 +5,19 @@ import {
   ApiKeys,
   DataFolder,
   isScenepressError,
+  type MasterKeys,
   Pricing,
   type RenderService,
   StoredLedger,
   silentLogger,
   UnmeteredLedger,
 } from '../lib/index.ts';
+import { administrationFor } from './admin/access.ts';
+import { type Actor, Acts } from './admin/acts.ts';
+import type { RemoteAdministration } from './admin/admin-socket.ts';
 import { Administration } from './admin/administration.ts';
-import { configuredAssetUrl } from './config/addresses.ts';
+import type { Prices } from './admin/administration-views.ts';
+import { configuredAssetUrl, configuredPublicUrl } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createService, type ServiceEnvironment } from './service.ts';
@@ -27,6 +32,10 @@ export interface Installation {
   /** Not started. */
   service: RenderService;
   administration: Administration;
+  /** The administration as an actor may use it; its acts are recorded. */
+  administrationFor: (actor: Actor) => RemoteAdministration;
+  acts: Acts;
+  masterKeys: MasterKeys;
   /** Not started. */
   metrics: Metrics;
   close(): Promise<void>;
@@ -35,7 +44,11 @@ export interface Installation {
 /** Opens the data folder and creates it if missing. Errors: `storage_locked` while another process owns it. */
 export async function openInstallation(
   config: Config,
-  world: ServiceEnvironment = { assetUrl: () => configuredAssetUrl(config), logger: silentLogger },
+  world: ServiceEnvironment = {
+    assetUrl: () => configuredAssetUrl(config),
+    publicUrl: () => configuredPublicUrl(config),
+    logger: silentLogger,
+  },
 ): Promise<Installation> {
   const folder = new DataFolder(resolve(config.dataDir));
   await startFolder(folder);
@@ -49,7 +62,7 @@ export async function openInstallation(
     const ledger =
       config.creditsMode === 'metered' ? books : new UnmeteredLedger({ freeCreditsPerMonth, books });
     const service = createService(config, { folder, ledger, accounts, keys, masterKeys }, world);
-    const { assetUrl } = world;
+    const { assetUrl, publicUrl, logger } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
     const administration = new Administration({
       accounts,
@@ -59,8 +72,25 @@ export async function openInstallation(
       folder,
       assetUrl,
       metrics,
+      publicUrl,
+      masterKeys,
+      prices: pricesOf(config),
     });
-    return { folder, accounts, keys, ledger, service, administration, metrics, close: () => folder.stop() };
+    const acts = new Acts({ store: folder.actStore, logger });
+    return {
+      folder,
+      accounts,
+      keys,
+      ledger,
+      service,
+      administration,
+      administrationFor: (actor) =>
+        administrationFor(actor, { administration, accounts, keys, service, acts }),
+      acts,
+      masterKeys,
+      metrics,
+      close: () => folder.stop(),
+    };
   } catch (error) {
     await folder.stop();
     throw error;
@@ -70,6 +100,17 @@ export async function openInstallation(
 /** Undefined in unmetered mode. */
 function pricingOf({ creditsMode, creditsPerSecond, reserveSeconds }: Config): Pricing | undefined {
   return creditsMode === 'metered' ? new Pricing({ creditsPerSecond, reserveSeconds }) : undefined;
+}
+
+/** Undefined in unmetered mode. */
+function pricesOf({
+  creditsMode,
+  creditsPerSecond,
+  reserveSeconds,
+  freeCredits,
+}: Config): Prices | undefined {
+  if (creditsMode === 'unmetered') return undefined;
+  return { creditsPerSecond, reserveSeconds, freeCreditsPerMonth: freeCredits };
 }
 
 async function startFolder(folder: DataFolder): Promise<void> {

@@ -19,6 +19,8 @@ const MIB = 1024 * 1024;
 export interface ServiceEnvironment {
   /** Base URL of links to artifacts. */
   assetUrl: () => string;
+  /** Base URL of the dashboard. */
+  publicUrl: () => string;
   logger: Logger;
   /** Additional CA certificates (PEM) that webhooks trust. */
   webhookAuthorities?: string;

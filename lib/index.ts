@@ -16,6 +16,7 @@ export {
 } from './data-folder/backup.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
+export { SortableIds } from './ids.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export type { FailedBy } from './jobs/failures.ts';
 export {

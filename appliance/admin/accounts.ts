@@ -1,4 +1,12 @@
-import type { AccountRole, Accounts, ApiKeys, DataFolder, RenderService } from '../../lib/index.ts';
+import {
+  type AccountRole,
+  type Accounts,
+  type ApiKeys,
+  type DataFolder,
+  type RenderService,
+  ScenepressError,
+} from '../../lib/index.ts';
+import { SetupLink } from '../setup-link.ts';
 import type { AdministrationParts } from './administration.ts';
 import { accountRole, check, MOST_LINES } from './administration-requests.ts';
 import { type AccountInfo, accountInfo, type DeletedAccount } from './administration-views.ts';
@@ -9,13 +17,13 @@ export class AccountAdministration {
   readonly #keys: ApiKeys;
   readonly #service: RenderService;
   readonly #folder: DataFolder;
+  readonly #setupLink: SetupLink;
 
-  constructor({
-    accounts,
-    keys,
-    service,
-    folder,
-  }: Pick<AdministrationParts, 'accounts' | 'keys' | 'service' | 'folder'>) {
+  constructor(
+    parts: Pick<AdministrationParts, 'accounts' | 'keys' | 'service' | 'folder' | 'masterKeys' | 'publicUrl'>,
+  ) {
+    const { accounts, keys, service, folder } = parts;
+    this.#setupLink = new SetupLink(parts);
     this.#accounts = accounts;
     this.#keys = keys;
     this.#service = service;
@@ -24,6 +32,10 @@ export class AccountAdministration {
 
   async create({ email }: { email: string }): Promise<AccountInfo> {
     return accountInfo(await this.#accounts.create(email));
+  }
+
+  async show(request: { account: string }): Promise<AccountInfo> {
+    return accountInfo(await this.#accounts.find(request.account));
   }
 
   async list(): Promise<AccountInfo[]> {
@@ -57,6 +69,24 @@ export class AccountAdministration {
     });
     await this.#folder.sessionStore.removeSessionsOf(accountId);
     return accountInfo(changed);
+  }
+
+  /** Replaces its password by the person who knows it, and signs it out everywhere. */
+  async changePassword(request: {
+    account: string;
+    current: string;
+    password: string;
+  }): Promise<AccountInfo> {
+    const { accountId, email } = await this.#accounts.find(request.account);
+    if (!(await this.#accounts.verifyPassword(email, String(request.current)))) {
+      throw new ScenepressError('invalid_request', 'The current password is wrong.');
+    }
+    return this.setPassword({ account: accountId, password: request.password });
+  }
+
+  /** The link with which the account of the first start is claimed; null once an account has a password. */
+  async showSetupLink(): Promise<{ url: string | null }> {
+    return { url: (await this.#setupLink.url()) ?? null };
   }
 
   async enable(request: { account: string }): Promise<AccountInfo> {

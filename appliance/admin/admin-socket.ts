@@ -32,12 +32,12 @@ const NOT_AN_OPERATION = 'then';
  */
 export class AdminSocket {
   readonly #folder: string;
-  readonly #administration: Administration;
+  readonly #administration: RemoteAdministration;
   readonly #logger: Logger;
   #hapi: Server | undefined;
   #directory: FileHandle | undefined;
 
-  constructor(options: { folder: string; administration: Administration; logger: Logger }) {
+  constructor(options: { folder: string; administration: RemoteAdministration; logger: Logger }) {
     this.#folder = options.folder;
     this.#administration = options.administration;
     this.#logger = options.logger;
@@ -89,13 +89,15 @@ export class AdminSocket {
   }
 }
 
-/** A public method of a part of the administration; undefined if it doesn't exist. */
-function operationOf(administration: Administration, noun: string, name: string): Operation | undefined {
+/** Undefined if it doesn't exist. */
+function operationOf(
+  administration: RemoteAdministration,
+  noun: string,
+  name: string,
+): Operation | undefined {
   if (!Object.hasOwn(administration, noun)) return undefined;
-  const part = administration[noun as keyof Administration];
-  const { prototype } = part.constructor;
-  if (name === 'constructor' || !Object.hasOwn(prototype, name)) return undefined;
-  return (prototype as Record<string, Operation>)[name]?.bind(part);
+  const part = administration[noun as keyof RemoteAdministration] as unknown as Record<string, Operation>;
+  return Object.hasOwn(part, name) ? part[name] : undefined;
 }
 
 /** The administration of the server that owns the folder; undefined when none listens there. */

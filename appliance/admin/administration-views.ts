@@ -8,6 +8,7 @@ import {
   type JobStatus,
   type KeyRecord,
   type LedgerEntry,
+  type Quality,
   type RenderProgress,
   type ServiceStatus,
 } from '../../lib/index.ts';
@@ -57,6 +58,8 @@ export interface KeyInfo {
   webhookUrl: string | null;
   createdAt: string;
   revokedAt: string | null;
+  /** When a request with it was last accepted, to the minute; null if none was. */
+  lastUsedAt: string | null;
 }
 
 /** A key with its secrets, which are shown only once. */
@@ -65,8 +68,16 @@ export interface NewKey extends KeyInfo {
   webhookSecret: string;
 }
 
+/** What renders cost. */
+export interface Prices {
+  creditsPerSecond: Record<Quality, number>;
+  reserveSeconds: number;
+  freeCreditsPerMonth: number;
+}
+
 /** One line of an account's history. */
 export interface StatementLine {
+  entryId: string;
   /** ISO 8601, UTC. */
   at: string;
   kind: LedgerEntry['kind'];
@@ -97,6 +108,17 @@ export interface JobInfo {
   completedAt: string | null;
   /** Progress of the render; null while there is none. */
   progress: RenderProgress | null;
+}
+
+/** A job with what it was made of. */
+export interface JobDetails extends JobInfo {
+  startedAt: string | null;
+  /** The scene's code; null once it is forgotten. */
+  code: string | null;
+  /** The JSON text as received; null when there was none. */
+  metadataJson: string | null;
+  /** When its content was forgotten; null in most jobs. */
+  forgottenAt: string | null;
 }
 
 /** Numbers of stored items, and the state of the service. */
@@ -133,7 +155,7 @@ export function accountInfo(account: Account): AccountInfo {
   };
 }
 
-export function keyInfo(record: KeyRecord, account: string): KeyInfo {
+export function keyInfo(record: KeyRecord, account: string, lastUsedAtMs?: number): KeyInfo {
   return {
     keyId: record.keyId,
     keyPrefix: record.prefix,
@@ -142,6 +164,7 @@ export function keyInfo(record: KeyRecord, account: string): KeyInfo {
     webhookUrl: record.webhookUrl,
     createdAt: isoTime(record.createdAtMs),
     revokedAt: record.revokedAtMs === null ? null : isoTime(record.revokedAtMs),
+    lastUsedAt: lastUsedAtMs === undefined ? null : isoTime(lastUsedAtMs),
   };
 }
 
@@ -173,4 +196,15 @@ export function jobInfo(
     completedAt: job.completedAt,
     progress: progress ?? null,
   };
+}
+
+export function statementLine({
+  entryId,
+  kind,
+  amountCredits,
+  jobId,
+  note,
+  atMs,
+}: LedgerEntry): StatementLine {
+  return { entryId, at: isoTime(atMs), kind, amountCredits, jobId, note };
 }

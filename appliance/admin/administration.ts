@@ -2,12 +2,14 @@ import type {
   Accounts,
   ApiKeys,
   DataFolder,
+  MasterKeys,
   RenderService,
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { AccountAdministration } from './accounts.ts';
+import type { Prices } from './administration-views.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
 import { DeliveryAdministration } from './deliveries.ts';
@@ -24,11 +26,16 @@ export interface AdministrationParts {
   /** Base URL of links to artifacts. */
   assetUrl: () => string;
   metrics: Metrics;
+  /** Base URL of the dashboard. */
+  publicUrl: () => string;
+  masterKeys: MasterKeys;
+  /** What renders cost; undefined where they cost nothing. */
+  prices: Prices | undefined;
 }
 
 /**
- * Administrative operations, by noun. Every public method of these parts is also an operation of {@link AdminSocket}:
- * it takes one object of plain data, or nothing, and resolves with plain data.
+ * Administrative operations, by noun. Every public method of these parts is also an operation of the command line and
+ * of the dashboard, which use them through {@link administrationFor}: it takes one object of plain data, or nothing, and resolves with plain data.
  */
 export class Administration {
   readonly accounts: AccountAdministration;

@@ -2,14 +2,13 @@ import {
   type Accounts,
   type AuditReport,
   type Balance,
-  isoTime,
   ScenepressError,
   StoredLedger,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import { amount, check, idempotencyKey } from './administration-requests.ts';
-import type { StatementLine } from './administration-views.ts';
+import { amount, check, idempotencyKey, listLimit } from './administration-requests.ts';
+import { type Prices, type StatementLine, statementLine } from './administration-views.ts';
 
 const STATEMENT_LINES = 1000;
 
@@ -18,7 +17,10 @@ export class CreditAdministration {
   readonly #accounts: Accounts;
   readonly #ledger: StoredLedger | UnmeteredLedger;
 
-  constructor({ accounts, ledger }: Pick<AdministrationParts, 'accounts' | 'ledger'>) {
+  readonly #prices: Prices | undefined;
+
+  constructor({ accounts, ledger, prices }: Pick<AdministrationParts, 'accounts' | 'ledger' | 'prices'>) {
+    this.#prices = prices;
     this.#accounts = accounts;
     this.#ledger = ledger;
   }
@@ -43,18 +45,26 @@ export class CreditAdministration {
     return this.#ledger.balance(accountId);
   }
 
-  /** The account's history, newest first. */
-  async statement(request: { account: string }): Promise<StatementLine[]> {
+  /** The account's history, newest first. `before`: the last entry of the previous page. */
+  async statement(request: {
+    account: string;
+    limit?: number | undefined;
+    before?: string | undefined;
+  }): Promise<StatementLine[]> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     if (!(this.#ledger instanceof StoredLedger)) return [];
-    const entries = await this.#ledger.statement(accountId, { limit: STATEMENT_LINES });
-    return entries.map(({ kind, amountCredits, jobId, note, atMs }) => ({
-      at: isoTime(atMs),
-      kind,
-      amountCredits,
-      jobId,
-      note,
-    }));
+    const limit = request.limit === undefined ? STATEMENT_LINES : check(listLimit, request.limit);
+    const { before } = request;
+    const entries = await this.#ledger.statement(accountId, {
+      limit,
+      ...(before !== undefined && { before }),
+    });
+    return entries.map(statementLine);
+  }
+
+  /** What renders cost; null in unmetered mode. */
+  async showPrices(): Promise<Prices | null> {
+    return this.#prices ?? null;
   }
 
   /** Recomputes every balance. Errors: `invalid_request` in unmetered mode, which has no books. */

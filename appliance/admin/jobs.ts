@@ -4,22 +4,26 @@ import {
   type JobStatus,
   type RenderService,
   ScenepressError,
+  type Storage,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, jobStatus, listLimit } from './administration-requests.ts';
-import { type JobInfo, jobInfo } from './administration-views.ts';
+import { type JobDetails, type JobInfo, jobInfo } from './administration-views.ts';
 
 /** Jobs of all accounts. Requests and answers are plain data. */
 export class JobAdministration {
   readonly #accounts: Accounts;
   readonly #service: RenderService;
   readonly #assetUrl: () => string;
+  readonly #storage: Storage;
 
   constructor({
     accounts,
     service,
     assetUrl,
-  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl'>) {
+    folder,
+  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl' | 'folder'>) {
+    this.#storage = folder.storage;
     this.#accounts = accounts;
     this.#service = service;
     this.#assetUrl = assetUrl;
@@ -46,6 +50,14 @@ export class JobAdministration {
 
   async show({ jobId }: { jobId: string }): Promise<JobInfo> {
     return this.#jobInfo(await this.#service.get(jobId));
+  }
+
+  /** The job with its code and metadata. */
+  async showDetails({ jobId }: { jobId: string }): Promise<JobDetails> {
+    const job = await this.#service.get(jobId);
+    const { startedAt, metadataJson, forgottenAt = null } = job;
+    const code = (await this.#storage.readSource(jobId)) ?? null;
+    return { ...(await this.#jobInfo(job)), startedAt, code, metadataJson, forgottenAt };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */

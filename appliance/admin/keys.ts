@@ -1,4 +1,4 @@
-import { type Accounts, type ApiKeys, isoTime } from '../../lib/index.ts';
+import { type Accounts, type ApiKeys, isoTime, type KeyUseStore, ScenepressError } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, keyRequest, webhookUrl } from './administration-requests.ts';
 import { type KeyInfo, keyInfo, type NewKey } from './administration-views.ts';
@@ -8,7 +8,10 @@ export class KeyAdministration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
 
-  constructor({ accounts, keys }: Pick<AdministrationParts, 'accounts' | 'keys'>) {
+  readonly #uses: KeyUseStore;
+
+  constructor({ accounts, keys, folder }: Pick<AdministrationParts, 'accounts' | 'keys' | 'folder'>) {
+    this.#uses = folder.keyUseStore;
     this.#accounts = accounts;
     this.#keys = keys;
   }
@@ -29,10 +32,19 @@ export class KeyAdministration {
     const accounts = one ? [one] : await Array.fromAsync(this.#accounts.all());
     const emails = new Map(accounts.map(({ accountId, email }) => [accountId, email]));
     const keys = await Array.fromAsync(this.#keys.all(one ? { accountId: one.accountId } : {}));
+    const uses = await this.#uses.lastKeyUses(keys.map(({ keyId }) => keyId));
+    const lastUsed = new Map(uses.map(({ keyId, usedAtMs }) => [keyId, usedAtMs]));
     return keys.flatMap((key) => {
       const email = emails.get(key.accountId);
-      return email === undefined ? [] : [keyInfo(key, email)];
+      return email === undefined ? [] : [keyInfo(key, email, lastUsed.get(key.keyId))];
     });
+  }
+
+  /** Error: `not_found`. */
+  async show({ keyId }: { keyId: string }): Promise<KeyInfo> {
+    const key = (await this.list({})).find((key) => key.keyId === keyId);
+    if (key) return key;
+    throw new ScenepressError('not_found', `There is no key ${keyId.slice(0, 80)}.`);
   }
 
   async revoke({ keyId }: { keyId: string }): Promise<{ keyId: string; revokedAt: string }> {

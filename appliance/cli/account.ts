@@ -1,8 +1,10 @@
 import { Command } from 'commander';
+import type { AccountRole } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson, printTable, shownTime } from './output.ts';
+import { readPassword } from './read-password.ts';
 import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
@@ -75,6 +77,28 @@ export function accountCommand(): Command {
       if (flags.json) printJson(enabled);
       else print(`Account ${enabled.email} is enabled.`);
     }),
+  );
+
+  account.addCommand(
+    administrative(
+      'set-password <account>',
+      'Set the password with which it signs in to the dashboard; read from standard input',
+      'scenepress account set-password ada@example.org',
+      ['scenepress account set-password ada@example.org --role admin < file', 'also changes its role'],
+    )
+      .option('--role <role>', 'admin: may act for all accounts in the dashboard; member: for its own')
+      .action(async (reference: string, flags: Flags) => {
+        const request = {
+          account: reference,
+          password: await readPassword(),
+          role: flags['role'] as AccountRole | undefined,
+        };
+        const changed = await withAdministration(configOf(flags), (admin) =>
+          admin.accounts.setPassword(request),
+        );
+        if (flags.json) printJson(changed);
+        else print(`${changed.email} can sign in with the new password, as ${changed.role}.`);
+      }),
   );
 
   account.addCommand(

@@ -19,6 +19,7 @@ import { queueCommand } from './queue.ts';
 import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
+import { setupLinkCommand } from './setup-link.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
 
@@ -49,6 +50,7 @@ export function createProgram(): Command {
     .addCommand(renderCommand())
     .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())
+    .addCommand(setupLinkCommand())
     .addCommand(keyCommand())
     .addCommand(jobCommand())
     .addCommand(queueCommand())

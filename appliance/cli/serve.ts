@@ -4,6 +4,7 @@ import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
 import type { Config } from '../config/config.ts';
 import { createFirstAccount, onlyAccount } from '../first-account.ts';
+import { claimForAdministrator } from '../first-administrator.ts';
 import { InternalToken } from '../http/authentication.ts';
 import { limitYoungGeneration } from '../memory.ts';
 import { openLog } from '../support/log.ts';
@@ -13,7 +14,7 @@ import { renderWelcome } from '../welcome.ts';
 import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
-import { keyMessage, otherKeyMessage, startMessage, stopMessage } from './start-message.ts';
+import { dashboardMessage, keyMessage, otherKeyMessage, startMessage, stopMessage } from './start-message.ts';
 import { awaitStopSignal } from './stop-signal.ts';
 
 /** `scenepress serve` */
@@ -66,7 +67,11 @@ async function serve(config: Config, welcome: boolean): Promise<void> {
     const aboutKeys = key
       ? keyMessage({ url, key })
       : otherKeyMessage({ account: await onlyAccount(installation), dataDir });
-    print(startMessage({ config, url, dataDir, queuePausedAt }) + aboutKeys);
+    const isOn = config.dashboard === 'on';
+    if (isOn) await claimForAdministrator(config, installation, logger);
+    const { url: setupLink } = await installation.administration.accounts.showSetupLink();
+    const dashboard = isOn ? dashboardMessage({ url, setupLink }) : '';
+    print(startMessage({ config, url, dataDir, queuePausedAt }) + dashboard + aboutKeys);
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
     const signal = await stopSignal;

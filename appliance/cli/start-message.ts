@@ -30,6 +30,12 @@ export function startMessage(start: {
   return `\n${lines.join('\n')}\n`;
 }
 
+/** Where the dashboard is, or how to sign in to it for the first time. */
+export function dashboardMessage({ url, setupLink }: { url: string; setupLink: string | null }): string {
+  if (setupLink === null) return `Dashboard: ${url}/dashboard\n`;
+  return `\nTo set up the dashboard, open this link (valid until it was used):\n\n  ${setupLink}\n`;
+}
+
 /** Printed after Ctrl-C. */
 export function stopMessage({ running, drainSeconds }: { running: number; drainSeconds: number }): string {
   const renders = `waiting up to ${drainSeconds} s for ${counted(running, 'running render')}`;

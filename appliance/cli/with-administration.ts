@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DATA_FILES, isScenepressError } from '../../lib/index.ts';
+import { COMMAND_LINE } from '../admin/acts.ts';
 import { connectAdministration, type RemoteAdministration } from '../admin/admin-socket.ts';
 import type { Config } from '../config/config.ts';
 import { openInstallation } from '../installation.ts';
@@ -31,7 +32,7 @@ export async function withAdministration<T>(
       const installation = await openInstallation(config);
       try {
         await installation.service.open();
-        return await work(installation.administration, { served: false });
+        return await work(installation.administrationFor(COMMAND_LINE), { served: false });
       } finally {
         await installation.service.stop();
         await installation.close();

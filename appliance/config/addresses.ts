@@ -34,8 +34,18 @@ export function configuredAssetUrl(config: {
   assetUrl?: string | undefined;
   tlsCert?: string | undefined;
 }): string {
+  return config.assetUrl ?? configuredPublicUrl(config);
+}
+
+/** Base URL of the dashboard while no server is listening. */
+export function configuredPublicUrl(config: {
+  host: string;
+  port: number;
+  publicUrl?: string | undefined;
+  tlsCert?: string | undefined;
+}): string {
   const protocol = config.tlsCert === undefined ? 'http' : 'https';
-  return config.assetUrl ?? config.publicUrl ?? `${protocol}://${config.host}:${config.port}`;
+  return config.publicUrl ?? `${protocol}://${config.host}:${config.port}`;
 }
 
 /** The client's address: the last one in a trusted proxy's `X-Forwarded-For`, else the connection's. */

@@ -51,6 +51,10 @@ export interface Config {
   webhooksAllowNetworks: string[];
   webhooksCa?: string;
   metricsToken?: string;
+  dashboard: 'on' | 'off';
+  adminEmail?: string;
+  adminPassword?: string;
+  adminPasswordFile?: string;
   drainSeconds: number;
   probeAfterMinutes: number;
   logLevel: string;
@@ -345,6 +349,32 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'at least 16 characters without spaces',
     schema: Joi.string().min(16).pattern(/^\S+$/),
     secret: true,
+  },
+  dashboard: {
+    description: 'Whether the dashboard is served, at /dashboard',
+    allowed: 'on or off',
+    schema: Joi.string().valid('on', 'off').default('on'),
+    value: 'on|off',
+  },
+  adminEmail: {
+    description: 'E-mail address with which the account of the first start is claimed at the start',
+    allowed: 'an e-mail address',
+    schema: Joi.string().pattern(/^[^\s@]+@[^\s@]+$/),
+    value: 'address',
+    defaultText: 'none: it is claimed with the set-up link',
+  },
+  adminPassword: {
+    description: 'Password for that',
+    allowed: '10 to 200 characters',
+    schema: Joi.string().min(10).max(200),
+    secret: true,
+  },
+  adminPasswordFile: {
+    description: 'File with the password for that',
+    allowed: 'a path',
+    schema: Joi.string(),
+    value: 'file',
+    defaultText: 'none',
   },
   drainSeconds: {
     description: 'Grace period for running renders when the service stops',

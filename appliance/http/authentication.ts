@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Accounts, ApiKeys } from '../../lib/index.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { Authenticate, Caller } from './render-api/bearer.ts';
 
 /** Owner of jobs that this process renders for itself; not an account. Stored with jobs: keep the value. */
@@ -35,13 +36,14 @@ export class InternalToken {
 
 /** Accepts live keys of enabled accounts and, while it is valid, this process's own token. */
 export function authenticator(
-  { keys, accounts }: { keys: ApiKeys; accounts: Accounts },
+  { keys, accounts, keyUses }: { keys: ApiKeys; accounts: Accounts; keyUses: KeyUses },
   internalToken?: InternalToken,
 ): Authenticate {
   return async (token) => {
     if (internalToken?.matches(token)) return internalToken.caller;
     const key = await keys.verify(token);
     if (!key || !(await accounts.isEnabled(key.accountId))) return null;
+    keyUses.note(key.keyId);
     return { owner: key.accountId, keyId: key.keyId, keyPrefix: key.prefix, webhookUrl: key.webhookUrl };
   };
 }

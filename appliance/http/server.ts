@@ -1,4 +1,4 @@
-import { server as createHapi, type Server } from '@hapi/hapi';
+import { server as createHapi, type Request, type Server } from '@hapi/hapi';
 import type { RenderService } from '../../lib/index.ts';
 import type { Certificate } from '../certificate.ts';
 import { type Addresses, addressesOf } from '../config/addresses.ts';
@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { connectionCapsOf, descriptorLimit } from '../edge/connection-caps.ts';
 import type { Connections } from '../edge/connections.ts';
 import { createListener, guardListener } from '../edge/listener.ts';
+import type { Installation } from '../installation.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { metricsRoute } from '../metrics/metrics-route.ts';
 import { type Logger, logRequests } from '../support/log.ts';
@@ -43,6 +44,8 @@ export async function createServer(options: {
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
+  /** What the dashboard works on; absent: it isn't served. */
+  installation?: Installation | undefined;
   /** Started certificate for HTTPS. */
   certificate?: Certificate | undefined;
 }): Promise<HttpServer> {
@@ -83,11 +86,20 @@ export async function createServer(options: {
     },
     { plugin: artifacts, options: { service, logger } },
   ]);
+  const { installation } = options;
+  if (installation) {
+    // Slow to load, and not needed without it.
+    const { dashboard } = await import('../dashboard/dashboard.ts');
+    await hapi.register({ plugin: dashboard, options: { config, installation, addresses, logger } });
+  }
   hapi.route([
     {
       method: 'GET',
       path: '/',
-      handler: () => ({ name: 'Scenepress', version: VERSION, api: '/api/v2', openapi: '/openapi.json' }),
+      handler: (request, h) =>
+        installation && isBrowser(request)
+          ? h.redirect('/dashboard')
+          : { name: 'Scenepress', version: VERSION, api: '/api/v2', openapi: '/openapi.json' },
     },
     {
       method: 'GET',
@@ -102,4 +114,8 @@ export async function createServer(options: {
     }),
   ]);
   return { hapi, addresses, draining, connections };
+}
+
+function isBrowser({ headers }: Request): boolean {
+  return String(headers['accept'] ?? '').includes('text/html');
 }

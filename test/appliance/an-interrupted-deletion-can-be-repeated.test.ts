@@ -15,13 +15,25 @@ async function opened(path: string, disk?: Disk) {
   const folder = new DataFolder(path, { onFatal: () => {}, ...(disk && { disk }) });
   await folder.start();
   const accounts = new Accounts({ store: folder.accountStore });
-  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  const masterKeys = await folder.masterKeys();
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   const service = new RenderService({ dataFolder: folder, ledger });
   await service.open();
   const metrics = new Metrics({ service, folder, pricing: undefined });
   const assetUrl = () => '';
-  const admin = new Administration({ accounts, keys, ledger, service, folder, assetUrl, metrics });
+  const admin = new Administration({
+    masterKeys,
+    publicUrl: () => '',
+    prices: undefined,
+    accounts,
+    keys,
+    ledger,
+    service,
+    folder,
+    assetUrl,
+    metrics,
+  });
   return { admin, service, folder };
 }
 

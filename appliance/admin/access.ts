@@ -1,0 +1,107 @@
+import { forbidden } from '@hapi/boom';
+import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
+import type { Actor, Acts } from './acts.ts';
+import type { RemoteAdministration } from './admin-socket.ts';
+import type { Administration } from './administration.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
+
+type Request = Record<string, unknown>;
+type Call = (request: Request) => Promise<unknown>;
+
+interface AccessParts {
+  administration: Administration;
+  accounts: Accounts;
+  keys: ApiKeys;
+  service: RenderService;
+  acts: Acts;
+}
+
+/**
+ * The administration as an actor may use it: a member's requests are limited to its own account by {@link OPERATIONS},
+ * and acts are recorded. What belongs to others doesn't exist for a member: the errors are the same.
+ */
+export function administrationFor(actor: Actor, parts: AccessParts): RemoteAdministration {
+  const nouns = Object.entries(OPERATIONS).map(([noun, operations]) => [
+    noun,
+    Object.fromEntries(
+      Object.entries(operations).map(([name, operation]) => [
+        name,
+        operationFor(actor, parts, { noun, name, operation }),
+      ]),
+    ),
+  ]);
+  return Object.fromEntries(nouns) as RemoteAdministration;
+}
+
+function operationFor(
+  actor: Actor,
+  parts: AccessParts,
+  { noun, name, operation }: { noun: string; name: string; operation: Operation },
+): Call {
+  return async (request) => {
+    const part = parts.administration[noun as keyof Administration] as unknown as Record<string, Call>;
+    const given = request ?? {};
+    const permitted =
+      actor.isAdmin || actor.accountId === null
+        ? given
+        : await permit(given, operation.members, actor.accountId, parts);
+    // Before the operation, because a deleted account can't be found any more.
+    const subject = operation.isAct ? await subjectOf(given, parts) : null;
+    const answer = await (part[name] as Call).call(part, permitted);
+    if (operation.isAct) {
+      await parts.acts.record(actor, `${noun}.${name}`, subject ?? idIn(answer));
+    }
+    return answer;
+  };
+}
+
+/** A member's request, limited to its account. Errors: 403; those for what doesn't exist. */
+async function permit(
+  request: Request,
+  on: Operation['members'],
+  accountId: string,
+  { accounts, keys, service }: AccessParts,
+): Promise<Request> {
+  switch (on) {
+    case 'anything':
+      return request;
+    case 'nothing':
+      throw forbidden('Only administrators may do this.');
+    case 'account': {
+      const reference = request['account'];
+      if (reference !== undefined) await requireOwnAccount(String(reference), accountId, accounts);
+      return { ...request, account: accountId };
+    }
+    case 'key': {
+      const keyId = String(request['keyId']);
+      for await (const key of keys.all({ accountId })) if (key.keyId === keyId) return request;
+      throw new ScenepressError('not_found', `There is no key ${keyId.slice(0, 80)}.`);
+    }
+    case 'job':
+      await service.get(String(request['jobId']), { owner: accountId });
+      return request;
+    case 'delivery':
+      await service.deliveries.get(String(request['deliveryId']), { owner: accountId });
+      return request;
+  }
+}
+
+async function requireOwnAccount(reference: string, accountId: string, accounts: Accounts): Promise<void> {
+  const own = await accounts.find(accountId);
+  if (reference === accountId || reference.toLowerCase() === own.email.toLowerCase()) return;
+  const name = reference.includes('@') ? `with the address ${reference}` : reference.slice(0, 80);
+  throw new ScenepressError('not_found', `There is no account ${name}.`);
+}
+
+/** Ids only: e-mail addresses are forgotten with their accounts, acts are not. */
+async function subjectOf(request: Request, { accounts }: AccessParts): Promise<string | null> {
+  const id = idIn(request);
+  if (id !== null || request['account'] === undefined) return id;
+  const account = await accounts.find(String(request['account']), { deleted: true }).catch(() => undefined);
+  return account?.accountId ?? null;
+}
+
+function idIn(value: unknown): string | null {
+  const ids = ['keyId', 'jobId', 'deliveryId', 'userId'].map((name) => (value as Request | null)?.[name]);
+  return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null;
+}

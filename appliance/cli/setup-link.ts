@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { UserError } from '../user-error.ts';
+import { configOf } from './config-flags.ts';
+import { administrative } from './describe.ts';
+import { print, printJson } from './output.ts';
+import { withAdministration } from './with-administration.ts';
+
+/** `scenepress setup-link` */
+export function setupLinkCommand(): Command {
+  return administrative(
+    'setup-link',
+    'Print the link with which the dashboard is set up; valid until it was used',
+    'scenepress setup-link',
+  ).action(async (flags: Record<string, unknown>) => {
+    const link = await withAdministration(configOf(flags), (admin) => admin.accounts.showSetupLink());
+    if (flags['json']) return printJson(link);
+    if (link.url !== null) return print(link.url);
+    throw new UserError(
+      'There is no account to set up: one already has a password, or there are several and none is that of the first ' +
+        'start. Use `scenepress account set-password ACCOUNT --role admin`.',
+    );
+  });
+}

@@ -1,0 +1,80 @@
+/**
+ * The script of all pages; they work without it. Copies texts, and replaces the regions marked `data-live` when the
+ * server reports a change.
+ */
+export const SCRIPT: string = `
+const copy = async (text) => {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // Browsers offer the clipboard on HTTPS and on this machine only.
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.setAttribute('readonly', '');
+  field.className = 'visually-hidden';
+  document.body.append(field);
+  field.select();
+  document.execCommand('copy');
+  field.remove();
+};
+
+for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
+
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest('button[data-copy]');
+  if (!button) return;
+  await copy(document.getElementById(button.dataset.copy).textContent);
+  const said = button.textContent;
+  if (said === 'Copied') return;
+  button.textContent = 'Copied';
+  setTimeout(() => { button.textContent = said; }, 1500);
+});
+
+const regions = () => document.querySelectorAll('[data-live]');
+
+let isLoading = false;
+let isStale = false;
+const refresh = async () => {
+  if (isLoading) { isStale = true; return; }
+  isLoading = true;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (answer.redirected) return location.reload();
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const region of regions()) {
+      const next = page.getElementById(region.id);
+      // What is the same stays: a video that plays isn't interrupted.
+      if (next && next.innerHTML !== region.dataset.last) {
+        region.dataset.last = next.innerHTML;
+        region.replaceChildren(...next.childNodes);
+      }
+    }
+  } finally {
+    isLoading = false;
+    if (isStale) { isStale = false; refresh(); }
+  }
+};
+
+if (regions().length > 0) {
+  for (const region of regions()) region.dataset.last = region.innerHTML;
+  const events = new EventSource('/dashboard/live');
+  let wasOpen = false;
+  events.addEventListener('open', () => {
+    // What happened while it was disconnected.
+    if (wasOpen) refresh();
+    wasOpen = true;
+    document.documentElement.dataset.connected = 'true';
+  });
+  let timer;
+  events.addEventListener('job', () => {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, 150);
+  });
+  events.addEventListener('progress', ({ data }) => {
+    const { jobId, text } = JSON.parse(data);
+    for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
+      place.textContent = text;
+    }
+  });
+  addEventListener('pagehide', () => events.close());
+}
+`;

@@ -1,0 +1,185 @@
+/** The one stylesheet of the dashboard. Built in as text, because the single executable reads no loose files. */
+export const STYLESHEET: string = `
+:root {
+  color-scheme: light dark;
+  --ground: light-dark(#f7f7f9, #14151a);
+  --surface: light-dark(#ffffff, #1c1e25);
+  --sunken: light-dark(#f0f1f4, #101116);
+  --line: light-dark(#dfe1e7, #33363f);
+  --text: light-dark(#1b1d24, #e9eaee);
+  --muted: light-dark(#575c69, #a4a9b6);
+  --accent: light-dark(#3d4fc4, #97a5ff);
+  --accent-ground: light-dark(#3d4fc4, #4a5ad0);
+  --accent-soft: light-dark(#eceefb, #262a44);
+  --good: light-dark(#14683f, #6fd3a1);
+  --good-soft: light-dark(#e3f4ea, #17352a);
+  --bad: light-dark(#a92525, #ff9b94);
+  --bad-soft: light-dark(#fbe9e8, #43201f);
+  --warn: light-dark(#7c4d00, #f0bf6d);
+  --warn-soft: light-dark(#fbf0db, #3b2d14);
+  --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  --small: 0.8125rem;
+  --large: 1.125rem;
+  --title: 1.625rem;
+  --radius: 10px;
+}
+* { box-sizing: border-box; }
+html { font: 400 0.9375rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+body { margin: 0; background: var(--ground); color: var(--text); }
+h1, h2, h3, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
+h1 { font-size: var(--title); line-height: 1.25; font-weight: 650; letter-spacing: -0.015em; }
+h2 { font-size: var(--large); line-height: 1.35; font-weight: 620; letter-spacing: -0.005em; }
+h3 { font-size: 0.9375rem; font-weight: 620; }
+a { color: var(--accent); text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
+code, pre, .mono { font-family: var(--mono); font-size: 0.875em; }
+code { overflow-wrap: anywhere; }
+time, .number { font-variant-numeric: tabular-nums; }
+.muted { color: var(--muted); }
+.faint { color: var(--muted); }
+.small { font-size: var(--small); }
+.skip { position: absolute; left: -100vw; }
+.skip:focus { left: 1rem; top: 0.5rem; z-index: 2; background: var(--surface); padding: 0.5rem 1rem; }
+.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+[hidden] { display: none !important; }
+
+.shell { display: grid; grid-template-columns: 13.5rem minmax(0, 1fr); min-height: 100vh; }
+.side { display: flex; flex-direction: column; gap: 1.5rem; padding: 1.5rem 1rem; border-right: 1px solid var(--line); background: var(--surface); position: sticky; top: 0; height: 100vh; }
+.brand { display: flex; align-items: center; gap: 0.6rem; padding: 0 0.625rem; font-weight: 680; font-size: 1.0625rem; letter-spacing: -0.01em; color: var(--text); text-decoration: none; }
+.brand svg { width: 1.5rem; height: 1.5rem; flex: none; color: var(--accent); }
+.nav { display: flex; flex-direction: column; gap: 2px; list-style: none; }
+.nav a { display: block; padding: 0.4rem 0.625rem; border-radius: 7px; color: var(--muted); text-decoration: none; font-weight: 520; }
+.nav a:hover { background: var(--sunken); color: var(--text); }
+.nav a[aria-current] { background: var(--accent-soft); color: var(--accent); font-weight: 600; }
+.person { margin-top: auto; padding: 0 0.625rem; font-size: var(--small); display: grid; gap: 0.35rem; }
+.person .email { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--muted); }
+.main { padding: 2rem 2.25rem 4rem; max-width: 68rem; width: 100%; display: grid; gap: 1.75rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
+.head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.75rem 1.5rem; }
+.head p { color: var(--muted); margin-top: 0.25rem; max-width: 42rem; }
+
+.card { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem 1.375rem; display: grid; gap: 1rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
+.card.flush { padding: 0; gap: 0; overflow: hidden; }
+.card.flush > header { padding: 1.125rem 1.375rem 0.875rem; }
+.card > header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }
+.row { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(15rem, 100%), 1fr)); }
+.figures { display: grid; gap: 1px; background: var(--line); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; grid-template-columns: repeat(auto-fit, minmax(min(11rem, 50% - 1px), 1fr)); }
+.figures > div { background: var(--surface); padding: 1rem 1.25rem; }
+.figures dt { color: var(--muted); font-size: var(--small); }
+.figures dd { font-size: var(--title); font-weight: 640; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; line-height: 1.3; }
+.figures dd small { display: block; font-size: var(--small); font-weight: 400; letter-spacing: 0; color: var(--muted); line-height: 1.45; }
+
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th { text-align: left; font-size: var(--small); font-weight: 560; color: var(--muted); white-space: nowrap; }
+th, td { padding: 0.625rem 0.75rem; border-top: 1px solid var(--line); vertical-align: top; }
+thead th { border-top: 0; padding-block: 0.5rem; border-bottom: 1px solid var(--line); background: var(--sunken); }
+tbody tr:first-child > * { border-top: 0; }
+th:first-child, td:first-child { padding-left: 1.375rem; }
+th:last-child, td:last-child { padding-right: 1.375rem; }
+.end { text-align: right; }
+td.end, .tight { white-space: nowrap; }
+td time { white-space: nowrap; }
+.clip { display: block; max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.rowhead { font-weight: 560; }
+tbody th.rowhead { font-size: inherit; color: inherit; white-space: normal; }
+
+.tag { display: inline-flex; align-items: center; gap: 0.4em; padding: 0.05rem 0.55rem; border-radius: 99px; font-size: var(--small); font-weight: 560; white-space: nowrap; background: var(--sunken); color: var(--muted); }
+.tag::before { content: ""; width: 0.45em; height: 0.45em; border-radius: 50%; background: currentColor; }
+.tag.good { background: var(--good-soft); color: var(--good); }
+.tag.bad { background: var(--bad-soft); color: var(--bad); }
+.tag.busy { background: var(--accent-soft); color: var(--accent); }
+.tag.warn { background: var(--warn-soft); color: var(--warn); }
+
+.button, button { font: inherit; font-weight: 560; line-height: 1.4; padding: 0.4rem 0.9rem; border-radius: 7px; border: 1px solid var(--line); background: var(--surface); color: var(--text); cursor: pointer; text-decoration: none; display: inline-block; white-space: nowrap; }
+.button:hover, button:hover { background: var(--sunken); }
+.button.primary, button.primary { background: var(--accent-ground); border-color: transparent; color: #fff; }
+.button.primary:hover, button.primary:hover { filter: brightness(1.08); }
+button.danger { background: light-dark(#b42a2a, #a83a38); border-color: transparent; color: #fff; }
+button.danger:hover { filter: brightness(1.08); }
+button.link { all: unset; cursor: pointer; color: var(--accent); text-decoration: underline; text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
+button.link:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
+.actions { display: flex; flex-wrap: wrap; gap: 0.625rem; align-items: center; }
+td .actions { justify-content: flex-end; gap: 0.875rem; flex-wrap: nowrap; }
+
+form.stack, .stack { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
+.fields { display: flex; flex-wrap: wrap; gap: 0.875rem; align-items: end; }
+.fields > label, .fields > .field { flex: 1 1 11rem; }
+label, .field { display: grid; gap: 0.3rem; font-weight: 560; font-size: var(--small); }
+label .hint { font-weight: 400; color: var(--muted); }
+input, select, textarea { font: inherit; font-size: 0.9375rem; font-weight: 400; width: 100%; padding: 0.45rem 0.65rem; border: 1px solid light-dark(#8d919c, #6c7180); border-radius: 7px; background: var(--surface); color: var(--text); }
+input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: 7px; }
+
+.note { border-radius: var(--radius); padding: 0.75rem 1rem; background: var(--accent-soft); overflow-wrap: anywhere; }
+.note.good { background: var(--good-soft); color: var(--good); }
+.note.bad { background: var(--bad-soft); color: var(--bad); }
+.note.warn { background: var(--warn-soft); color: var(--warn); }
+.empty { padding: 2.5rem 1.5rem; text-align: center; display: grid; gap: 0.5rem; justify-items: center; color: var(--muted); }
+.empty h2, .empty h3 { color: var(--text); }
+.empty p { max-width: 32rem; }
+.empty .button { margin-top: 0.5rem; }
+
+.secret { display: grid; gap: 0.35rem; grid-template-columns: minmax(0, 1fr); }
+.secret > div { display: flex; gap: 0.5rem; align-items: stretch; }
+.secret code, pre { background: var(--sunken); border: 1px solid var(--line); border-radius: 7px; padding: 0.5rem 0.75rem; }
+.secret code { flex: 1; min-width: 0; user-select: all; }
+pre { margin: 0; overflow-x: auto; line-height: 1.55; tab-size: 4; }
+pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre mark { background: var(--bad-soft); color: inherit; display: inline-block; min-width: 100%; }
+pre .line { color: var(--muted); user-select: none; display: inline-block; width: 3ch; margin-right: 1.5ch; text-align: right; }
+
+.details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
+.details dt { color: var(--muted); }
+.details dd { overflow-wrap: anywhere; }
+.columns { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.7fr) minmax(0, 1fr); align-items: start; }
+.columns > * { min-width: 0; }
+video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; display: block; }
+.list { list-style: none; display: grid; }
+.list > li { padding: 0.75rem 1.375rem; border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }
+.list > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.375rem; }
+.filters a { padding: 0.25rem 0.75rem; border-radius: 99px; border: 1px solid var(--line); text-decoration: none; color: var(--muted); font-weight: 540; font-size: var(--small); background: var(--surface); }
+.filters a[aria-current] { background: var(--accent-soft); border-color: transparent; color: var(--accent); }
+.paging { display: flex; justify-content: space-between; gap: 1rem; }
+
+.plain { min-height: 100vh; display: grid; place-content: center; padding: 1.5rem; grid-template-columns: minmax(0, 25rem); gap: 1.5rem; }
+.plain .brand { padding: 0; justify-content: center; }
+.plain .card { padding: 1.75rem; }
+
+@media (max-width: 56rem) {
+  .shell { grid-template-columns: minmax(0, 1fr); grid-template-rows: auto 1fr; }
+  .side { position: static; height: auto; flex-direction: row; flex-wrap: wrap; align-items: center; gap: 0.5rem 1rem; padding: 0.75rem 1rem; border-right: 0; border-bottom: 1px solid var(--line); }
+  .brand { padding: 0; }
+  .person { margin: 0 0 0 auto; padding: 0; display: flex; gap: 0.875rem; align-items: center; }
+  .person .email { display: none; }
+  .nav { flex-direction: row; overflow-x: auto; }
+  .side nav { order: 3; width: 100%; margin-inline: -0.375rem; }
+  .main { padding: 1.25rem 1rem 3rem; gap: 1.25rem; }
+  .columns { grid-template-columns: minmax(0, 1fr); }
+  .card { padding: 1rem; }
+  th:first-child, td:first-child { padding-left: 1rem; }
+  th:last-child, td:last-child { padding-right: 1rem; }
+  .card.flush > header, .list > li { padding-inline: 1rem; }
+}
+@media (max-width: 40rem) {
+  h1 { font-size: 1.375rem; }
+  .figures > div { padding: 0.75rem 1rem; }
+  .figures dd { font-size: 1.375rem; }
+  table.cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table.cards, table.cards tbody { display: block; }
+  table.cards tr { display: grid; gap: 0.25rem; padding: 0.875rem 1rem; border-top: 1px solid var(--line); }
+  table.cards tbody tr:first-child { border-top: 0; }
+  table.cards th, table.cards td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; text-align: right; min-width: 0; }
+  table.cards td[data-label]::before { content: attr(data-label); color: var(--muted); font-size: var(--small); flex: none; text-align: left; }
+  table.cards td:empty { display: none; }
+  table.cards th.rowhead { text-align: left; }
+  table.cards .actions { justify-content: flex-start; }
+  .clip { max-width: 60vw; }
+  .secret > div { flex-wrap: wrap; }
+  .details { grid-template-columns: minmax(0, 1fr); gap: 0.1rem; }
+  .details dd + dt { margin-top: 0.5rem; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .tag.busy::before { animation: pulse 1.4s ease-in-out infinite; }
+  @keyframes pulse { 50% { opacity: 0.25; } }
+}
+`;

@@ -1,0 +1,191 @@
+import { forbidden, notFound } from '@hapi/boom';
+import type { Lifecycle, Plugin, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { isScenepressError } from '../../lib/index.ts';
+import { type Addresses, remoteAddressOf } from '../config/addresses.ts';
+import type { Config } from '../config/config.ts';
+import { httpErrorOf } from '../http/http-errors.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import type { Installation } from '../installation.ts';
+import type { Logger } from '../support/log.ts';
+import { ASSET_ROUTES } from './assets/assets.ts';
+import { Html, html } from './html.ts';
+import { plainPage } from './layout.ts';
+import { Live } from './live.ts';
+import { type Answer, BASE, type PublicVisit, type Route } from './route.ts';
+import { routesOf } from './routes.ts';
+import { Attempts } from './sign-in/attempts.ts';
+import { Cookies } from './sign-in/cookies.ts';
+import { formTokenOf, newToken, Sessions, type Viewer } from './sign-in/sessions.ts';
+
+export interface DashboardOptions {
+  config: Pick<Config, 'trustProxy' | 'assetUrl'>;
+  installation: Installation;
+  addresses: Addresses;
+  logger: Logger;
+}
+
+const MOST_BYTES = 64 * 1024;
+
+/** The dashboard, below `/dashboard`. Nothing of it exists for a server that doesn't register it. */
+export const dashboard: Plugin<DashboardOptions> = {
+  name: 'scenepress-dashboard',
+  register(server, options) {
+    const { config, installation, addresses, logger } = options;
+    const { accounts, folder, masterKeys, service, administrationFor } = installation;
+    const sessions = new Sessions({ store: folder.sessionStore, accounts });
+    const cookies = new Cookies(server, { signingKey: masterKeys.current.derive('cookies'), addresses });
+    const live = new Live({ service, sessions });
+    const attempts = new Attempts();
+    const addressOf = (request: Request) => remoteAddressOf(request, config.trustProxy);
+    const headers = securityHeaders(config.assetUrl);
+
+    server.ext('onPreStop', () => live.stop());
+    server.ext('onPreResponse', answerErrors(logger, headers), { sandbox: 'plugin' });
+    server.route(ASSET_ROUTES);
+    for (const route of routesOf({ ...installation, sessions, cookies, attempts, live, addressOf })) {
+      server.route({
+        method: route.method,
+        path: `${BASE}${route.path}`,
+        options: {
+          state: { parse: true, failAction: 'ignore' },
+          ...(route.method === 'POST' && {
+            payload: { allow: 'application/x-www-form-urlencoded', maxBytes: MOST_BYTES },
+          }),
+        },
+        handler: (request, h) => visit(route, request, h),
+      });
+    }
+    server.route({
+      method: '*',
+      path: `${BASE}/{path*}`,
+      handler: () => {
+        throw notFound();
+      },
+    });
+
+    /** Authenticates, checks the form's origin and calls the handler: the only way to any of them. */
+    async function visit(route: Route, request: Request, h: ResponseToolkit) {
+      const viewer = await viewerOf(request);
+      if (route.for === 'everyone') {
+        const token = viewer?.token ?? cookies.formTokenIn(request) ?? newToken();
+        if (!viewer) cookies.setFormToken(request, h, token);
+        const publicVisit = visitOf(request, h, token);
+        requireForm(route, publicVisit);
+        return respond(await route.handler(publicVisit), h, headers);
+      }
+      if (!viewer) return h.redirect(signInPath(request)).takeover();
+      if (route.for === 'admins' && viewer.role !== 'admin') {
+        throw forbidden('Only administrators may do this.');
+      }
+      const base = visitOf(request, h, viewer.token);
+      requireForm(route, base);
+      const { accountId, role } = viewer;
+      const admin = administrationFor({ accountId, isAdmin: role === 'admin', address: addressOf(request) });
+      return respond(await route.handler({ ...base, viewer, admin }), h, headers);
+    }
+
+    function visitOf(request: Request, h: ResponseToolkit, token: string): PublicVisit {
+      return {
+        request,
+        h,
+        publicUrl: addresses.publicUrl(request),
+        assetUrl: config.assetUrl ?? '',
+        csrf: formTokenOf(token),
+        form: textsIn(request.payload),
+        query: textsIn(request.query),
+        params: textsIn(request.params),
+      };
+    }
+
+    async function viewerOf(request: Request): Promise<Viewer | undefined> {
+      const token = cookies.sessionTokenIn(request);
+      return token === undefined ? undefined : sessions.find(token);
+    }
+  },
+};
+
+/** A form of another site has no `csrf` field of this session. */
+function requireForm({ method }: Route, { csrf, form }: PublicVisit): void {
+  if (method === 'POST' && form['csrf'] !== csrf) {
+    throw forbidden(
+      'The form has expired or was sent from another site. Go back, reload the page and try again.',
+    );
+  }
+}
+
+/** Only single values; of repeated fields the last. */
+function textsIn(fields: unknown): Record<string, string> {
+  const texts: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries((fields ?? {}) as object)) {
+    const text: unknown = Array.isArray(value) ? value.at(-1) : value;
+    if (typeof text === 'string') texts[name] = text.toWellFormed();
+  }
+  return texts;
+}
+
+function signInPath({ method, path, url }: Request): string {
+  const next = method === 'get' && path !== BASE ? `?next=${encodeURIComponent(path + url.search)}` : '';
+  return `${BASE}/sign-in${next}`;
+}
+
+function respond(answer: Answer, h: ResponseToolkit, headers: Record<string, string>) {
+  if ('response' in answer) return answer.response as ResponseObject;
+  if ('to' in answer) return withHeaders(h.redirect(`${BASE}${answer.to}`).code(303), headers);
+  const [page, status] = answer instanceof Html ? [answer, 200] : [answer.page, answer.status];
+  return withHeaders(h.response(page.text).type('text/html').code(status), headers);
+}
+
+function withHeaders(response: ResponseObject, headers: Record<string, string>): ResponseObject {
+  for (const [name, value] of Object.entries(headers)) response.header(name, value);
+  return response;
+}
+
+/** Scripts, styles and connections are this server's own; artifacts may be served elsewhere. */
+function securityHeaders(assetUrl: string | undefined): Record<string, string> {
+  const media = assetUrl === undefined ? "'self'" : `'self' ${new URL(assetUrl).origin}`;
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src data: ${media}`,
+    `media-src ${media}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'Cache-Control': 'no-store',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+/** Errors as pages, with the same messages as those of the API. */
+function answerErrors(logger: Logger, headers: Record<string, string>): Lifecycle.Method {
+  return (request, h) => {
+    const { response } = request;
+    const requestId = requestIdOf(request);
+    if (!(response instanceof Error)) {
+      response.header('request-id', requestId);
+      return h.continue;
+    }
+    const error = httpErrorOf(response);
+    if (error.status >= 500 && !isScenepressError(response)) {
+      logger.error({ requestId, err: response }, 'request failed');
+    }
+    const { error: summary, message } = error.body;
+    const page = plainPage(
+      message === undefined ? 'Error' : summary,
+      html`<h1>${message === undefined ? 'That didn’t work' : summary}</h1>
+<p>${message ?? summary}</p>
+<p class="small muted">Request ${requestId}</p>
+<p><a class="button" href="${BASE}">Go to the overview</a></p>`,
+    );
+    const answer = h.response(page.text).type('text/html').code(error.status).header('request-id', requestId);
+    for (const [name, value] of Object.entries(error.headers)) answer.header(name, value);
+    return withHeaders(answer, headers);
+  };
+}

@@ -1,0 +1,38 @@
+import { type Html, html } from './html.ts';
+
+const NUMBER = new Intl.NumberFormat('en-GB');
+
+/** `1,234`. */
+export function shownNumber(value: number): string {
+  return NUMBER.format(value);
+}
+
+/** `+5`, `−5`. */
+export function shownChange(value: number): string {
+  return value < 0 ? `−${NUMBER.format(-value)}` : `+${NUMBER.format(value)}`;
+}
+
+/** A time as `2026-11-23 11:30`, UTC; the full time on hover. */
+export function shownTime(iso: string | null): Html {
+  if (iso === null) return html`<span class="faint">–</span>`;
+  return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)}</time>`;
+}
+
+/** `0.6 s`, `12 s`, `3 min 20 s`. */
+export function shownDuration(ms: number | null): string {
+  if (ms === null) return '–';
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** `812 B`, `1.4 MB`. */
+export function shownSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 999_950 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** `1 job`, `3 jobs`. */
+export function counted(count: number, what: string): string {
+  return `${shownNumber(count)} ${what}${count === 1 ? '' : 's'}`;
+}

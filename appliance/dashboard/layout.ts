@@ -1,0 +1,116 @@
+import { SCRIPT_ASSET, STYLESHEET_ASSET } from './assets/assets.ts';
+import { type Html, html, type Value } from './html.ts';
+import { BASE } from './route.ts';
+import type { Viewer } from './sign-in/sessions.ts';
+
+/** A page of a signed-in person. */
+export interface Page {
+  title: string;
+  /** The entry of the navigation that the page belongs to. */
+  section: Section;
+  viewer: Viewer;
+  csrf: string;
+  /** Beside the title. */
+  actions?: Value;
+  /** Below the title. */
+  lead?: Value;
+}
+
+const SECTIONS = {
+  overview: ['Overview', ''],
+  jobs: ['Jobs', '/jobs'],
+  keys: ['Keys', '/keys'],
+  credits: ['Credits', '/credits'],
+} as const;
+export type Section = keyof typeof SECTIONS | 'account';
+
+const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" aria-hidden="true"><rect x="2.5" y="4.5" width="19" height="15" rx="3"/><path d="M6 15.5c2-7 4-7 6 0s4 7 6 0" stroke-linecap="round"/></svg>`;
+
+/** The layout of all pages for signed-in people. */
+export function page({ title, section, viewer, csrf, actions, lead }: Page, ...content: Value[]): Html {
+  const links = Object.entries(SECTIONS).map(([name, [label, path]]) =>
+    name === section
+      ? html`<li><a href="${BASE}${path}" aria-current="page">${label}</a></li>`
+      : html`<li><a href="${BASE}${path}">${label}</a></li>`,
+  );
+  return document(
+    title,
+    html`<a class="skip" href="#main">Skip to content</a>
+<div class="shell">
+<header class="side">
+<a class="brand" href="${BASE}">${MARK}Scenepress</a>
+<nav aria-label="Main"><ul class="nav">${links}</ul></nav>
+<div class="person">
+<span class="email" title="${viewer.email}">${viewer.email}</span>
+<a href="${BASE}/account">Account</a>
+${postButton({ to: '/sign-out', csrf, label: 'Sign out', look: 'link' })}
+</div>
+</header>
+<main class="main" id="main" tabindex="-1">
+<div class="head"><div><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${actions && html`<div class="actions">${actions}</div>`}</div>
+${content}
+</main>
+</div>`,
+  );
+}
+
+/** The layout of pages without navigation: signing in, errors. */
+export function plainPage(title: string, ...content: Value[]): Html {
+  return document(
+    title,
+    html`<main class="plain"><a class="brand" href="${BASE}">${MARK}Scenepress</a><div class="card">${content}</div></main>`,
+  );
+}
+
+function document(title: string, body: Html): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Scenepress</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLESHEET_ASSET.path}">
+<script type="module" src="${SCRIPT_ASSET.path}"></script>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+/** A form that consists of one button. */
+export function postButton(button: {
+  to: string;
+  csrf: string;
+  label: string;
+  look?: 'link' | 'danger' | 'primary' | '';
+  fields?: Record<string, string>;
+}): Html {
+  const { to, csrf, label, look = '', fields = {} } = button;
+  return html`<form method="post" action="${BASE}${to}">${csrfField(csrf)}${Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}<button class="${look}">${label}</button></form>`;
+}
+
+/** The field against cross-site requests, which every form with `method="post"` needs. */
+export function csrfField(csrf: string): Html {
+  return html`<input type="hidden" name="csrf" value="${csrf}">`;
+}
+
+/** What a list says that has no entries, and what to do next. */
+export function emptyState(title: string, text: Value, action?: Value): Html {
+  return html`<div class="empty"><h3>${title}</h3><p>${text}</p>${action}</div>`;
+}
+
+/** A message above a page's content. */
+export function note(kind: 'good' | 'bad' | 'warn' | '', text: Value): Html {
+  return html`<p class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`;
+}
+
+/** A text with a button that copies it; without scripts it can be selected. */
+export function copyable(label: string, id: string, text: string): Html {
+  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${text}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>Copy</button></div></div>`;
+}

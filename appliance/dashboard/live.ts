@@ -1,0 +1,82 @@
+import { PassThrough } from 'node:stream';
+import type { Job, RenderProgress, RenderService } from '../../lib/index.ts';
+import type { Sessions, Viewer } from './sign-in/sessions.ts';
+
+/** Also checks whether the session still lives. */
+const HEARTBEAT_MS = 25_000;
+
+interface Listener {
+  viewer: Viewer;
+  stream: PassThrough;
+}
+
+/** Sends changes of jobs to open pages as server-sent events: to members those of their own jobs. */
+export class Live {
+  readonly #service: RenderService;
+  readonly #sessions: Sessions;
+  readonly #listeners = new Set<Listener>();
+  /** Owners of running jobs; events of progress don't name them. */
+  readonly #owners = new Map<string, string>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor({ service, sessions }: { service: RenderService; sessions: Sessions }) {
+    this.#service = service;
+    this.#sessions = sessions;
+    service.on('job', this.#onJob);
+    service.on('progress', this.#onProgress);
+  }
+
+  /** A stream of events for a person. */
+  open(viewer: Viewer): PassThrough {
+    const listener = { viewer, stream: new PassThrough() };
+    this.#listeners.add(listener);
+    this.#heartbeat ??= setInterval(() => void this.#beat(), HEARTBEAT_MS).unref();
+    listener.stream.once('close', () => this.#close(listener));
+    listener.stream.write('retry: 2000\n\n');
+    return listener.stream;
+  }
+
+  stop(): void {
+    this.#service.off('job', this.#onJob);
+    this.#service.off('progress', this.#onProgress);
+    for (const listener of this.#listeners) this.#close(listener);
+  }
+
+  #close(listener: Listener): void {
+    this.#listeners.delete(listener);
+    listener.stream.end();
+    if (this.#listeners.size > 0) return;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+  }
+
+  readonly #onJob = ({ jobId, owner, status }: Job) => {
+    if (status === 'running') this.#owners.set(jobId, owner);
+    else this.#owners.delete(jobId);
+    this.#send(owner, 'job', { jobId, status });
+  };
+
+  readonly #onProgress = (jobId: string, progress: RenderProgress) => {
+    this.#send(this.#owners.get(jobId), 'progress', { jobId, text: shownProgress(progress) });
+  };
+
+  #send(owner: string | undefined, event: string, data: object): void {
+    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    for (const { viewer, stream } of this.#listeners) {
+      if (viewer.role === 'admin' || viewer.accountId === owner) stream.write(text);
+    }
+  }
+
+  async #beat(): Promise<void> {
+    for (const listener of [...this.#listeners]) {
+      const viewer = await this.#sessions.find(listener.viewer.token).catch(() => undefined);
+      if (viewer) listener.stream.write(':\n\n');
+      else this.#close(listener);
+    }
+  }
+}
+
+/** `rendering, 40 frames, 1.3 s of video`. */
+export function shownProgress({ stage, frames, seconds }: RenderProgress): string {
+  return frames === 0 ? stage : `${stage}, ${frames} frames, ${seconds.toFixed(1)} s of video`;
+}

@@ -1,0 +1,76 @@
+import { isScenepressError } from '../../../lib/index.ts';
+import { type Html, html, type Value } from '../html.ts';
+import { csrfField, note, page, postButton } from '../layout.ts';
+import { BASE, type Route, type Visit } from '../route.ts';
+import type { RouteParts } from '../routes.ts';
+
+/** One's own account: password and sessions. */
+export function accountRoutes({ acts, cookies, sessions, addressOf }: RouteParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/account',
+      for: 'members',
+      handler: async (visit) =>
+        accountPage(
+          visit,
+          visit.query['done'] === 'password' &&
+            note('good', 'The password was changed. Other browsers are signed out.'),
+        ),
+    },
+    {
+      method: 'POST',
+      path: '/account/password',
+      for: 'members',
+      async handler(visit) {
+        const { admin, viewer, form, request, h } = visit;
+        const { current = '', password = '' } = form;
+        try {
+          await admin.accounts.changePassword({ account: viewer.accountId, current, password });
+        } catch (error) {
+          if (!isScenepressError(error, 'invalid_request')) throw error;
+          return { page: accountPage(visit, note('bad', error.message)), status: 400 };
+        }
+        cookies.setSession(request, h, await sessions.begin(viewer.accountId));
+        return { to: '/account?done=password' };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/account/sign-out-everywhere',
+      for: 'members',
+      async handler({ viewer, request, h }) {
+        const { accountId } = viewer;
+        await sessions.endAll(accountId);
+        await acts.record({ accountId, address: addressOf(request) }, 'sign-out.everywhere', null);
+        cookies.endSession(h);
+        return { to: '/sign-in' };
+      },
+    },
+  ];
+}
+
+function accountPage({ viewer, csrf }: Visit, message: Value): Html {
+  return page(
+    { title: 'Account', section: 'account', viewer, csrf },
+    message,
+    html`<section class="card"><dl class="details">
+<dt>E-mail address</dt><dd>${viewer.email}</dd>
+<dt>User id</dt><dd><code>${viewer.accountId}</code></dd>
+<dt>Role</dt><dd>${viewer.role === 'admin' ? 'Administrator' : 'Member'}</dd>
+</dl></section>
+<div class="row">
+<section class="card"><h2>Change password</h2>
+<form method="post" action="${BASE}/account/password" class="stack">
+${csrfField(csrf)}
+<input type="hidden" name="username" value="${viewer.email}" autocomplete="username">
+<label>Current password<input type="password" name="current" required autocomplete="current-password"></label>
+<label>New password <span class="hint">at least 10 characters</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password"></label>
+<div class="actions"><button class="primary">Change password</button></div>
+</form></section>
+<section class="card"><h2>Sessions</h2>
+<p class="muted">A session ends seven days after its last use. Signing out everywhere ends those of all browsers, this one included.</p>
+<div class="actions">${postButton({ to: '/account/sign-out-everywhere', csrf, label: 'Sign out everywhere' })}</div>
+</section></div>`,
+  );
+}

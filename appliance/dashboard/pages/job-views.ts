@@ -1,0 +1,52 @@
+import type { RenderProgress } from '../../../lib/index.ts';
+import type { JobInfo } from '../../admin/administration-views.ts';
+import { shownDuration, shownNumber, shownTime } from '../format.ts';
+import { type Html, html } from '../html.ts';
+import { shownProgress } from '../live.ts';
+import { BASE } from '../route.ts';
+
+const STATUS: Record<JobInfo['status'], [look: string, label: string]> = {
+  queued: ['', 'Queued'],
+  running: ['busy', 'Running'],
+  completed: ['good', 'Completed'],
+  failed: ['bad', 'Failed'],
+};
+
+export function statusTag(status: JobInfo['status']): Html {
+  const [look, label] = STATUS[status];
+  return html`<span class="tag ${look}">${label}</span>`;
+}
+
+/** Updated by the script while it renders. */
+export function progressText(jobId: string, progress: RenderProgress | null): Html {
+  return html`<span class="muted" data-progress="${jobId}">${progress ? shownProgress(progress) : ''}</span>`;
+}
+
+/** The name of a job in lists; empty once it is forgotten. */
+export function jobName({ className, jobId }: JobInfo): Html {
+  return html`<a href="${BASE}/jobs/${jobId}">${className || 'Forgotten'}</a>`;
+}
+
+/** A table of jobs. `accounts`: with a column of their accounts. */
+export function jobTable(jobs: JobInfo[], { accounts }: { accounts: boolean }): Html {
+  return html`<div class="scroll"><table class="cards">
+<thead><tr><th>Scene</th><th>Status</th>${accounts && html`<th>Account</th>`}<th>Quality</th><th>Created (UTC)</th><th class="end">Time</th><th class="end">Credits</th></tr></thead>
+<tbody>${jobs.map((job) => jobRow(job, accounts))}</tbody></table></div>`;
+}
+
+function jobRow(job: JobInfo, accounts: boolean): Html {
+  const { jobId, status, account, quality, createdAt, durationMs, creditsCost, error, progress } = job;
+  return html`<tr>
+<th scope="row" class="rowhead">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
+<td data-label="Status">${statusTag(status)}</td>
+${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}
+<td data-label="Quality">${quality}</td>
+<td data-label="Created (UTC)">${shownTime(createdAt)}</td>
+<td data-label="Time" class="end number">${shownDuration(durationMs)}</td>
+<td data-label="Credits" class="end number">${shownNumber(creditsCost)}</td>
+</tr>`;
+}
+
+export function firstLine(text: string): string {
+  return (text.split('\n').find((line) => line.trim() !== '') ?? '').slice(0, 200);
+}

@@ -1,0 +1,21 @@
+import type { Route } from '../route.ts';
+import type { RouteParts } from '../routes.ts';
+
+/** Server-sent events, for open pages. */
+export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/live',
+      for: 'members',
+      handler: async ({ viewer, h }) => ({
+        response: h
+          .response(live.open(viewer))
+          .type('text/event-stream')
+          .header('Cache-Control', 'no-store')
+          // Proxies such as nginx would hold events back.
+          .header('X-Accel-Buffering', 'no'),
+      }),
+    },
+  ];
+}

@@ -1,0 +1,97 @@
+import type { JobInfo } from '../../admin/administration-views.ts';
+import { counted, shownNumber } from '../format.ts';
+import { type Html, html } from '../html.ts';
+import { emptyState, note, page } from '../layout.ts';
+import { BASE, type Route, type Visit } from '../route.ts';
+import { firstLine, jobName, jobTable, progressText, statusTag } from './job-views.ts';
+
+/** Jobs of today beyond this number are counted as “or more”, so that the page stays quick. */
+const MOST_JOBS = 500;
+const MOST_SHOWN = 8;
+
+/** The page that opens first. */
+export function overviewRoutes(): Route[] {
+  return [{ method: 'GET', path: '', for: 'members', handler: overviewPage }];
+}
+
+async function overviewPage(visit: Visit): Promise<Html> {
+  const { admin, viewer, csrf } = visit;
+  const [recent, running, queued, queue, prices, balance] = await Promise.all([
+    admin.jobs.list({ limit: MOST_JOBS }),
+    admin.jobs.list({ status: 'running', limit: MOST_SHOWN }),
+    admin.jobs.list({ status: 'queued', limit: MOST_SHOWN }),
+    admin.queue.show(),
+    admin.credits.showPrices(),
+    admin.credits.balance({ account: viewer.accountId }),
+  ]);
+  const midnight = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
+  const today = recent.filter(({ createdAt }) => createdAt >= midnight);
+  const failed = today.filter(({ status, error }) => status === 'failed' && error !== 'Canceled');
+  const more = today.length === MOST_JOBS ? ' or more' : '';
+  const isAdmin = viewer.role === 'admin';
+  return page(
+    {
+      title: 'Overview',
+      section: 'overview',
+      viewer,
+      csrf,
+      lead: isAdmin ? 'The renders of all accounts.' : 'Your renders.',
+    },
+    html`<div id="live" data-live class="stack">
+${queue.pausedAt !== null && note('warn', 'The queue is paused: renders are accepted, but none starts.')}
+<dl class="figures">
+<div><dt>Renders today</dt><dd>${shownNumber(today.length)}${more}<small>${counted(
+      today.filter(({ status }) => status === 'completed').length,
+      'completed render',
+    )
+      .replace(' renders', '')
+      .replace(' render', '')}, ${shownNumber(failed.length)} failed</small></dd></div>
+<div><dt>Running</dt><dd>${shownNumber(running.length)}${running.length === MOST_SHOWN && '+'}<small>${isAdmin ? `${counted(queue.workers, 'worker')}${queue.ready ? '' : ', not ready'}` : 'of yours'}</small></dd></div>
+<div><dt>Queued</dt><dd>${isAdmin ? shownNumber(queue.queued) : shownNumber(queued.length)}${!isAdmin && queued.length === MOST_SHOWN && '+'}<small>waiting for a worker</small></dd></div>
+<div><dt>Credits</dt><dd>${prices ? shownNumber(balance.total) : 'Free'}<small>${prices ? `${shownNumber(balance.free)} free, ${shownNumber(balance.paid)} paid` : 'renders cost nothing here'}</small></dd></div>
+</dl>
+${runningCard(running)}
+${recent.length === 0 ? firstSteps() : [failuresCard(failed), recentCard(recent, isAdmin)]}
+</div>`,
+  );
+}
+
+function runningCard(running: JobInfo[]): Html | false {
+  if (running.length === 0) return false;
+  const items = running.map(
+    (job) =>
+      html`<li><span>${jobName(job)} ${progressText(job.jobId, job.progress)}</span>${statusTag(job.status)}</li>`,
+  );
+  return html`<section class="card flush"><header><h2>Running now</h2></header><ul class="list">${items}</ul></section>`;
+}
+
+function recentCard(recent: JobInfo[], accounts: boolean): Html {
+  return html`<section class="card flush"><header><h2>Latest renders</h2><a href="${BASE}/jobs">All jobs</a></header>${jobTable(recent.slice(0, MOST_SHOWN), { accounts })}</section>`;
+}
+
+function firstSteps(): Html {
+  return html`<section class="card">${emptyState(
+    'Nothing rendered yet',
+    'Create an API key. The page that shows it has a command that renders a first scene.',
+    html`<a class="button primary" href="${BASE}/keys/new">Create key</a>`,
+  )}</section>`;
+}
+
+/** Failures of today by kind of error, the most frequent first. */
+function failuresCard(failed: JobInfo[]): Html | false {
+  if (failed.length === 0) return false;
+  const groups = Map.groupBy(failed, ({ error }) => kindOf(error ?? ''));
+  const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_SHOWN);
+  const items = sorted.map(([kind, [latest, ...others]]) =>
+    latest
+      ? html`<li><span><strong>${kind}</strong> <span class="muted">latest: ${jobName(latest)}</span></span><span class="tag bad">${counted(others.length + 1, 'job')}</span></li>`
+      : undefined,
+  );
+  return html`<section class="card flush"><header><h2>Failures today</h2><a href="${BASE}/jobs?status=failed">All failed jobs</a></header><ul class="list">${items}</ul></section>`;
+}
+
+/** The type of a Python exception, or the first line of another message. */
+export function kindOf(error: string): string {
+  const line = firstLine(error);
+  return /^([A-Za-z_.]*(?:Error|Exception|Interrupt|Warning))\b/.exec(line)?.[1] ?? (line || 'Unknown');
+}

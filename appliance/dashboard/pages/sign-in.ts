@@ -1,0 +1,83 @@
+import { clientGroupOf } from '../../edge/client-group.ts';
+import { type Html, html, type Value } from '../html.ts';
+import { csrfField, note, plainPage } from '../layout.ts';
+import { type Answer, BASE, type PublicVisit, type Route } from '../route.ts';
+import type { RouteParts } from '../routes.ts';
+
+/** A page of the dashboard to return to. */
+const WITHIN = /^\/dashboard(?:[/?]|$)/;
+
+/** Signing in and out. */
+export function signInRoutes(parts: RouteParts): Route[] {
+  const { accounts, acts, attempts, cookies, sessions, addressOf } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/sign-in',
+      for: 'everyone',
+      handler: async (visit) => signInPage(visit, { next: visit.query['next'] ?? '', email: '' }),
+    },
+    {
+      method: 'POST',
+      path: '/sign-in',
+      for: 'everyone',
+      handler: async (visit) => signIn(visit),
+    },
+    {
+      method: 'POST',
+      path: '/sign-out',
+      for: 'members',
+      async handler({ viewer, h }) {
+        await sessions.end(viewer.token);
+        cookies.endSession(h);
+        return { to: '/sign-in' };
+      },
+    },
+  ];
+
+  async function signIn(visit: PublicVisit): Promise<Answer> {
+    const { form, request, h } = visit;
+    const { email = '', password = '', next = '' } = form;
+    const address = addressOf(request);
+    const who = { account: email.trim().toLowerCase(), client: clientGroupOf(address) };
+    const refuse = (status: number, text: Value) => ({
+      page: signInPage(visit, { next, email, problem: note('bad', text) }),
+      status,
+    });
+    const waitMs = attempts.waitMs(who);
+    if (waitMs > 0) {
+      const minutes = Math.ceil(waitMs / 60_000);
+      return refuse(429, `Too many attempts. Try again in ${minutes} min.`);
+    }
+    attempts.begin(who);
+    const account = await attempts.alone(() => accounts.verifyPassword(email.trim(), password));
+    if (!account) {
+      const known = await accounts.find(who.account).catch(() => undefined);
+      if (known) await acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
+      return refuse(401, 'The e-mail address or the password is wrong.');
+    }
+    attempts.succeeded(who);
+    await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
+    cookies.setSession(request, h, await sessions.begin(account.accountId));
+    return { to: WITHIN.test(next) ? next.slice(BASE.length) : '' };
+  }
+}
+
+function signInPage(
+  { csrf }: PublicVisit,
+  { next, email, problem }: { next: string; email: string; problem?: Html },
+): Html {
+  return plainPage(
+    'Sign in',
+    html`<h1>Sign in</h1>
+${problem}
+<form method="post" action="${BASE}/sign-in" class="stack">
+${csrfField(csrf)}
+<input type="hidden" name="next" value="${next}">
+<label>E-mail address<input type="email" name="email" value="${email}" required autocomplete="username" ${email === '' && 'autofocus'}></label>
+<label>Password<input type="password" name="password" required autocomplete="current-password" ${email !== '' && 'autofocus'}></label>
+<button class="primary">Sign in</button>
+</form>
+<p class="small muted">Forgotten? An administrator sets a new one with <code>scenepress account set-password</code>.</p>`,
+  );
+}

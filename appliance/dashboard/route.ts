@@ -1,0 +1,42 @@
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import type { RemoteAdministration } from '../admin/admin-socket.ts';
+import type { Html } from './html.ts';
+import type { Viewer } from './sign-in/sessions.ts';
+
+/** Below this path lies everything of the dashboard. */
+export const BASE = '/dashboard';
+
+/** A request of a person, and what its handler may use. */
+export interface Visit {
+  request: Request;
+  h: ResponseToolkit;
+  /** The administration as this person may use it. Handlers reach data through it only. */
+  admin: RemoteAdministration;
+  viewer: Viewer;
+  /** URL under which clients reach the service. */
+  publicUrl: string;
+  /** Base URL of links to artifacts; empty where this server serves them, so that they work under any name of it. */
+  assetUrl: string;
+  /** The field `csrf` of every form. */
+  csrf: string;
+  /** The fields of the form, as single texts. */
+  form: Record<string, string>;
+  query: Record<string, string>;
+  params: Record<string, string>;
+}
+
+/** A request without a session. */
+export type PublicVisit = Omit<Visit, 'admin' | 'viewer'>;
+
+/** A page, a redirection within the dashboard, or a response made by the handler. */
+export type Answer = Html | { page: Html; status: number } | { to: string } | { response: object };
+
+/** A route of the dashboard. The wrapper in `dashboard.ts` authenticates, and checks forms, before any handler. */
+export type Route = {
+  method: 'GET' | 'POST';
+  /** Below {@link BASE}. */
+  path: string;
+} & (
+  | { for: 'everyone'; handler: (visit: PublicVisit) => Promise<Answer> }
+  | { for: 'members' | 'admins'; handler: (visit: Visit) => Promise<Answer> }
+);

@@ -1,0 +1,38 @@
+import type { Request } from '@hapi/hapi';
+import type { Installation } from '../installation.ts';
+import type { Live } from './live.ts';
+import { accountRoutes } from './pages/account.ts';
+import { creditRoutes } from './pages/credits.ts';
+import { jobRoutes } from './pages/jobs.ts';
+import { keyRoutes } from './pages/keys.ts';
+import { liveRoutes } from './pages/live.ts';
+import { overviewRoutes } from './pages/overview.ts';
+import { setupRoutes } from './pages/set-up.ts';
+import { signInRoutes } from './pages/sign-in.ts';
+import type { Route } from './route.ts';
+import type { Attempts } from './sign-in/attempts.ts';
+import type { Cookies } from './sign-in/cookies.ts';
+import type { Sessions } from './sign-in/sessions.ts';
+
+/** What the pages around signing in need; all others have only the administration of their visit. */
+export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'masterKeys'> {
+  sessions: Sessions;
+  cookies: Cookies;
+  attempts: Attempts;
+  live: Live;
+  addressOf: (request: Request) => string;
+}
+
+/** All routes with pages. */
+export function routesOf(parts: RouteParts): Route[] {
+  return [
+    ...signInRoutes(parts),
+    ...setupRoutes(parts),
+    ...accountRoutes(parts),
+    ...liveRoutes(parts),
+    ...overviewRoutes(),
+    ...jobRoutes(),
+    ...keyRoutes(),
+    ...creditRoutes(),
+  ];
+}

@@ -1,0 +1,59 @@
+import { type Clock, systemClock } from '../../../lib/index.ts';
+
+const PERIOD_MS = 15 * 60_000;
+/** Failures within the period, by account and by client. A client may be a whole office. */
+const LIMITS = { account: 10, client: 30 };
+/** Beyond it the oldest are forgotten, so that names made up by an attacker don't fill the memory. */
+const MOST_NAMES = 10_000;
+
+/** Limits failed sign-ins by account and by client address. */
+export class Attempts {
+  readonly #clock: Clock;
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #failures = new Map<string, number[]>();
+
+  constructor({ clock = systemClock }: { clock?: Clock } = {}) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds until the next attempt is allowed; 0: now. */
+  waitMs(who: { account: string; client: string }): number {
+    const waits = (['account', 'client'] as const).map((kind) => {
+      const recent = this.#recent(`${kind} ${who[kind]}`);
+      const oldest = recent.at(-LIMITS[kind]);
+      return oldest === undefined ? 0 : oldest + PERIOD_MS - this.#clock.now();
+    });
+    return Math.max(...waits);
+  }
+
+  /** Counts an attempt before its password is checked, so that concurrent ones count too. */
+  begin(who: { account: string; client: string }): void {
+    for (const kind of ['account', 'client'] as const) {
+      const name = `${kind} ${who[kind]}`;
+      const recent = this.#recent(name);
+      this.#failures.delete(name);
+      this.#failures.set(name, [...recent, this.#clock.now()].slice(-LIMITS[kind]));
+    }
+    while (this.#failures.size > MOST_NAMES) {
+      this.#failures.delete(this.#failures.keys().next().value as string);
+    }
+  }
+
+  /** Takes back what {@link begin} counted for a client, and forgets the failures of its account. */
+  succeeded(who: { account: string; client: string }): void {
+    this.#failures.delete(`account ${who.account}`);
+    this.#failures.get(`client ${who.client}`)?.pop();
+  }
+
+  /** Runs one check of a password at a time: each takes 32 MiB and a core. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work, work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  #recent(name: string): number[] {
+    const after = this.#clock.now() - PERIOD_MS;
+    return (this.#failures.get(name) ?? []).filter((atMs) => atMs > after);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import type { Addresses } from '../../config/addresses.ts';
+import { BASE } from '../route.ts';
+import { SESSION_MS } from './sessions.ts';
+
+const SESSION = 'scenepress_session';
+/** Identifies the browser for forms before anybody is signed in. */
+const FORM = 'scenepress_form';
+
+/**
+ * The signed cookies of the dashboard: invisible to scripts and to other sites, and sent over HTTPS only exactly when the
+ * public URL has it, so that signing in works on a plain local network.
+ */
+export class Cookies {
+  readonly #addresses: Addresses;
+
+  constructor(server: Server, { signingKey, addresses }: { signingKey: string; addresses: Addresses }) {
+    this.#addresses = addresses;
+    for (const [name, ttl] of [
+      [SESSION, SESSION_MS],
+      [FORM, null],
+    ] as const) {
+      server.state(name, {
+        ttl,
+        path: BASE,
+        encoding: 'none',
+        sign: { password: signingKey },
+        isHttpOnly: true,
+        isSecure: false,
+        // Strict would show the sign-in page to who follows a link from elsewhere.
+        isSameSite: 'Lax',
+        ignoreErrors: true,
+      });
+    }
+  }
+
+  sessionTokenIn(request: Request): string | undefined {
+    return tokenIn(request, SESSION);
+  }
+
+  formTokenIn(request: Request): string | undefined {
+    return tokenIn(request, FORM);
+  }
+
+  setSession(request: Request, h: ResponseToolkit, token: string): void {
+    h.state(SESSION, token, { isSecure: this.#isSecure(request) });
+    h.unstate(FORM);
+  }
+
+  setFormToken(request: Request, h: ResponseToolkit, token: string): void {
+    h.state(FORM, token, { isSecure: this.#isSecure(request) });
+  }
+
+  endSession(h: ResponseToolkit): void {
+    h.unstate(SESSION);
+  }
+
+  #isSecure(request: Request): boolean {
+    return this.#addresses.publicUrl(request).startsWith('https:');
+  }
+}
+
+function tokenIn({ state }: Request, name: string): string | undefined {
+  const value: unknown = state?.[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { COMMAND_LINE } from './admin/acts.ts';
+import type { Config } from './config/config.ts';
+import type { Installation } from './installation.ts';
+import { SetupLink } from './setup-link.ts';
+import type { Logger } from './support/log.ts';
+import { UserError } from './user-error.ts';
+
+/**
+ * Claims the account of the first start for the configured administrator. Does nothing when an account has a password,
+ * so it can be repeated at each start and undoes no change of the password.
+ */
+export async function claimForAdministrator(
+  config: Pick<Config, 'adminEmail' | 'adminPassword' | 'adminPasswordFile'>,
+  { accounts, masterKeys, acts }: Pick<Installation, 'accounts' | 'masterKeys' | 'acts'>,
+  logger: Logger,
+): Promise<void> {
+  const { adminEmail: email } = config;
+  if (email === undefined) return;
+  const account = await new SetupLink({ accounts, masterKeys, publicUrl: () => '' }).claimable();
+  if (account) {
+    const password = await configuredPassword(config);
+    await accounts.setPassword(account.accountId, { password, email, role: 'admin', first: true });
+    await acts.record(COMMAND_LINE, 'accounts.claim', account.accountId);
+    return;
+  }
+  const known = await accounts.find(email).catch(() => undefined);
+  if (known?.passwordHash === undefined) {
+    logger.warn({}, 'The dashboard was set up with another address: SCENEPRESS_ADMIN_EMAIL has no effect.');
+  }
+}
+
+async function configuredPassword({
+  adminPassword,
+  adminPasswordFile: file,
+}: Pick<Config, 'adminPassword' | 'adminPasswordFile'>): Promise<string> {
+  if (adminPassword !== undefined) return adminPassword;
+  if (file === undefined) {
+    throw new UserError(
+      'SCENEPRESS_ADMIN_EMAIL needs a password: set SCENEPRESS_ADMIN_PASSWORD or SCENEPRESS_ADMIN_PASSWORD_FILE.',
+      { exitCode: 2 },
+    );
+  }
+  try {
+    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new UserError(`The administrator's password can't be read: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
