@@ -102,7 +102,7 @@ export function csrfField(csrf: string): Html {
 
 /** What a list says that has no entries, and what to do next. */
 export function emptyState(title: string, text: Value, action?: Value): Html {
-  return html`<div class="empty"><h3>${title}</h3><p>${text}</p>${action}</div>`;
+  return html`<div class="empty"><h2>${title}</h2><p>${text}</p>${action}</div>`;
 }
 
 /** A message above a page's content. */

@@ -32,8 +32,16 @@ export const SYSTEM_PACKAGES = {
     'libcairo2-dev': undefined,
     'libpango1.0-dev': undefined,
   },
-  // Tests run the manual's webhook verifiers in their languages, and trace disk writes to simulate power failures.
-  dev: { ffmpeg: 'ffprobe', 'golang-go': 'go', openssl: 'openssl', 'php-cli': 'php', strace: 'strace' },
+  // Tests open the dashboard in a browser, run the manual's webhook verifiers in their languages, and trace disk
+  // writes to simulate power failures.
+  dev: {
+    chromium: 'chromium',
+    ffmpeg: 'ffprobe',
+    'golang-go': 'go',
+    openssl: 'openssl',
+    'php-cli': 'php',
+    strace: 'strace',
+  },
   // The single executable is only built and tested on Debian.
   binary: { iproute2: 'ip', mmdebstrap: 'mmdebstrap', zstd: 'zstd' },
 };

@@ -29,7 +29,7 @@ body { margin: 0; background: var(--ground); color: var(--text); }
 h1, h2, h3, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
 h1 { font-size: var(--title); line-height: 1.25; font-weight: 650; letter-spacing: -0.015em; }
 h2 { font-size: var(--large); line-height: 1.35; font-weight: 620; letter-spacing: -0.005em; }
-h3 { font-size: 0.9375rem; font-weight: 620; }
+
 a { color: var(--accent); text-underline-offset: 0.18em; text-decoration-thickness: 1px; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 code, pre, .mono { font-family: var(--mono); font-size: 0.875em; }
@@ -38,6 +38,7 @@ time, .number { font-variant-numeric: tabular-nums; }
 .muted { color: var(--muted); }
 .faint { color: var(--muted); }
 .small { font-size: var(--small); }
+h1, h2 { overflow-wrap: anywhere; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 0.5rem; z-index: 2; background: var(--surface); padding: 0.5rem 1rem; }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -55,15 +56,17 @@ time, .number { font-variant-numeric: tabular-nums; }
 .person .email { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--muted); }
 .main { padding: 2rem 2.25rem 4rem; max-width: 68rem; width: 100%; display: grid; gap: 1.75rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
 .head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.75rem 1.5rem; }
+.head > div { min-width: 0; }
 .head p { color: var(--muted); margin-top: 0.25rem; max-width: 42rem; }
 
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem 1.375rem; display: grid; gap: 1rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
 .card.flush { padding: 0; gap: 0; overflow: hidden; }
 .card.flush > header { padding: 1.125rem 1.375rem 0.875rem; }
+.card.flush > p { padding: 0.875rem 1.375rem; border-top: 1px solid var(--line); }
 .card > header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }
 .row { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(15rem, 100%), 1fr)); }
-.figures { display: grid; gap: 1px; background: var(--line); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; grid-template-columns: repeat(auto-fit, minmax(min(11rem, 50% - 1px), 1fr)); }
-.figures > div { background: var(--surface); padding: 1rem 1.25rem; }
+.figures { display: flex; flex-wrap: wrap; gap: 1px; background: var(--line); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; }
+.figures > div { flex: 1 1 min(11rem, 50% - 1px); background: var(--surface); padding: 1rem 1.25rem; }
 .figures dt { color: var(--muted); font-size: var(--small); }
 .figures dd { font-size: var(--title); font-weight: 640; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; line-height: 1.3; }
 .figures dd small { display: block; font-size: var(--small); font-weight: 400; letter-spacing: 0; color: var(--muted); line-height: 1.45; }
@@ -79,7 +82,7 @@ th:last-child, td:last-child { padding-right: 1.375rem; }
 .end { text-align: right; }
 td.end, .tight { white-space: nowrap; }
 td time { white-space: nowrap; }
-.clip { display: block; max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.clip { display: block; font-weight: 400; max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .rowhead { font-weight: 560; }
 tbody th.rowhead { font-size: inherit; color: inherit; white-space: normal; }
 
@@ -101,6 +104,7 @@ button.link:focus-visible { outline: 2px solid var(--accent); outline-offset: 2p
 .actions { display: flex; flex-wrap: wrap; gap: 0.625rem; align-items: center; }
 td .actions { justify-content: flex-end; gap: 0.875rem; flex-wrap: nowrap; }
 
+form.actions { flex-wrap: nowrap; }
 form.stack, .stack { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
 .fields { display: flex; flex-wrap: wrap; gap: 0.875rem; align-items: end; }
 .fields > label, .fields > .field { flex: 1 1 11rem; }
@@ -114,7 +118,7 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: 7p
 .note.bad { background: var(--bad-soft); color: var(--bad); }
 .note.warn { background: var(--warn-soft); color: var(--warn); }
 .empty { padding: 2.5rem 1.5rem; text-align: center; display: grid; gap: 0.5rem; justify-items: center; color: var(--muted); }
-.empty h2, .empty h3 { color: var(--text); }
+.empty h2 { color: var(--text); }
 .empty p { max-width: 32rem; }
 .empty .button { margin-top: 0.5rem; }
 
@@ -139,6 +143,7 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .filters { display: flex; flex-wrap: wrap; gap: 0.375rem; }
 .filters a { padding: 0.25rem 0.75rem; border-radius: 99px; border: 1px solid var(--line); text-decoration: none; color: var(--muted); font-weight: 540; font-size: var(--small); background: var(--surface); }
 .filters a[aria-current] { background: var(--accent-soft); border-color: transparent; color: var(--accent); }
+.paging:not(:has(a)) { display: none; }
 .paging { display: flex; justify-content: space-between; gap: 1rem; }
 
 .plain { min-height: 100vh; display: grid; place-content: center; padding: 1.5rem; grid-template-columns: minmax(0, 25rem); gap: 1.5rem; }
@@ -158,7 +163,7 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
   .card { padding: 1rem; }
   th:first-child, td:first-child { padding-left: 1rem; }
   th:last-child, td:last-child { padding-right: 1rem; }
-  .card.flush > header, .list > li { padding-inline: 1rem; }
+  .card.flush > header, .card.flush > p, .list > li { padding-inline: 1rem; }
 }
 @media (max-width: 40rem) {
   h1 { font-size: 1.375rem; }
@@ -171,12 +176,12 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
   table.cards th, table.cards td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; text-align: right; min-width: 0; }
   table.cards td[data-label]::before { content: attr(data-label); color: var(--muted); font-size: var(--small); flex: none; text-align: left; }
   table.cards td:empty { display: none; }
-  table.cards th.rowhead { text-align: left; }
+  table.cards th.rowhead { text-align: left; display: block; }
+  table.cards td.wide { display: none; }
   table.cards .actions { justify-content: flex-start; }
   .clip { max-width: 60vw; }
+  th .clip { max-width: none; }
   .secret > div { flex-wrap: wrap; }
-  .details { grid-template-columns: minmax(0, 1fr); gap: 0.1rem; }
-  .details dd + dt { margin-top: 0.5rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .tag.busy::before { animation: pulse 1.4s ease-in-out infinite; }

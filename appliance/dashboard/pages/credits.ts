@@ -83,7 +83,7 @@ async function statement(visit: Visit): Promise<Html> {
   }
   return html`<section class="card flush"><header><h2>Statement</h2></header>
 <div class="scroll"><table class="cards">
-<thead><tr><th>Time (UTC)</th><th>Entry</th><th>Job</th><th class="end">Credits</th></tr></thead>
+<thead><tr><th>Entry</th><th>Job</th><th>Time (UTC)</th><th class="end">Credits</th></tr></thead>
 <tbody>${lines.map(statementRow)}</tbody></table></div></section>
 <nav class="paging" aria-label="Pages of the statement">
 <span>${before !== undefined && html`<a href="${BASE}/credits?${new URLSearchParams(account).toString()}">Newest</a>`}</span>
@@ -93,9 +93,9 @@ async function statement(visit: Visit): Promise<Html> {
 
 function statementRow({ at, kind, note, jobId, amountCredits }: StatementLine): Html {
   return html`<tr>
-<td data-label="Time (UTC)">${shownTime(at)}</td>
-<td data-label="Entry">${KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</td>
+<th scope="row" class="rowhead">${KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
 <td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId.slice(0, 12)}…</code></a>`}</td>
+<td data-label="Time (UTC)">${shownTime(at)}</td>
 <td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>
 </tr>`;
 }
@@ -107,7 +107,7 @@ function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {
   );
   return html`<section class="card flush"><header><h2>Prices</h2></header>
 <table><thead><tr><th>Quality</th><th>Frame</th><th class="end">Credits / s</th></tr></thead><tbody>${rows}</tbody></table>
-<p class="small muted" id="reserve-note">The price of the first ${reserveSeconds} s is reserved when a render is accepted; the rest of it is returned.</p></section>`;
+<p class="small muted">The price of the first ${reserveSeconds} s is reserved when a render is accepted; the rest of it is returned.</p></section>`;
 }
 
 /** A form that shows its result on the same page, also without scripts. */

@@ -40,9 +40,9 @@ function jobRow(job: JobInfo, accounts: boolean): Html {
 <th scope="row" class="rowhead">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
 <td data-label="Status">${statusTag(status)}</td>
 ${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}
-<td data-label="Quality">${quality}</td>
+<td data-label="Quality" class="wide">${quality}</td>
 <td data-label="Created (UTC)">${shownTime(createdAt)}</td>
-<td data-label="Time" class="end number">${shownDuration(durationMs)}</td>
+<td data-label="Time" class="end number wide">${shownDuration(durationMs)}</td>
 <td data-label="Credits" class="end number">${shownNumber(creditsCost)}</td>
 </tr>`;
 }

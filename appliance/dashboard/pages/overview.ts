@@ -26,6 +26,7 @@ async function overviewPage(visit: Visit): Promise<Html> {
   ]);
   const midnight = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
   const today = recent.filter(({ createdAt }) => createdAt >= midnight);
+  const completed = today.filter(({ status }) => status === 'completed');
   const failed = today.filter(({ status, error }) => status === 'failed' && error !== 'Canceled');
   const more = today.length === MOST_JOBS ? ' or more' : '';
   const isAdmin = viewer.role === 'admin';
@@ -40,12 +41,7 @@ async function overviewPage(visit: Visit): Promise<Html> {
     html`<div id="live" data-live class="stack">
 ${queue.pausedAt !== null && note('warn', 'The queue is paused: renders are accepted, but none starts.')}
 <dl class="figures">
-<div><dt>Renders today</dt><dd>${shownNumber(today.length)}${more}<small>${counted(
-      today.filter(({ status }) => status === 'completed').length,
-      'completed render',
-    )
-      .replace(' renders', '')
-      .replace(' render', '')}, ${shownNumber(failed.length)} failed</small></dd></div>
+<div><dt>Renders today</dt><dd>${shownNumber(today.length)}${more}<small>${shownNumber(completed.length)} completed, ${shownNumber(failed.length)} failed</small></dd></div>
 <div><dt>Running</dt><dd>${shownNumber(running.length)}${running.length === MOST_SHOWN && '+'}<small>${isAdmin ? `${counted(queue.workers, 'worker')}${queue.ready ? '' : ', not ready'}` : 'of yours'}</small></dd></div>
 <div><dt>Queued</dt><dd>${isAdmin ? shownNumber(queue.queued) : shownNumber(queued.length)}${!isAdmin && queued.length === MOST_SHOWN && '+'}<small>waiting for a worker</small></dd></div>
 <div><dt>Credits</dt><dd>${prices ? shownNumber(balance.total) : 'Free'}<small>${prices ? `${shownNumber(balance.free)} free, ${shownNumber(balance.paid)} paid` : 'renders cost nothing here'}</small></dd></div>

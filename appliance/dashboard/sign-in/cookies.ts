@@ -23,7 +23,8 @@ export class Cookies {
       server.state(name, {
         ttl,
         path: BASE,
-        encoding: 'none',
+        // With 'none' hapi doesn't verify signatures.
+        encoding: 'base64',
         sign: { password: signingKey },
         isHttpOnly: true,
         isSecure: false,

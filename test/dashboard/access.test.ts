@@ -1,0 +1,138 @@
+import t from 'tap';
+import { OPERATIONS } from '../../appliance/admin/operations.ts';
+import { routesOf } from '../../appliance/dashboard/routes.ts';
+import { peopledAppliance } from './browser.ts';
+import { Client, signedIn } from './client.ts';
+
+/** Made of the table itself, so that a new route is tried too. Its handlers aren't called. */
+const ROUTES = routesOf({} as Parameters<typeof routesOf>[0]);
+
+async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
+  const appliance = await peopledAppliance(t);
+  const { admin, member, installation, service } = appliance;
+  const { administration } = installation;
+  const { keyId } = await administration.keys.create({ account: admin, name: 'key-of-the-admin' });
+  const { accountId } = await installation.accounts.find(admin);
+  const request = { owner: accountId, className: 'SceneOfTheAdmin', code: 'code-of-the-admin' };
+  const { jobId } = await service.enqueue(request);
+  await administration.credits.grant({ account: admin, paid: 7_654_321 });
+  const state = async () =>
+    JSON.stringify([
+      await administration.keys.list({ account: admin }),
+      await administration.jobs.list({ account: admin }),
+      await administration.credits.balance({ account: admin }),
+      await administration.accounts.list(),
+    ]);
+  return { ...appliance, keyId, jobId, accountId, member, state };
+}
+
+/** What no answer to another person contains. */
+const THEIRS = /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|7,654,321|admin@example/;
+
+t.test('without a session every route but those for everyone leads to the sign-in', async (t) => {
+  const { port } = await peopledAppliance(t);
+  t.ok(ROUTES.length > 20);
+  t.same(
+    ROUTES.filter((route) => route.for === 'everyone').map(({ method, path }) => `${method} ${path}`),
+    ['GET /sign-in', 'POST /sign-in', 'GET /set-up', 'POST /set-up'],
+  );
+  for (const route of ROUTES.filter((route) => route.for !== 'everyone')) {
+    const path = `/dashboard${route.path.replaceAll(/\{\w+\}/g, 'x')}`;
+    const client = new Client(port);
+    const { status, headers } = await (route.method === 'GET' ? client.get(path) : client.postAsIs(path, {}));
+    t.equal(status, 302, `${route.method} ${path}`);
+    t.match(headers.location, /^\/dashboard\/sign-in/);
+  }
+});
+
+t.test('a member reads and changes nothing of others by ids, on no route', async (t) => {
+  const { port, admin, member, keyId, jobId, accountId, state } = await ownedByAdmin(t);
+  const client = await signedIn(t, port, member);
+  const before = await state();
+  // Ends the session, or never ends.
+  const others = ROUTES.filter(({ path }) => !/^\/(sign-out|live|account\/sign-out-everywhere)$/.test(path));
+  for (const { method, path } of others) {
+    const url = `/dashboard${path.replace('{keyId}', keyId).replace('{jobId}', jobId)}`;
+    t.notMatch(url, '{', 'the ids of all routes are known to this test');
+    for (const account of [admin, accountId]) {
+      const fields = {
+        account,
+        keyId,
+        jobId,
+        name: 'Intruder',
+        webhookUrl: 'https://evil.example/',
+        email: admin,
+      };
+      const answer =
+        method === 'GET'
+          ? await client.get(`${url}?${new URLSearchParams(fields)}`)
+          : await client.post(url, fields);
+      t.notMatch(
+        answer.text.replaceAll(admin, account),
+        account === admin ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|7,654,321/ : THEIRS,
+        `${method} ${url}`,
+      );
+      if (path.includes('{')) t.equal(answer.status, 404, `${method} ${url}`);
+    }
+  }
+  t.equal(await state(), before, 'nothing of the administrator has changed');
+});
+
+t.test('what belongs to others is answered as what does not exist', async (t) => {
+  const { port, member, keyId, jobId } = await ownedByAdmin(t);
+  const client = await signedIn(t, port, member);
+  const textOf = async (path: string) => {
+    const { status, text } = await client.get(path);
+    t.equal(status, 404);
+    return text.replace(/Request [\w-]+/, '');
+  };
+  const absent = 'key_000000000000000000000000';
+  t.equal(
+    (await textOf(`/dashboard/keys/${keyId}`)).replaceAll(keyId, absent),
+    await textOf(`/dashboard/keys/${absent}`),
+  );
+  t.equal(await textOf(`/dashboard/jobs/${jobId}`), await textOf(`/dashboard/jobs/${'0'.repeat(48)}`));
+});
+
+t.test('every operation of the administration is limited for members', async (t) => {
+  const { installation, admin, member, keyId, jobId, state } = await ownedByAdmin(t);
+  const { accountId } = await installation.accounts.find(member);
+  const scoped = installation.administrationFor({ accountId, isAdmin: false, address: '192.0.2.1' });
+  const before = await state();
+  const request = {
+    account: admin,
+    keyId,
+    jobId,
+    deliveryId: 'd',
+    paid: 1,
+    name: 'x',
+    password: 'a new password',
+    folder: '/nowhere',
+  };
+  for (const [noun, operations] of Object.entries(OPERATIONS)) {
+    for (const [name, { members }] of Object.entries(operations)) {
+      if (members === 'anything') continue;
+      const part = scoped[noun as keyof typeof scoped] as unknown as Record<
+        string,
+        (request: object) => Promise<unknown>
+      >;
+      const outcome = await part[name]?.(request).catch((error: Error & { code?: string }) => error);
+      t.match(
+        outcome,
+        members === 'nothing' ? { message: 'Only administrators may do this.' } : { code: 'not_found' },
+        `${noun}.${name}`,
+      );
+    }
+  }
+  t.equal(await state(), before);
+  t.same(await installation.folder.actStore.listActs({ limit: 10 }), [], 'what was refused is no act');
+});
+
+t.test('an administrator sees the things of all accounts', async (t) => {
+  const { port, admin, installation } = await peopledAppliance(t);
+  await installation.administration.keys.create({ account: 'ada@example.org', name: 'Key of Ada' });
+  const client = await signedIn(t, port, admin);
+  t.notMatch((await client.get('/dashboard/keys')).text, 'Key of Ada');
+  t.match((await client.get('/dashboard/keys?account=ada@example.org')).text, 'Key of Ada');
+  t.match((await client.get('/dashboard/credits?account=ada@example.org')).text, '1,001,000');
+});

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+import type { Config } from '../../appliance/config/config.ts';
+import { type ListeningAppliance, listeningAppliance } from '../appliance/listening-appliance.ts';
+
+export const PASSWORD = 'a password for tests';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** A browser that is closed when the test ends. */
+export async function launchBrowser(t: Test): Promise<Browser> {
+  // Installed by the set-up.
+  const executablePath = execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
+  // Its own sandbox needs user namespaces that root doesn't get; the pages are ours.
+  const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** A page in a context of its own. Errors of its scripts and violations of the policy fail the test. */
+export async function openPage(
+  t: Test,
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext(options);
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  page.on('pageerror', (error) => t.fail(`an error in ${page.url()}: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of (?:4\d\d|503)/.test(message.text())) {
+      t.fail(`a message in ${page.url()}: ${message.text()}`);
+    }
+  });
+  return page;
+}
+
+/** An appliance with an administrator and a member who can sign in. */
+export interface PeopledAppliance extends ListeningAppliance {
+  admin: string;
+  member: string;
+}
+
+export async function peopledAppliance(
+  t: Test,
+  options: Partial<Config> & { renders?: boolean } = {},
+): Promise<PeopledAppliance> {
+  const appliance = await listeningAppliance(t, options);
+  const { accounts } = appliance.installation.administration;
+  const [admin, member] = ['admin@example.org', 'member@example.org'];
+  for (const [email, role] of [
+    [admin, 'admin'],
+    [member, 'member'],
+  ] as const) {
+    await accounts.create({ email });
+    await accounts.setPassword({ account: email, password: PASSWORD, role });
+  }
+  return { ...appliance, admin, member };
+}
+
+export async function signIn(page: Page, url: string, email: string): Promise<void> {
+  await page.goto(`${url}/dashboard/sign-in`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}
+
+/** What axe-core finds on a page, one line for each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // Evaluated over the protocol, which the page's policy doesn't restrict.
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; impact: string; nodes: { html: string }[] }[];
+  };
+  return violations.map(
+    ({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
+}

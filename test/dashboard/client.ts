@@ -1,0 +1,63 @@
+import type { Test } from 'tap';
+import { type Answer, send } from '../appliance/listening-appliance.ts';
+import { PASSWORD } from './browser.ts';
+
+/** A browser without scripts: keeps cookies, and fills forms. */
+export class Client {
+  readonly #port: number;
+  readonly cookies: Map<string, string> = new Map();
+  /** The headers that set cookies, of the last answer. */
+  setCookies: string[] = [];
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  async get(path: string): Promise<Answer> {
+    return this.#exchange('GET', path);
+  }
+
+  /** Posts a form with the `csrf` field of a page. */
+  async post(
+    path: string,
+    fields: Record<string, string>,
+    { from = '/dashboard/account' }: { from?: string } = {},
+  ): Promise<Answer> {
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await this.get(from)).text)?.[1] ?? '';
+    return this.postAsIs(path, { csrf, ...fields });
+  }
+
+  async postAsIs(path: string, fields: Record<string, string>): Promise<Answer> {
+    return this.#exchange('POST', path, new URLSearchParams(fields).toString());
+  }
+
+  async signIn(email: string, password: string = PASSWORD): Promise<Answer> {
+    return this.post('/dashboard/sign-in', { email, password }, { from: '/dashboard/sign-in' });
+  }
+
+  async #exchange(method: string, path: string, body?: string): Promise<Answer> {
+    const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await send(this.#port, path, {
+      method,
+      headers: {
+        ...(cookie && { cookie }),
+        ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      ...(body !== undefined && { body }),
+    });
+    this.setCookies = answer.headers['set-cookie'] ?? [];
+    for (const line of this.setCookies) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/Max-Age=0/.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return answer;
+  }
+}
+
+/** A signed-in client. */
+export async function signedIn(t: Test, port: number, email: string): Promise<Client> {
+  const client = new Client(port);
+  t.equal((await client.signIn(email)).status, 303, `${email} signs in`);
+  return client;
+}
