@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:http';
+import t, { type Test } from 'tap';
+import { peopledAppliance } from './browser.ts';
+import { type Client, signedIn } from './client.ts';
+
+/** The events of a stream, as they come. */
+async function listen(t: Test, port: number, client: Client) {
+  const cookie = Array.from(client.cookies, ([name, value]) => `${name}=${value}`).join('; ');
+  const sent = request({ port, host: '127.0.0.1', path: '/dashboard/live', headers: { cookie } }).end();
+  t.teardown(() => sent.destroy());
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  t.match([response.statusCode, response.headers['content-type']], [200, 'text/event-stream']);
+  let text = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  // The test's end aborts what is still open.
+  response.on('error', () => {});
+  const ended = new Promise<void>((resolve) => void response.once('close', resolve));
+  const until = async (pattern: RegExp) => {
+    while (!pattern.test(text)) await once(response, 'data');
+  };
+  return { text: () => text, until, ended };
+}
+
+t.test('members get events of their own jobs, administrators of all', async (t) => {
+  const { port, admin, member, installation, service } = await peopledAppliance(t);
+  const streams = await Promise.all(
+    [admin, member].map(async (email) => listen(t, port, await signedIn(t, port, email))),
+  );
+  const [all, own] = streams as [(typeof streams)[0], (typeof streams)[0]];
+  const enqueue = async (email: string) => {
+    const { accountId } = await installation.accounts.find(email);
+    return (await service.enqueue({ owner: accountId, className: 'A', code: 'x' })).jobId;
+  };
+  const foreign = await enqueue(admin);
+  const mine = await enqueue(member);
+  await Promise.all([own.until(new RegExp(mine)), all.until(new RegExp(mine))]);
+  t.match(own.text(), `event: job\ndata: {"jobId":"${mine}","status":"queued"}\n\n`);
+  t.notMatch(own.text(), foreign);
+  t.match(all.text(), foreign);
+});
+
+t.test('open streams do not delay a stop', async (t) => {
+  const { port, member, stop } = await peopledAppliance(t);
+  const { ended } = await listen(t, port, await signedIn(t, port, member));
+  const began = performance.now();
+  await stop();
+  await ended;
+  t.ok(performance.now() - began < 9_000, 'sooner than the grace period of requests');
+});
