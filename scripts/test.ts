@@ -31,6 +31,7 @@ const GROUPS = [
   ['test/scripts'],
   ['test/lib'],
   ['test/appliance'],
+  ['test/dashboard'],
   ['test/checks', 'test/simulator', 'test/crashes'],
   [RENDERS],
   [SMOKE],
