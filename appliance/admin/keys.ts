@@ -42,8 +42,12 @@ export class KeyAdministration {
 
   /** Error: `not_found`. */
   async show({ keyId }: { keyId: string }): Promise<KeyInfo> {
-    const key = (await this.list({})).find((key) => key.keyId === keyId);
-    if (key) return key;
+    for await (const key of this.#keys.all()) {
+      if (key.keyId !== keyId) continue;
+      const { email } = await this.#accounts.find(key.accountId);
+      const [use] = await this.#uses.lastKeyUses([keyId]);
+      return keyInfo(key, email, use?.usedAtMs);
+    }
     throw new ScenepressError('not_found', `There is no key ${keyId.slice(0, 80)}.`);
   }
 

@@ -26,11 +26,16 @@ export class Live {
     service.on('progress', this.#onProgress);
   }
 
+  /** The number of open streams. */
+  get size(): number {
+    return this.#listeners.size;
+  }
+
   /** A stream of events for a person. */
   open(viewer: Viewer): PassThrough {
     const listener = { viewer, stream: new PassThrough() };
     this.#listeners.add(listener);
-    this.#heartbeat ??= setInterval(() => void this.#beat(), HEARTBEAT_MS).unref();
+    this.#heartbeat ??= setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
     listener.stream.once('close', () => this.#close(listener));
     listener.stream.write('retry: 2000\n\n');
     return listener.stream;
@@ -67,7 +72,8 @@ export class Live {
     }
   }
 
-  async #beat(): Promise<void> {
+  /** Keeps the streams of live sessions open, and ends the others. */
+  async beat(): Promise<void> {
     for (const listener of [...this.#listeners]) {
       const viewer = await this.#sessions.find(listener.viewer.token).catch(() => undefined);
       if (viewer) listener.stream.write(':\n\n');

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
+import { Live } from '../../appliance/dashboard/live.ts';
+import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
 import { peopledAppliance } from './browser.ts';
 import { type Client, signedIn } from './client.ts';
 
@@ -50,4 +52,33 @@ t.test('open streams do not delay a stop', async (t) => {
   await stop();
   await ended;
   t.ok(performance.now() - began < 9_000, 'sooner than the grace period of requests');
+});
+
+t.test('a stream ends with its client and with its session', async (t) => {
+  const { installation, service, member } = await peopledAppliance(t);
+  const { accounts, folder } = installation;
+  const { accountId } = await accounts.find(member);
+  const sessions = new Sessions({ store: folder.sessionStore, accounts });
+  const live = new Live({ service, sessions });
+  t.teardown(() => live.stop());
+  const hapi = createHapi({ port: 0 });
+  const open = async () => live.open((await sessions.find(await sessions.begin(accountId))) as Viewer);
+  const left = await open();
+  hapi.route({ method: 'GET', path: '/', handler: (_request, h) => h.response(left) });
+  await hapi.start();
+  t.teardown(() => hapi.stop());
+
+  const sent = request(`${hapi.info.uri}/`).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  t.equal(live.size, 1);
+  const closed = once(left, 'close');
+  response.on('error', () => {}).destroy();
+  await closed;
+  t.equal(live.size, 0);
+
+  const stream = (await open()).resume();
+  await sessions.endAll(accountId);
+  await live.beat();
+  await once(stream, 'end');
+  t.equal(live.size, 0);
 });

@@ -8,9 +8,10 @@ export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
       method: 'GET',
       path: '/live',
       for: 'members',
-      handler: async ({ viewer, h }) => ({
+      handler: async ({ viewer, request, h }) => ({
         response: h
-          .response(live.open(viewer))
+          // Nobody would end the stream of a HEAD request.
+          .response(request.method === 'head' ? '' : live.open(viewer))
           .type('text/event-stream')
           .header('Cache-Control', 'no-store')
           // Proxies such as nginx would hold events back.

@@ -49,11 +49,13 @@ export function signInRoutes(parts: RouteParts): Route[] {
       const minutes = Math.ceil(waitMs / 60_000);
       return refuse(429, `Too many attempts. Try again in ${minutes} min.`);
     }
+    if (attempts.isBusy) return refuse(503, 'Too many people are signing in. Try again in a few seconds.');
     attempts.begin(who);
     const account = await attempts.alone(() => accounts.verifyPassword(email.trim(), password));
     if (!account) {
       const known = await accounts.find(who.account).catch(() => undefined);
-      if (known) await acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
+      // Not awaited, because the time would show that the account exists.
+      if (known) void acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
       return refuse(401, 'The e-mail address or the password is wrong.');
     }
     attempts.succeeded(who);

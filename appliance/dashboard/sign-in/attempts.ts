@@ -6,9 +6,12 @@ const LIMITS = { account: 10, client: 30 };
 /** Beyond it the oldest are forgotten, so that names made up by an attacker don't fill the memory. */
 const MOST_NAMES = 10_000;
 
+const MOST_WAITING = 20;
+
 /** Limits failed sign-ins by account and by client address. */
 export class Attempts {
   readonly #clock: Clock;
+  #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
   readonly #failures = new Map<string, number[]>();
 
@@ -45,9 +48,17 @@ export class Attempts {
     this.#failures.get(`client ${who.client}`)?.pop();
   }
 
+  /** Whether so many passwords wait to be checked that further attempts should be refused. */
+  get isBusy(): boolean {
+    return this.#waiting >= MOST_WAITING;
+  }
+
   /** Runs one check of a password at a time: each takes 32 MiB and a core. */
   alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work, work);
+    this.#waiting += 1;
+    const done = this.#last.then(work).finally(() => {
+      this.#waiting -= 1;
+    });
     this.#last = done.catch(() => {});
     return done;
   }
