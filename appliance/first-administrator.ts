@@ -20,7 +20,7 @@ export async function claimForAdministrator(
   const account = await new SetupLink({ accounts, masterKeys, publicUrl: () => '' }).claimable();
   if (account) {
     const password = await configuredPassword(config);
-    await accounts.setPassword(account.accountId, { password, email, role: 'admin', first: true });
+    await accounts.setPassword(account.accountId, { password, email, role: 'admin', replaces: null });
     await acts.record(COMMAND_LINE, 'accounts.claim', account.accountId);
     return;
   }

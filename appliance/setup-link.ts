@@ -6,8 +6,9 @@ const PURPOSE = 'set-up link';
 export const SETUP_PATH = '/dashboard/set-up';
 
 /**
- * The one-time link with which the first person claims the account of the first start. Nothing of it is stored: it is
- * derived from the master key, the same at every start, and valid until an account has a password.
+ * One-time links with which a person chooses the password of an account. Nothing of them is stored: they are derived from
+ * the master key and the hash of the password that they replace, so they are valid until the password changes. That of
+ * the account of the first start, which the start prints, makes its person an administrator.
  */
 export class SetupLink {
   readonly #accounts: Accounts;
@@ -20,18 +21,25 @@ export class SetupLink {
     this.#publicUrl = options.publicUrl;
   }
 
-  /** Undefined when there is nothing to claim. The token is in the query, which is never logged. */
+  /** For the account of the first start; undefined when there is nothing to claim. */
   async url(): Promise<string | undefined> {
     const account = await this.claimable();
-    return account && `${this.#publicUrl()}${SETUP_PATH}?token=${this.#tokenOf(account)}`;
+    return account && this.urlFor(account);
   }
 
-  /** The account that a token claims. */
-  async accountOf(token: string): Promise<Account | undefined> {
-    const account = await this.claimable();
-    if (!account) return undefined;
+  /** The token is in the query, which is never logged. */
+  urlFor(account: Account): string {
+    return `${this.#publicUrl()}${SETUP_PATH}?token=${this.#tokenOf(account)}`;
+  }
+
+  /** The enabled account that a token is for, and whether its person becomes an administrator. */
+  async open(token: string): Promise<{ account: Account; isFirst: boolean } | undefined> {
+    const [accountId = ''] = token.split('.', 1);
+    const account = await this.#accounts.find(accountId).catch(() => undefined);
+    if (!account || account.disabledAtMs !== undefined) return undefined;
     const [given, expected] = [Buffer.from(token), Buffer.from(this.#tokenOf(account))];
-    return given.length === expected.length && timingSafeEqual(given, expected) ? account : undefined;
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    return { account, isFirst: (await this.claimable())?.accountId === accountId };
   }
 
   /**
@@ -47,9 +55,8 @@ export class SetupLink {
     );
   }
 
-  #tokenOf({ accountId }: Account): string {
-    return createHmac('sha256', this.#masterKeys.current.derive(PURPOSE))
-      .update(accountId)
-      .digest('base64url');
+  #tokenOf({ accountId, passwordHash = '' }: Account): string {
+    const mac = createHmac('sha256', this.#masterKeys.current.derive(PURPOSE));
+    return `${accountId}.${mac.update(`${accountId} ${passwordHash}`).digest('base64url')}`;
   }
 }

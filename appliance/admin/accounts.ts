@@ -89,6 +89,18 @@ export class AccountAdministration {
     return { url: (await this.#setupLink.url()) ?? null };
   }
 
+  /** A link with which the account's person chooses a password; valid until the password changes. */
+  async showInvitation(request: { account: string }): Promise<{ url: string }> {
+    return { url: this.#setupLink.urlFor(await this.#accounts.find(request.account)) };
+  }
+
+  /** Changes what an account may do in the dashboard. */
+  async setRole(request: { account: string; role: AccountRole }): Promise<AccountInfo> {
+    const role = check(accountRole.required(), request.role) as AccountRole;
+    const { accountId } = await this.#accounts.find(request.account);
+    return accountInfo(await this.#accounts.setRole(accountId, role));
+  }
+
   async enable(request: { account: string }): Promise<AccountInfo> {
     const { accountId } = await this.#accounts.find(request.account);
     return accountInfo(await this.#accounts.enable(accountId));

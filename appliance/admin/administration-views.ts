@@ -40,6 +40,19 @@ export interface AccountInfo {
   hasPassword: boolean;
 }
 
+/** Who did what, when and from where. */
+export interface ActInfo {
+  actId: string;
+  at: string;
+  /** The e-mail address or, if deleted, the user id of an account; null for the command line. */
+  actor: string | null;
+  /** The operation, such as `keys.revoke`. */
+  action: string;
+  /** The id of what it was done to. */
+  subject: string | null;
+  address: string | null;
+}
+
 /** Result of the deletion of an account. */
 export interface DeletedAccount {
   /** Identifies its entries in the books. */

@@ -9,6 +9,7 @@ import type {
 } from '../../lib/index.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { AccountAdministration } from './accounts.ts';
+import { ActAdministration } from './act-list.ts';
 import type { Prices } from './administration-views.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
@@ -44,6 +45,7 @@ export class Administration {
   readonly queue: QueueAdministration;
   readonly jobs: JobAdministration;
   readonly credits: CreditAdministration;
+  readonly acts: ActAdministration;
   readonly data: DataAdministration;
 
   constructor(parts: AdministrationParts) {
@@ -53,6 +55,7 @@ export class Administration {
     this.queue = new QueueAdministration(parts);
     this.jobs = new JobAdministration(parts);
     this.credits = new CreditAdministration(parts);
+    this.acts = new ActAdministration(parts);
     this.data = new DataAdministration(parts);
   }
 }

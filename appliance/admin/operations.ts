@@ -27,7 +27,9 @@ export const OPERATIONS: {
     delete: acts('nothing'),
     setPassword: acts('nothing'),
     changePassword: acts('account'),
+    setRole: acts('nothing'),
     showSetupLink: reads('nothing'),
+    showInvitation: reads('nothing'),
   },
   keys: {
     create: acts('account'),
@@ -54,6 +56,7 @@ export const OPERATIONS: {
     showPrices: reads('anything'),
     audit: reads('nothing'),
   },
+  acts: { list: reads('nothing') },
   data: {
     backUp: acts('nothing'),
     rotateMasterKey: acts('nothing'),

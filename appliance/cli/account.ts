@@ -103,6 +103,58 @@ export function accountCommand(): Command {
 
   account.addCommand(
     administrative(
+      'invite <account>',
+      'Print a link with which its person chooses a password for the dashboard; valid until the password changes',
+      'scenepress account invite ada@example.org',
+    ).action(async (reference: string, flags: Flags) => {
+      const invitation = await withAdministration(configOf(flags), (admin) =>
+        admin.accounts.showInvitation({ account: reference }),
+      );
+      if (flags.json) printJson(invitation);
+      else print(invitation.url);
+    }),
+  );
+
+  account.addCommand(
+    administrative(
+      'set-role <account> <role>',
+      'Change what it may do in the dashboard: admin, for all accounts, or member, for its own',
+      'scenepress account set-role ada@example.org admin',
+    ).action(async (reference: string, role: string, flags: Flags) => {
+      const changed = await withAdministration(configOf(flags), (admin) =>
+        admin.accounts.setRole({ account: reference, role: role as AccountRole }),
+      );
+      if (flags.json) printJson(changed);
+      else print(`Account ${changed.email} is now ${changed.role}.`);
+    }),
+  );
+
+  account.addCommand(
+    administrative(
+      'acts',
+      'List who did what, when and from where, newest first',
+      'scenepress account acts --limit 100 --json',
+    )
+      .option('--limit <number>', 'number of lines (default: 50)')
+      .action(async (flags: Flags) => {
+        const limit = flags['limit'] === undefined ? undefined : Number(flags['limit']);
+        const acts = await withAdministration(configOf(flags), (admin) => admin.acts.list({ limit }));
+        if (flags.json) return printJson(acts);
+        printTable(
+          ['TIME', 'WHO', 'FROM', 'WHAT', 'TO'],
+          acts.map(({ at, actor, address, action, subject }) => [
+            shownTime(at),
+            actor ?? 'command line',
+            address ?? '',
+            action,
+            subject ?? '',
+          ]),
+        );
+      }),
+  );
+
+  account.addCommand(
+    administrative(
       'delete <account>',
       'Permanently revoke its keys, cancel and forget its jobs and remove its address; its payments stay in the books',
       'scenepress account delete ada@example.org --yes',

@@ -16,11 +16,14 @@ export interface Page {
   lead?: Value;
 }
 
+/** The entries of the navigation: label, path, and whether they are for administrators only. */
 const SECTIONS = {
-  overview: ['Overview', ''],
-  jobs: ['Jobs', '/jobs'],
-  keys: ['Keys', '/keys'],
-  credits: ['Credits', '/credits'],
+  overview: ['Overview', '', false],
+  jobs: ['Jobs', '/jobs', false],
+  keys: ['Keys', '/keys', false],
+  credits: ['Credits', '/credits', false],
+  accounts: ['Accounts', '/accounts', true],
+  acts: ['Record', '/acts', true],
 } as const;
 export type Section = keyof typeof SECTIONS | 'account';
 
@@ -28,11 +31,14 @@ const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" str
 
 /** The layout of all pages for signed-in people. */
 export function page({ title, section, viewer, csrf, actions, lead }: Page, ...content: Value[]): Html {
-  const links = Object.entries(SECTIONS).map(([name, [label, path]]) =>
-    name === section
-      ? html`<li><a href="${BASE}${path}" aria-current="page">${label}</a></li>`
-      : html`<li><a href="${BASE}${path}">${label}</a></li>`,
-  );
+  const isAdmin = viewer.role === 'admin';
+  const links = Object.entries(SECTIONS)
+    .filter(([, [, , forAdmins]]) => isAdmin || !forAdmins)
+    .map(([name, [label, path]]) =>
+      name === section
+        ? html`<li><a href="${BASE}${path}" aria-current="page">${label}</a></li>`
+        : html`<li><a href="${BASE}${path}">${label}</a></li>`,
+    );
   return document(
     title,
     html`<a class="skip" href="#main">Skip to content</a>

@@ -2,6 +2,8 @@ import type { Request } from '@hapi/hapi';
 import type { Installation } from '../installation.ts';
 import type { Live } from './live.ts';
 import { accountRoutes } from './pages/account.ts';
+import { accountsRoutes } from './pages/accounts.ts';
+import { actRoutes } from './pages/acts.ts';
 import { creditRoutes } from './pages/credits.ts';
 import { jobRoutes } from './pages/jobs.ts';
 import { keyRoutes } from './pages/keys.ts';
@@ -34,5 +36,7 @@ export function routesOf(parts: RouteParts): Route[] {
     ...jobRoutes(),
     ...keyRoutes(),
     ...creditRoutes(),
+    ...accountsRoutes(),
+    ...actRoutes(),
   ];
 }

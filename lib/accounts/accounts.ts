@@ -84,8 +84,9 @@ export class Accounts {
   }
 
   /**
-   * Sets the password of an account, and optionally its address and role. `first`: only if it has no password yet.
-   * Errors: `invalid_request`; `conflict` when the address is in use, or when there is a password and `first` is set.
+   * Sets the password of an account, and optionally its address and role. `replaces`: only if this is still the hash of
+   * its password; null: only if it has none. Errors: `invalid_request`; `conflict` when the address is in use, or when
+   * the password was changed.
    */
   async setPassword(
     accountId: string,
@@ -93,19 +94,24 @@ export class Accounts {
       password,
       email,
       role,
-      first = false,
-    }: { password: string; email?: string; role?: AccountRole; first?: boolean },
+      replaces,
+    }: { password: string; email?: string; role?: AccountRole; replaces?: string | null },
   ): Promise<Account> {
     checkPassword(password);
     if (email !== undefined) checkEmail(email);
     const passwordHash = await hashPassword(password, this.#random);
     return this.#store.changeAccount(accountId, (account) => {
       if (account.deletedAtMs !== undefined) throw noAccount(accountId);
-      if (first && account.passwordHash !== undefined) {
-        throw new ScenepressError('conflict', 'The account already has a password.');
+      if (replaces !== undefined && (account.passwordHash ?? null) !== replaces) {
+        throw new ScenepressError('conflict', 'The password of the account was changed meanwhile.');
       }
       return { ...account, ...(email !== undefined && { email }), ...(role && { role }), passwordHash };
     });
+  }
+
+  /** Changes what an account may do in the dashboard. */
+  setRole(accountId: string, role: AccountRole): Promise<Account> {
+    return this.#store.changeAccount(accountId, (account) => ({ ...account, role }));
   }
 
   /** The enabled account with this address and password. Takes equally long if there is none. */

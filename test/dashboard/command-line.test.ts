@@ -7,7 +7,7 @@ import { send, temporaryFolder } from '../appliance/listening-appliance.ts';
 import { PASSWORD } from './browser.ts';
 import { Client } from './client.ts';
 
-const LINK = /^ {2}(http:\S+\/dashboard\/set-up\?token=[\w-]{43})$/m;
+const LINK = /^ {2}(http:\S+\/dashboard\/set-up\?token=[\w.-]{72,})$/m;
 
 async function actsIn(dataDir: string) {
   const folder = new DataFolder(dataDir);

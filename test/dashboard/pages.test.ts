@@ -11,9 +11,10 @@ const EVIL = `"><img src=x onerror="document.title='hacked'"><script>document.ti
 /** Pages with something of every kind on them. */
 async function filledAppliance(t: Test) {
   const appliance = await peopledAppliance(t, { python: INSTANT_PYTHON, insecureNoSandbox: true });
-  const { admin, installation, service } = appliance;
+  const { admin, member, installation, service } = appliance;
   const { administration } = installation;
   const { accountId } = await installation.accounts.find(admin);
+  const { accountId: memberId } = await installation.accounts.find(member);
   const { keyId } = await administration.keys.create({ account: admin, name: EVIL.slice(0, 100) });
   const revoked = await administration.keys.create({
     account: admin,
@@ -54,6 +55,11 @@ async function filledAppliance(t: Test) {
     '/credits',
     '/credits?quality=fourk&seconds=3.5',
     '/account',
+    '/accounts',
+    `/accounts/${accountId}`,
+    `/accounts/${memberId}`,
+    `/accounts/${memberId}/delete`,
+    '/acts',
     '/nothing-here',
   ];
   return { ...appliance, paths, job, keyId };

@@ -111,6 +111,9 @@ form.stack, .stack { display: grid; gap: 1rem; grid-template-columns: minmax(0, 
 label, .field { display: grid; gap: 0.3rem; font-weight: 560; font-size: var(--small); }
 label .hint { font-weight: 400; color: var(--muted); }
 input, select, textarea { font: inherit; font-size: 0.9375rem; font-weight: 400; width: 100%; padding: 0.45rem 0.65rem; border: 1px solid light-dark(#8d919c, #6c7180); border-radius: 7px; background: var(--surface); color: var(--text); }
+label.check { display: flex; align-items: center; gap: 0.45rem; font-weight: 400; }
+label.check input { width: auto; }
+input[readonly] { background: var(--sunken); }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: 7px; }
 
 .note { border-radius: var(--radius); padding: 0.75rem 1rem; background: var(--accent-soft); overflow-wrap: anywhere; }

@@ -6,7 +6,7 @@ import { csrfField, note, plainPage } from '../layout.ts';
 import { BASE, type PublicVisit, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
-/** The page of the one-time link, which claims the account of the first start. */
+/** The page of one-time links: claims the account of the first start, or sets the password of another. */
 export function setupRoutes({
   accounts,
   acts,
@@ -23,9 +23,10 @@ export function setupRoutes({
       for: 'everyone',
       async handler(visit) {
         const { token = '' } = visit.query;
-        const account = await link.accountOf(token);
-        if (!account) return { page: usedPage(), status: 404 };
-        return setupPage(visit, { token, email: account.email === FIRST_ACCOUNT ? '' : account.email });
+        const opened = await link.open(token);
+        if (!opened) return { page: usedPage(), status: 404 };
+        const { email } = opened.account;
+        return setupPage(visit, { token, email: email === FIRST_ACCOUNT ? '' : email, ...opened });
       },
     },
     {
@@ -34,17 +35,20 @@ export function setupRoutes({
       for: 'everyone',
       async handler(visit) {
         const { token = '', email = '', password = '' } = visit.form;
-        const account = await link.accountOf(token);
-        if (!account) return { page: usedPage(), status: 404 };
-        const { accountId } = account;
+        const opened = await link.open(token);
+        if (!opened) return { page: usedPage(), status: 404 };
+        const { account, isFirst } = opened;
+        const { accountId, passwordHash = null } = account;
         try {
-          const claim = { password, email: email.trim(), role: 'admin', first: true } as const;
-          await accounts.setPassword(accountId, claim);
+          const claim = isFirst && ({ email: email.trim(), role: 'admin' } as const);
+          await accounts.setPassword(accountId, { password, replaces: passwordHash, ...claim });
         } catch (error) {
           if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
-          return { page: setupPage(visit, { token, email, problem: error.message }), status: 400 };
+          return { page: setupPage(visit, { token, email, isFirst, problem: error.message }), status: 400 };
         }
-        await acts.record({ accountId, address: addressOf(visit.request) }, 'accounts.claim', accountId);
+        const action = isFirst ? 'accounts.claim' : 'accounts.acceptInvitation';
+        await acts.record({ accountId, address: addressOf(visit.request) }, action, accountId);
+        await sessions.endAll(accountId);
         cookies.setSession(visit.request, visit.h, await sessions.begin(accountId));
         return { to: '' };
       },
@@ -54,18 +58,18 @@ export function setupRoutes({
 
 function setupPage(
   { csrf }: PublicVisit,
-  { token, email, problem }: { token: string; email: string; problem?: string },
+  { token, email, isFirst, problem }: { token: string; email: string; isFirst: boolean; problem?: string },
 ): Html {
   return plainPage(
     'Set up',
     html`<h1>Welcome</h1>
-<p class="muted">Choose how you sign in. The API key that was printed at the start belongs to the same account.</p>
+<p class="muted">${isFirst ? 'Choose how you sign in. The API key that was printed at the start belongs to the same account.' : 'Choose a password. You sign in with this address.'}</p>
 ${problem !== undefined && note('bad', problem)}
 <form method="post" action="${BASE}/set-up" class="stack">
 ${csrfField(csrf)}
 <input type="hidden" name="token" value="${token}">
-<label>E-mail address<input type="email" name="email" value="${email}" required autocomplete="username" autofocus></label>
-<label>Password <span class="hint">at least 10 characters</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password"></label>
+<label>E-mail address<input type="email" name="email" value="${email}" required autocomplete="username" ${isFirst ? 'autofocus' : 'readonly'}></label>
+<label>Password <span class="hint">at least 10 characters</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password" ${!isFirst && 'autofocus'}></label>
 <button class="primary">Set up and sign in</button>
 </form>`,
   );
@@ -75,7 +79,7 @@ function usedPage(): Html {
   return plainPage(
     'Set up',
     html`<h1>This link isn’t valid</h1>
-<p>It was used already, or it is incomplete. If nobody has signed in yet, <code>scenepress setup-link</code> prints the right one.</p>
+<p>It was used already, or it is incomplete. If nobody has signed in yet, <code>scenepress setup-link</code> prints the right one; otherwise an administrator can send you another.</p>
 <p><a class="button" href="${BASE}/sign-in">Sign in</a></p>`,
   );
 }

@@ -41,7 +41,7 @@ t.test('a password that may only be the first replaces none', async (t) => {
   const { accounts } = await openAccounts(t);
   const { accountId } = await accounts.create('owner@localhost');
   const both = ['ada@example.org', 'eve@example.org'].map((email) =>
-    accounts.setPassword(accountId, { password: `password of ${email}`, email, first: true }),
+    accounts.setPassword(accountId, { password: `password of ${email}`, email, replaces: null }),
   );
   const settled = await Promise.allSettled(both);
   t.same(settled.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);

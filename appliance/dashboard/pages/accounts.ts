@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
+import type { AccountInfo } from '../../admin/administration-views.ts';
+import { counted, shownNumber, shownTime } from '../format.ts';
+import { type Html, html, type Value } from '../html.ts';
+import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
+import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+
+const DONE: Record<string, string> = {
+  created: 'The account was created. Send its person the link below.',
+  granted: 'The credits were added.',
+  disabled: 'The account is disabled: its keys are rejected, and it is signed out.',
+  enabled: 'The account is enabled.',
+  role: 'The role was changed.',
+};
+
+/** Accounts, for administrators. */
+export function accountsRoutes(): Route[] {
+  return [
+    { method: 'GET', path: '/accounts', for: 'admins', handler: async (visit) => listPage(visit) },
+    {
+      method: 'POST',
+      path: '/accounts',
+      for: 'admins',
+      async handler(visit) {
+        try {
+          const { userId } = await visit.admin.accounts.create({ email: (visit.form['email'] ?? '').trim() });
+          return { to: `/accounts/${userId}?done=created` };
+        } catch (error) {
+          if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
+          return { page: await listPage(visit, error.message), status: 400 };
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/accounts/{userId}',
+      for: 'admins',
+      handler: async (visit) => accountPage(visit),
+    },
+    changeRoute('grant', 'granted', async ({ admin, form }, account) => {
+      const { paid, once: idempotencyKey } = form;
+      await admin.credits.grant({ account, paid: Number(paid), idempotencyKey });
+    }),
+    changeRoute('role', 'role', async ({ admin, form, viewer }, account) => {
+      refuseOwn(viewer.accountId === account);
+      await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
+    }),
+    changeRoute('disable', 'disabled', async ({ admin, form, viewer }, account) => {
+      refuseOwn(viewer.accountId === account);
+      await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
+    }),
+    changeRoute('enable', 'enabled', async ({ admin }, account) => {
+      await admin.accounts.enable({ account });
+    }),
+    { method: 'GET', path: '/accounts/{userId}/delete', for: 'admins', handler: deletePage },
+    {
+      method: 'POST',
+      path: '/accounts/{userId}/delete',
+      for: 'admins',
+      async handler({ admin, params, viewer }) {
+        const account = params['userId'] ?? '';
+        refuseOwn(viewer.accountId === account);
+        await admin.accounts.delete({ account });
+        return { to: '/accounts?done=deleted' };
+      },
+    },
+  ];
+}
+
+/** A form of an account's page, which shows its error there. */
+function changeRoute(
+  name: string,
+  done: string,
+  change: (visit: Visit, account: string) => Promise<void>,
+): Route {
+  return {
+    method: 'POST',
+    path: `/accounts/{userId}/${name}`,
+    for: 'admins',
+    async handler(visit): Promise<Answer> {
+      const account = visit.params['userId'] ?? '';
+      try {
+        await change(visit, account);
+        return { to: `/accounts/${encodeURIComponent(account)}?done=${done}` };
+      } catch (error) {
+        if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
+        return { page: await accountPage(visit, note('bad', error.message)), status: 400 };
+      }
+    },
+  };
+}
+
+/** Nobody should lock themselves out by mistake. */
+function refuseOwn(isOwn: boolean): void {
+  if (isOwn) throw new ScenepressError('conflict', 'Another administrator has to do this with your account.');
+}
+
+async function listPage(visit: Visit, problem?: string): Promise<Html> {
+  const { admin, viewer, csrf, query, form } = visit;
+  const accounts = await admin.accounts.list();
+  const rows = accounts.map(
+    (account) => html`<tr>
+<th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
+<td data-label="State">${stateOf(account)}</td>
+<td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
+<td data-label="Signs in">${account.hasPassword ? 'yes' : 'not yet'}</td>
+<td data-label="Created">${shownTime(account.createdAt)}</td>
+</tr>`,
+  );
+  return page(
+    {
+      title: 'Accounts',
+      section: 'accounts',
+      viewer,
+      csrf,
+      lead: 'The owners of keys, jobs and credits. One person is one account.',
+    },
+    problem !== undefined && note('bad', problem),
+    query['done'] === 'deleted' && note('good', 'The account was deleted. Its payments stay in the books.'),
+    html`<section class="card"><form method="post" action="${BASE}/accounts" class="fields">
+${csrfField(csrf)}
+<label>E-mail address of a new account<input type="email" name="email" value="${form['email']}" required></label>
+<button class="primary">Create account</button></form></section>
+<section class="card flush">${
+      rows.length === 0
+        ? emptyState('No accounts', 'Create one above.')
+        : html`<header><h2>${counted(rows.length, 'account')}</h2></header><div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`
+    }</section>`,
+  );
+}
+
+function stateOf({ disabledAt }: AccountInfo): Html {
+  return disabledAt === null
+    ? html`<span class="tag good">Enabled</span>`
+    : html`<span class="tag bad">Disabled</span>`;
+}
+
+async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
+  const { admin, viewer, csrf, query, params } = visit;
+  const account = await admin.accounts.show({ account: params['userId'] ?? '' });
+  const { userId, email, role, hasPassword, disabledAt } = account;
+  const [balance, prices] = [
+    await admin.credits.balance({ account: userId }),
+    await admin.credits.showPrices(),
+  ];
+  const { url } = await admin.accounts.showInvitation({ account: userId });
+  const done = DONE[query['done'] ?? ''];
+  const to = (name: string) => `/accounts/${userId}/${name}`;
+  const named = new URLSearchParams({ account: email }).toString();
+  const isOwn = viewer.accountId === userId;
+  return page(
+    {
+      title: email,
+      section: 'accounts',
+      viewer,
+      csrf,
+      actions: html`<a class="button" href="${BASE}/accounts">All accounts</a>`,
+    },
+    problem ?? (done !== undefined && note('good', done)),
+    html`<section class="card"><dl class="details">
+<dt>State</dt><dd>${stateOf(account)}</dd>
+<dt>Role</dt><dd>${role === 'admin' ? 'Administrator' : 'Member'}</dd>
+<dt>User id</dt><dd><code>${userId}</code></dd>
+<dt>Created</dt><dd>${shownTime(account.createdAt)}</dd>
+<dt>Credits</dt><dd>${prices ? `${shownNumber(balance.total)} available` : 'renders cost nothing here'}</dd>
+</dl>
+<div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
+    disabledAt === null &&
+      html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
+<p class="muted">${hasPassword ? 'For a forgotten password: whoever opens this link chooses a new one.' : 'Whoever opens this link chooses the password of the account.'} It is valid until the password changes.</p>
+${copyable('Link', 'invitation', url)}</section>`,
+    html`<div class="row">${
+      prices &&
+      html`<section class="card"><h2>Add credits</h2>
+<form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
+<input type="hidden" name="once" value="${randomUUID()}">
+<label>Paid credits<input type="number" name="paid" min="1" step="1" required></label><button>Add</button></form></section>`
+    }${
+      isOwn
+        ? html`<section class="card"><h2>Your own account</h2><p class="muted">Another administrator has to change its role, disable it or delete it.</p></section>`
+        : html`<section class="card"><h2>Role</h2>
+<form method="post" action="${BASE}${to('role')}" class="fields">${csrfField(csrf)}
+<label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member: its own things</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator: all accounts</option></select></label><button>Save</button></form></section>`
+    }</div>`,
+    !isOwn &&
+      html`<section class="card"><h2>${disabledAt === null ? 'Disable or delete' : 'Enable or delete'}</h2>
+<p class="muted">${disabledAt === null ? 'The keys of a disabled account are rejected, and it can’t sign in. It can be enabled again.' : 'The account was disabled; its keys are rejected.'}</p>
+<div class="actions">${
+        disabledAt === null
+          ? html`<form method="post" action="${BASE}${to('disable')}" class="actions">${csrfField(csrf)}<button>Disable</button><label class="check"><input type="checkbox" name="cancelJobs"> cancel its jobs too</label></form>`
+          : postButton({ to: to('enable'), csrf, label: 'Enable' })
+      }<a class="button" href="${BASE}${to('delete')}">Delete …</a></div></section>`,
+  );
+}
+
+async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {
+  const { userId, email } = await admin.accounts.show({ account: params['userId'] ?? '' });
+  return page(
+    { title: 'Delete account', section: 'accounts', viewer, csrf },
+    html`<section class="card">
+<p>Delete <strong>${email}</strong>? Its keys are revoked, its jobs are canceled and forgotten with code, metadata and artifacts, and its address is removed. Its payments stay in the books. This cannot be undone.</p>
+<div class="actions">${postButton({ to: `/accounts/${userId}/delete`, csrf, label: 'Delete account', look: 'danger' })}<a class="button" href="${BASE}/accounts/${userId}">Cancel</a></div>
+</section>`,
+  );
+}

@@ -1,0 +1,124 @@
+import t, { type Test } from 'tap';
+import { PASSWORD, peopledAppliance } from './browser.ts';
+import { Client, signedIn } from './client.ts';
+
+async function administrator(t: Test) {
+  const appliance = await peopledAppliance(t);
+  const client = await signedIn(t, appliance.port, appliance.admin);
+  const { administration } = appliance.installation;
+  const userIdOf = async (account: string) => (await administration.accounts.show({ account })).userId;
+  return { ...appliance, administration, client, userIdOf };
+}
+
+/** Opens an invitation and chooses a password. */
+async function accept(port: number, link: string, password: string) {
+  const client = new Client(port);
+  const from = link.slice(link.indexOf('/dashboard'));
+  const opened = await client.get(from);
+  if (opened.status !== 200) return { client, status: opened.status };
+  const token = new URL(link).searchParams.get('token') ?? '';
+  // The address is not the guest's to choose.
+  const answer = await client.post(
+    '/dashboard/set-up',
+    { token, email: 'eve@example.org', password },
+    { from },
+  );
+  return { client, status: answer.status };
+}
+
+function linkIn(page: string): string {
+  return (/<code id="invitation">([^<]+)</.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
+}
+
+t.test('an invitation lets its person choose a password once', async (t) => {
+  const { client, port, administration } = await administrator(t);
+  const created = await client.post('/dashboard/accounts', { email: 'grace@example.org' });
+  t.equal(created.status, 303);
+  const page = await client.get(String(created.headers.location));
+  const link = linkIn(page.text);
+  t.equal((await accept(port, link, 'short')).status, 400);
+  const guest = await accept(port, link, PASSWORD);
+  t.equal(guest.status, 303);
+  t.match(await administration.accounts.show({ account: 'grace@example.org' }), {
+    role: 'member',
+    hasPassword: true,
+  });
+  t.equal((await guest.client.get('/dashboard')).status, 200);
+  t.equal((await guest.client.get('/dashboard/accounts')).status, 403);
+  t.equal((await accept(port, link, 'another password')).status, 404);
+
+  const again = linkIn((await client.get(String(created.headers.location))).text);
+  t.not(again, link, 'a forgotten password is replaced with another link');
+  t.equal(
+    (
+      await accept(
+        port,
+        again.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+        PASSWORD,
+      )
+    ).status,
+    404,
+  );
+  t.equal((await accept(port, again, 'another password')).status, 303);
+  t.equal((await guest.client.get('/dashboard')).status, 302, 'which ends the sessions');
+});
+
+t.test('an address is used once', async (t) => {
+  const { client, admin } = await administrator(t);
+  const taken = await client.post('/dashboard/accounts', { email: admin });
+  t.match([taken.status, taken.text], [400, `An account with the address ${admin} already exists.`]);
+});
+
+t.test('a form that is sent twice adds credits once', async (t) => {
+  const { client, member, administration, userIdOf } = await administrator(t);
+  const path = `/dashboard/accounts/${await userIdOf(member)}`;
+  const once = /name="once" value="([^"]+)"/.exec((await client.get(path)).text)?.[1] ?? '';
+  for (const _ of [1, 2]) t.equal((await client.post(`${path}/grant`, { paid: '500', once })).status, 303);
+  t.match(await administration.credits.balance({ account: member }), { paid: 500 });
+  for (const paid of ['0', '-5', '1.5', 'many', '']) {
+    const refused = await client.post(`${path}/grant`, { paid, once: `${once}${paid}` });
+    t.match(
+      [refused.status, refused.text],
+      [400, 'Granted credits must be a whole number of at least 1.'],
+      paid,
+    );
+  }
+});
+
+t.test('accounts are disabled, enabled, promoted and deleted, but never one’s own', async (t) => {
+  const { client, port, admin, member, administration, service, userIdOf } = await administrator(t);
+  const userId = await userIdOf(member);
+  const path = `/dashboard/accounts/${userId}`;
+  const theirs = await signedIn(t, port, member);
+  const { jobId } = await service.enqueue({ owner: userId, className: 'A', code: 'x' });
+  await client.post(`${path}/disable`, { cancelJobs: 'on' });
+  t.equal((await theirs.get('/dashboard')).status, 302);
+  t.match(await service.get(jobId), { error: 'Canceled' });
+  await client.post(`${path}/enable`, {});
+  t.equal((await theirs.get('/dashboard')).status, 200);
+  await client.post(`${path}/role`, { role: 'admin' });
+  t.equal((await theirs.get('/dashboard/accounts')).status, 200, 'from the next page on');
+  t.equal((await client.post(`${path}/role`, { role: 'owner' })).status, 400);
+
+  const own = `/dashboard/accounts/${await userIdOf(admin)}`;
+  for (const name of ['disable', 'role', 'delete']) {
+    const refused = await client.post(`${own}/${name}`, { role: 'member' });
+    t.match(refused.text, 'Another administrator has to do this with your account.', name);
+  }
+  t.match(await administration.accounts.show({ account: admin }), { role: 'admin', disabledAt: null });
+
+  t.equal((await client.post(`${path}/delete`, {})).status, 303);
+  t.equal((await theirs.get('/dashboard')).status, 302);
+  t.equal((await client.get(path)).status, 404);
+  const record = (await client.get('/dashboard/acts')).text;
+  for (const action of [
+    'accounts.disable',
+    'accounts.enable',
+    'accounts.setRole',
+    'accounts.delete',
+    'sign-in',
+  ]) {
+    t.match(record, `<code>${action}</code>`);
+  }
+  t.notMatch(record, member, 'the address of the deleted account is forgotten');
+});
