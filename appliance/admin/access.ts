@@ -46,10 +46,10 @@ function operationFor(
         ? given
         : await permit(given, operation.members, actor.accountId, parts);
     // Before the operation, because a deleted account can't be found any more.
-    const subject = operation.isAct ? await subjectOf(given, parts) : null;
+    const account = operation.isAct ? await accountIn(given, parts) : null;
     const answer = await (part[name] as Call).call(part, permitted);
     if (operation.isAct) {
-      await parts.acts.record(actor, `${noun}.${name}`, subject ?? idIn(answer));
+      await parts.acts.record(actor, `${noun}.${name}`, idIn(given) ?? idIn(answer) ?? account);
     }
     return answer;
   };
@@ -93,11 +93,11 @@ async function requireOwnAccount(reference: string, accountId: string, accounts:
   throw new ScenepressError('not_found', `There is no account ${name}.`);
 }
 
-/** Ids only: e-mail addresses are forgotten with their accounts, acts are not. */
-async function subjectOf(request: Request, { accounts }: AccessParts): Promise<string | null> {
-  const id = idIn(request);
-  if (id !== null || request['account'] === undefined) return id;
-  const account = await accounts.find(String(request['account']), { deleted: true }).catch(() => undefined);
+/** Its id: e-mail addresses are forgotten with their accounts, acts are not. */
+async function accountIn(request: Request, { accounts }: AccessParts): Promise<string | null> {
+  const reference = request['account'];
+  if (reference === undefined) return null;
+  const account = await accounts.find(String(reference), { deleted: true }).catch(() => undefined);
   return account?.accountId ?? null;
 }
 

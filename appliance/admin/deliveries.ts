@@ -12,17 +12,19 @@ export class DeliveryAdministration {
     this.#service = service;
   }
 
-  /** Newest first; all, or those of an account or a job. */
+  /** Newest first; all, or those of an account or a job. `before`: the last delivery of the previous page. */
   async list(request: {
     account?: string | undefined;
     jobId?: string | undefined;
     limit?: number | undefined;
+    before?: string | undefined;
   }): Promise<Delivery[]> {
-    const { account, jobId } = request;
+    const { account, jobId, before } = request;
     const limit = check(listLimit, request.limit);
     return this.#service.deliveries.list({
       ...(account !== undefined && { owner: (await this.#accounts.find(account)).accountId }),
       ...(jobId !== undefined && { jobId }),
+      ...(before !== undefined && { before }),
       limit,
     });
   }

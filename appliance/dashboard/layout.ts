@@ -21,8 +21,10 @@ const SECTIONS = {
   overview: ['Overview', '', false],
   jobs: ['Jobs', '/jobs', false],
   keys: ['Keys', '/keys', false],
+  webhooks: ['Webhooks', '/webhooks', false],
   credits: ['Credits', '/credits', false],
   accounts: ['Accounts', '/accounts', true],
+  service: ['Service', '/service', true],
   acts: ['Record', '/acts', true],
 } as const;
 export type Section = keyof typeof SECTIONS | 'account';

@@ -9,8 +9,10 @@ import { jobRoutes } from './pages/jobs.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
+import { serviceRoutes } from './pages/service.ts';
 import { setupRoutes } from './pages/set-up.ts';
 import { signInRoutes } from './pages/sign-in.ts';
+import { webhookRoutes } from './pages/webhooks.ts';
 import type { Route } from './route.ts';
 import type { Attempts } from './sign-in/attempts.ts';
 import type { Cookies } from './sign-in/cookies.ts';
@@ -35,8 +37,10 @@ export function routesOf(parts: RouteParts): Route[] {
     ...overviewRoutes(),
     ...jobRoutes(),
     ...keyRoutes(),
+    ...webhookRoutes(),
     ...creditRoutes(),
     ...accountsRoutes(),
+    ...serviceRoutes(),
     ...actRoutes(),
   ];
 }

@@ -15,19 +15,26 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   const { accountId } = await installation.accounts.find(admin);
   const request = { owner: accountId, className: 'SceneOfTheAdmin', code: 'code-of-the-admin' };
   const { jobId } = await service.enqueue(request);
+  const webhook = { url: 'https://hooks-of-the-admin.invalid/', secret: 'whsec_1' };
+  const hooked = await service.enqueue({ ...request, webhook });
+  await service.cancel(hooked.jobId);
+  const [delivery] = await service.deliveries.list({ owner: accountId });
+  const deliveryId = String(delivery?.deliveryId);
   await administration.credits.grant({ account: admin, paid: 7_654_321 });
   const state = async () =>
     JSON.stringify([
       await administration.keys.list({ account: admin }),
       await administration.jobs.list({ account: admin }),
+      (await administration.deliveries.list({ account: admin })).length,
       await administration.credits.balance({ account: admin }),
       await administration.accounts.list(),
     ]);
-  return { ...appliance, keyId, jobId, accountId, member, state };
+  return { ...appliance, keyId, jobId, deliveryId, accountId, member, state };
 }
 
 /** What no answer to another person contains. */
-const THEIRS = /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|7,654,321|admin@example/;
+const THEIRS =
+  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
 t.test('without a session every route but those for everyone leads to the sign-in', async (t) => {
   const { port } = await peopledAppliance(t);
@@ -46,13 +53,14 @@ t.test('without a session every route but those for everyone leads to the sign-i
 });
 
 t.test('a member reads and changes nothing of others by ids, on no route', async (t) => {
-  const { port, admin, member, keyId, jobId, accountId, state } = await ownedByAdmin(t);
+  const { port, admin, member, keyId, jobId, deliveryId, accountId, state } = await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
+  const ids: Record<string, string> = { keyId, jobId, deliveryId, userId: accountId };
   // Ends the session, or never ends.
   const others = ROUTES.filter(({ path }) => !/^\/(sign-out|live|account\/sign-out-everywhere)$/.test(path));
   for (const { method, path, for: whom } of others) {
-    const url = `/dashboard${path.replace('{keyId}', keyId).replace('{jobId}', jobId).replace('{userId}', accountId)}`;
+    const url = `/dashboard${path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => ids[name] ?? whole)}`;
     t.notMatch(url, '{', 'the ids of all routes are known to this test');
     for (const account of [admin, accountId]) {
       const fields = {
@@ -69,7 +77,9 @@ t.test('a member reads and changes nothing of others by ids, on no route', async
           : await client.post(url, fields);
       t.notMatch(
         answer.text.replaceAll(admin, account),
-        account === admin ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|7,654,321/ : THEIRS,
+        account === admin
+          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321/
+          : THEIRS,
         `${method} ${url}`,
       );
       const refused = whom === 'admins' ? 403 : 404;
@@ -96,7 +106,7 @@ t.test('what belongs to others is answered as what does not exist', async (t) =>
 });
 
 t.test('every operation of the administration is limited for members', async (t) => {
-  const { installation, admin, member, keyId, jobId, state } = await ownedByAdmin(t);
+  const { installation, admin, member, keyId, jobId, deliveryId, state } = await ownedByAdmin(t);
   const { accountId } = await installation.accounts.find(member);
   const scoped = installation.administrationFor({ accountId, isAdmin: false, address: '192.0.2.1' });
   const before = await state();
@@ -104,7 +114,7 @@ t.test('every operation of the administration is limited for members', async (t)
     account: admin,
     keyId,
     jobId,
-    deliveryId: 'd',
+    deliveryId,
     paid: 1,
     name: 'x',
     password: 'a new password',

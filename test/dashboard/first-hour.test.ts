@@ -64,5 +64,9 @@ t.test('set-up link, first key, first render, revocation', async (t) => {
     acts.map(({ action }) => action),
     ['keys.revoke', 'jobs.cancel', 'keys.create', 'accounts.claim'],
   );
+  t.match(
+    acts.map(({ subject }) => subject),
+    [/^key_/, posted.json['jobId'], /^key_/, /^acct_/],
+  );
   t.ok(acts.every(({ actor, address }) => actor !== null && address === '127.0.0.1'));
 });

@@ -35,6 +35,7 @@ async function filledAppliance(t: Test) {
   const forgotten = await service.enqueue({ ...request, code: 'x' });
   await service.cancel(forgotten.jobId);
   await service.forget(forgotten.jobId);
+  const [delivery] = await service.deliveries.list({ jobId: done.jobId });
   const job = `/jobs/${done.jobId}`;
   const paths = [
     '',
@@ -60,6 +61,9 @@ async function filledAppliance(t: Test) {
     `/accounts/${memberId}`,
     `/accounts/${memberId}/delete`,
     '/acts',
+    '/service',
+    '/webhooks',
+    `/webhooks/${delivery?.deliveryId}`,
     '/nothing-here',
   ];
   return { ...appliance, paths, job, keyId };

@@ -159,8 +159,9 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
   .brand { padding: 0; }
   .person { margin: 0 0 0 auto; padding: 0; display: flex; gap: 0.875rem; align-items: center; }
   .person .email { display: none; }
-  .nav { flex-direction: row; overflow-x: auto; }
+  .nav { flex-direction: row; flex-wrap: wrap; }
   .side nav { order: 3; width: 100%; margin-inline: -0.375rem; }
+  .nav a { padding: 0.3rem 0.5rem; }
   .main { padding: 1.25rem 1rem 3rem; gap: 1.25rem; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   .card { padding: 1rem; }

@@ -5,6 +5,7 @@ import { shownDuration, shownNumber, shownSize, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
+import { answerOf, deliveryTag } from './delivery-views.ts';
 import { jobTable, progressText, statusTag } from './job-views.ts';
 
 const ROWS = 50;
@@ -195,13 +196,10 @@ function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string)
 
 function deliveryCard(deliveries: Delivery[]): Html | false {
   if (deliveries.length === 0) return false;
-  const items = deliveries.map(({ createdAt, status, lastStatus, attempts, url }) => {
-    const look = status === 'delivered' ? 'good' : status === 'failed' ? 'bad' : '';
-    const answer =
-      lastStatus === null ? 'not sent yet' : lastStatus === 0 ? 'no answer' : `HTTP ${lastStatus}`;
-    const last = attempts.at(-1)?.reason;
-    return html`<li><span>${url}<span class="clip small muted">${shownTime(createdAt)} · ${attempts.length} of 4 attempts · ${answer}${last && ` (${last})`}</span></span><span class="tag ${look}">${status}</span></li>`;
-  });
+  const items = deliveries.map(
+    (delivery) =>
+      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${shownTime(delivery.createdAt)} · ${answerOf(delivery)}</span></span>${deliveryTag(delivery)}</li>`,
+  );
   return html`<section class="card flush"><header><h2>Webhook</h2></header><ul class="list">${items}</ul></section>`;
 }
 
