@@ -31,6 +31,8 @@ type Key = SqlValue[];
 
 export interface Table {
   name: string;
+  /** The version of the schema that added it; default 1. */
+  since?: number;
   key: string[];
   /** Queries for keys in indexes, which may list unreadable rows. */
   indexes: string[];
@@ -85,12 +87,13 @@ export const TABLES: Table[] = [
   },
   { ...checked(BODIES), expected: `SELECT delivery_id ${FROM_KEPT_DELIVERIES}` },
   { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
-  checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'),
+  { ...checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'), since: 2 },
   {
     ...checked(ACTS),
     indexes: ['SELECT act_id FROM acts INDEXED BY acts_of_actor WHERE actor IS NOT NULL'],
+    since: 2,
   },
-  checked(KEY_USES),
+  { ...checked(KEY_USES), since: 2 },
 ];
 
 const BOOKS = ['grants', 'ledger_entries'];
@@ -118,7 +121,7 @@ function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
  */
 export function salvage(source: Connection, target: Connection, now: Date): LostRow[] {
   const lost: LostRow[] = [];
-  for (const table of TABLES) {
+  for (const table of tablesIn(source)) {
     target.run('BEGIN');
     const saved = new Set<string>();
     const known = new Set<string>();
@@ -152,6 +155,12 @@ export function salvage(source: Connection, target: Connection, now: Date): Lost
     target.run('COMMIT');
   }
   return lost;
+}
+
+/** Those of the version of the schema that a database has. */
+function tablesIn(source: Connection): Table[] {
+  const { user_version: version = 1 } = source.get<{ user_version: number }>('PRAGMA user_version', []) ?? {};
+  return TABLES.filter(({ since = 1 }) => since <= version);
 }
 
 /** Recreates the account row, so its ledger entries can be saved. */
