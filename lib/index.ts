@@ -117,6 +117,7 @@ export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';
 export type {
   IdempotentRequest,
+  JobCountQuery,
   JobQuery,
   ResealedStep,
   ResealStep,

@@ -5,8 +5,9 @@ import type { ByteRange, OpenedAsset } from './assets/asset-store.ts';
 import { spareBytesFor } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
+import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
-import { isTerminal, type Job, type JobRecord, jobOf } from './jobs/job.ts';
+import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import { fingerprintOf } from './jobs/job-book.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
 import { withSpareSpace } from './jobs/with-spare-space.ts';
@@ -209,6 +210,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** Jobs, newest first. */
   async list(query: JobQuery = {}): Promise<Job[]> {
     return (await this.#parts.storage.listJobs(query)).map(jobOf);
+  }
+
+  /** The number of jobs with each status that were created at `sinceMs` (epoch milliseconds) or later. */
+  count({ owner, sinceMs = 0 }: JobScope & { sinceMs?: number } = {}): Promise<Record<JobStatus, number>> {
+    const after = firstIdAt(sinceMs);
+    return this.#parts.storage.countJobs({ after, ...(owner !== undefined && { owner }) });
   }
 
   /** Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. */

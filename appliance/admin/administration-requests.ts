@@ -47,6 +47,15 @@ export const jobStatus: Joi.StringSchema<JobStatus> = Joi.string<JobStatus>()
   .valid(...JOB_STATUSES)
   .messages({ '*': `The status must be one of ${JOB_STATUSES.join(', ')}.` });
 
+/** ISO 8601; in milliseconds when checked. */
+export const time: Joi.Schema<number> = Joi.custom((value: unknown) => {
+  const ms = Date.parse(String(value));
+  if (Number.isNaN(ms)) throw new Error('not a time');
+  return ms;
+})
+  .required()
+  .messages({ '*': 'A time is written as 2026-11-22T18:30:00Z.' });
+
 export const accountRole: Joi.StringSchema<AccountRole | undefined> = Joi.string<AccountRole | undefined>()
   .valid('admin', 'member')
   .messages({ '*': 'A role is admin or member.' });

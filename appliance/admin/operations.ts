@@ -43,6 +43,7 @@ export const OPERATIONS: {
   queue: { show: reads('anything'), pause: acts('nothing'), resume: acts('nothing') },
   jobs: {
     list: reads('account'),
+    count: reads('account'),
     show: reads('job'),
     showDetails: reads('job'),
     cancel: acts('job'),

@@ -7,6 +7,7 @@ import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
   IdempotentRequest,
+  JobCountQuery,
   JobQuery,
   ResealedStep,
   ResealStep,
@@ -180,6 +181,20 @@ export class SqlStorage implements Storage {
     );
     const jobs = rows.map((row) => JOBS.record(row));
     return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
+  }
+
+  async countJobs({ owner, after }: JobCountQuery): Promise<Record<JobStatus, number>> {
+    const ofOwner = owner === undefined ? '' : 'owner = ? AND';
+    const text = `SELECT count(*) AS count FROM jobs WHERE ${ofOwner} phase = ? AND job_id > ?`;
+    const counts = { queued: 0, running: 0, completed: 0, failed: 0 };
+    for (const [status, phases] of Object.entries(SHOWN_PHASES) as [JobStatus, JobPhase[]][]) {
+      for (const phase of phases) {
+        const values = [...(owner === undefined ? [] : [owner]), phase, after];
+        const row = await this.#database.get<{ count: number }>(text, ...values);
+        counts[status] += row?.count ?? 0;
+      }
+    }
+    return counts;
   }
 
   async unfinishedJobs({

@@ -21,6 +21,13 @@ export interface JobQuery {
   before?: string;
 }
 
+/** A query for the number of jobs. */
+export interface JobCountQuery {
+  owner?: string;
+  /** Only jobs whose ids sort behind it. */
+  after: string;
+}
+
 /** All jobs of an owner, or of all owners; the newest first, in pages of up to `limit`. */
 export function pagesOfJobs(
   storage: Pick<Storage, 'listJobs'>,
@@ -132,6 +139,8 @@ export interface Storage {
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;
+  /** The number of visible jobs with each status. */
+  countJobs(query: JobCountQuery): Promise<Record<JobStatus, number>>;
   /** Non-terminal jobs, oldest first; at most 100, newer than `after`. `phases`: only jobs in these phases. */
   unfinishedJobs(page?: { after?: string; phases?: UnfinishedPhase[] }): Promise<JobRecord[]>;
   /** Terminal jobs whose ids sort behind `after`, newest first; at most `limit`. */

@@ -129,6 +129,29 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },
 
+    async 'counts visible jobs by status, of an owner and behind an id'(storage) {
+      const ended = { durationMs: 20, completedAtMs: 30 };
+      const phases = ['queued', 'reserving', 'running', 'settling', 'completed', 'completed'] as const;
+      for (const [index, phase] of phases.entries()) {
+        await insert(storage, jobRecord(String(index), { phase, ...(phase === 'completed' && ended) }));
+      }
+      await insert(storage, jobRecord('6', { ...ended, phase: 'failed', error: 'no', owner: 'b' }));
+      const all = { queued: 1, running: 2, completed: 2, failed: 1 };
+      assert.deepEqual(await storage.countJobs({ after: '' }), all);
+      assert.deepEqual(await storage.countJobs({ after: '4' }), {
+        ...all,
+        queued: 0,
+        running: 0,
+        completed: 1,
+      });
+      assert.deepEqual(await storage.countJobs({ after: '', owner: 'b' }), {
+        queued: 0,
+        running: 0,
+        completed: 0,
+        failed: 1,
+      });
+    },
+
     async 'returns how the latest jobs ended'(storage) {
       const end = { durationMs: 20, completedAtMs: 30 };
       await insert(storage, jobRecord('1', { ...end, phase: 'completed', owner: 'a' }));

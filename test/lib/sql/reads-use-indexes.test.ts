@@ -60,6 +60,8 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
     await storage.listJobs({ ...query, owner: 'ada' });
   }
   await storage.unfinishedJobs();
+  await storage.countJobs({ after: 'j' });
+  await storage.countJobs({ after: 'j', owner: 'ada' });
   await storage.recentEnds({ after: 'j', limit: 10 });
   await storage.unfinishedJobs({ phases: ['running'] });
   for await (const job of storage.jobsWithArtifacts()) t.fail(job.jobId);
