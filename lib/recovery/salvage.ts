@@ -86,7 +86,10 @@ export const TABLES: Table[] = [
     withoutTexts: deliveryWithoutTexts,
   },
   { ...checked(BODIES), expected: `SELECT delivery_id ${FROM_KEPT_DELIVERIES}` },
-  { ...checked(ANSWERS), supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND attempts <> '[]'` },
+  {
+    ...checked(ANSWERS),
+    supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND deliveries.attempts <> '[]'`,
+  },
   { ...checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'), since: 2 },
   {
     ...checked(ACTS),
