@@ -153,6 +153,9 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .plain .brand { padding: 0; justify-content: center; }
 .plain .card { padding: 1.75rem; }
 
+@media (max-width: 80rem) {
+  .clip { max-width: 13rem; }
+}
 @media (max-width: 56rem) {
   .shell { grid-template-columns: minmax(0, 1fr); grid-template-rows: auto 1fr; }
   .side { position: static; height: auto; flex-direction: row; flex-wrap: wrap; align-items: center; gap: 0.5rem 1rem; padding: 0.75rem 1rem; border-right: 0; border-bottom: 1px solid var(--line); }
