@@ -96,6 +96,8 @@ export interface StatementLine {
   kind: LedgerEntry['kind'];
   /** Change of the balance. */
   amountCredits: number;
+  /** What a render cost, when it is charged; 0 otherwise. */
+  chargedCredits: number;
   jobId: string | null;
   note: string | null;
 }
@@ -211,13 +213,7 @@ export function jobInfo(
   };
 }
 
-export function statementLine({
-  entryId,
-  kind,
-  amountCredits,
-  jobId,
-  note,
-  atMs,
-}: LedgerEntry): StatementLine {
-  return { entryId, at: isoTime(atMs), kind, amountCredits, jobId, note };
+export function statementLine(entry: LedgerEntry): StatementLine {
+  const { entryId, kind, amountCredits, chargedCredits, jobId, note, atMs } = entry;
+  return { entryId, at: isoTime(atMs), kind, amountCredits, chargedCredits, jobId, note };
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { UserError } from '../user-error.ts';
-import { type Config, flagOf, OPTIONS, variableOf } from './options.ts';
+import type { Config } from './config-values.ts';
+import { flagOf, OPTIONS, variableOf } from './options.ts';
 
-export type { Config } from './options.ts';
+export type { Config } from './config-values.ts';
 
 /** Sources of options. */
 export interface ConfigSources {

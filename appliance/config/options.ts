@@ -1,66 +1,7 @@
 import Joi from 'joi';
-import {
-  DEFAULT_BUDGETS,
-  DEFAULT_LIMITS,
-  DEFAULT_PRICING,
-  QUALITIES,
-  type Quality,
-} from '../../lib/index.ts';
+import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
+import type { Config } from './config-values.ts';
 import { address, count, networks, origins, prices } from './option-schemas.ts';
-
-/** Configuration of the appliance. Option names are the same in code and in the configuration file. */
-export interface Config {
-  host: string;
-  port: number;
-  dataDir: string;
-  publicUrl?: string;
-  assetUrl?: string;
-  trustProxy: boolean;
-  tlsCert?: string;
-  tlsKey?: string;
-  corsOrigins: string[];
-  maxConnections?: number;
-  maxConnectionsPerAddress?: number;
-  creditsMode: 'metered' | 'unmetered';
-  freeCredits: number;
-  creditsPerSecond: Record<Quality, number>;
-  reserveSeconds: number;
-  masterKey?: string;
-  masterKeyFile?: string;
-  workers?: number;
-  retentionDays?: number;
-  retentionGb?: number;
-  maxQueued: number;
-  maxQueuedPerAccount: number;
-  maxRunningPerAccount?: number;
-  reservedWorkers: number;
-  failuresPerHour: number;
-  unpaidSecondsPerHour: number;
-  python?: string;
-  rendererDir?: string;
-  studioDir?: string;
-  insecureNoSandbox: boolean;
-  renderTimeoutSeconds: number;
-  renderMemoryMb: number;
-  renderProcesses: number;
-  renderFileMb: number;
-  renderDiskMb: number;
-  renderFiles: number;
-  renderOutputMb: number;
-  renderFrames: number;
-  webhooksAllowNetworks: string[];
-  webhooksCa?: string;
-  metricsToken?: string;
-  dashboard: 'on' | 'off';
-  adminEmail?: string;
-  adminPassword?: string;
-  adminPasswordFile?: string;
-  drainSeconds: number;
-  probeAfterMinutes: number;
-  logLevel: string;
-  logFormat?: 'text' | 'json';
-  logFile?: string;
-}
 
 export interface ConfigOption {
   /** Description in `--help`. */

@@ -83,7 +83,7 @@ th:last-child, td:last-child { padding-right: 1.375rem; }
 td.end, .tight { white-space: nowrap; }
 td time { white-space: nowrap; }
 .clip { display: block; font-weight: 400; max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.rowhead { font-weight: 560; }
+.rowhead { font-weight: 530; }
 tbody th.rowhead { font-size: inherit; color: inherit; white-space: normal; }
 
 .tag { display: inline-flex; align-items: center; gap: 0.4em; padding: 0.05rem 0.55rem; border-radius: 99px; font-size: var(--small); font-weight: 560; white-space: nowrap; background: var(--sunken); color: var(--muted); }
@@ -143,6 +143,7 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .list { list-style: none; display: grid; }
 .list > li { padding: 0.75rem 1.375rem; border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }
 .list > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
+.list .clip { white-space: normal; max-width: none; }
 .filters { display: flex; flex-wrap: wrap; gap: 0.375rem; }
 .filters a { padding: 0.25rem 0.75rem; border-radius: 99px; border: 1px solid var(--line); text-decoration: none; color: var(--muted); font-weight: 540; font-size: var(--small); background: var(--surface); }
 .filters a[aria-current] { background: var(--accent-soft); border-color: transparent; color: var(--accent); }
@@ -153,7 +154,7 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .plain .brand { padding: 0; justify-content: center; }
 .plain .card { padding: 1.75rem; }
 
-@media (max-width: 80rem) {
+@media (max-width: 72rem) {
   .clip { max-width: 13rem; }
 }
 @media (max-width: 56rem) {

@@ -9,11 +9,10 @@ import { accountOf, accountPicker } from './scope.ts';
 const LINES = 25;
 const LONGEST_SECONDS = 86_400;
 
-const KINDS: Record<StatementLine['kind'], string> = {
+const KINDS: Record<Exclude<StatementLine['kind'], 'settle'>, string> = {
   grant: 'Credits added',
   expiry: 'Free credits of the month before expired',
   reserve: 'Reserved for a render',
-  settle: 'Render charged, rest of its reserve returned',
   void: 'Reserve returned in full',
 };
 
@@ -91,9 +90,9 @@ async function statement(visit: Visit): Promise<Html> {
 </nav>`;
 }
 
-function statementRow({ at, kind, note, jobId, amountCredits }: StatementLine): Html {
+function statementRow({ at, kind, note, jobId, amountCredits, chargedCredits }: StatementLine): Html {
   return html`<tr>
-<th scope="row" class="rowhead">${KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
+<th scope="row" class="rowhead">${kind === 'settle' ? `Render charged ${shownNumber(chargedCredits)}, rest of its reserve returned` : KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
 <td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId.slice(0, 12)}…</code></a>`}</td>
 <td data-label="Time (UTC)">${shownTime(at)}</td>
 <td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>
