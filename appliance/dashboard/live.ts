@@ -5,6 +5,8 @@ import type { Sessions, Viewer } from './sign-in/sessions.ts';
 /** Also checks whether the session still lives. */
 const HEARTBEAT_MS = 25_000;
 
+const MOST_UNREAD_BYTES = 64 * 1024;
+
 interface Listener {
   viewer: Viewer;
   stream: PassThrough;
@@ -69,6 +71,8 @@ export class Live {
     const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
     for (const { viewer, stream } of this.#listeners) {
       if (viewer.role === 'admin' || viewer.accountId === owner) stream.write(text);
+      // Its client reads nothing; the browser connects again when it does.
+      if (stream.writableLength > MOST_UNREAD_BYTES) stream.destroy();
     }
   }
 

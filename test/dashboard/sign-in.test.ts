@@ -20,7 +20,7 @@ t.test('signing in and out', async (t) => {
   t.match([answer.status, answer.headers.location], [303, next]);
   t.match(
     client.setCookies.join('\n'),
-    /^scenepress_session=[^;]+; Max-Age=604800; Expires=[^;]+; HttpOnly; SameSite=Lax; Path=\/dashboard$/m,
+    /^scenepress_session=[^;]+; Max-Age=31536000; Expires=[^;]+; HttpOnly; SameSite=Lax; Path=\/dashboard$/m,
   );
   t.equal((await client.get('/dashboard')).status, 200);
 
@@ -118,6 +118,20 @@ t.test('signing out everywhere, a new password and a disabled account end all se
   await accounts.disable({ account: member });
   t.same(await statuses(third), [302, 302]);
   t.equal((await new Client(port).signIn(member)).status, 401);
+});
+
+t.test('a stolen session does not serve to guess the password', async (t) => {
+  const { port, member } = await peopledAppliance(t);
+  const client = await signedIn(t, port, member);
+  const change = async (current: string) => {
+    const answer = await client.post('/dashboard/account/password', {
+      current,
+      password: 'another password',
+    });
+    return answer.status;
+  };
+  for (let count = 0; count < 10; count += 1) t.equal(await change(`guess ${count}`), 400);
+  t.equal(await change('a password for tests'), 429);
 });
 
 t.test('a session ends seven days after its last use', async (t) => {

@@ -1,11 +1,12 @@
 import { isScenepressError } from '../../../lib/index.ts';
+import { clientGroupOf } from '../../edge/client-group.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
 /** One's own account: password and sessions. */
-export function accountRoutes({ acts, cookies, sessions, addressOf }: RouteParts): Route[] {
+export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: RouteParts): Route[] {
   return [
     {
       method: 'GET',
@@ -26,10 +27,15 @@ export function accountRoutes({ acts, cookies, sessions, addressOf }: RouteParts
         const { admin, viewer, form, request, h } = visit;
         const { current = '', password = '' } = form;
         try {
-          await admin.accounts.changePassword({ account: viewer.accountId, current, password });
+          // A stolen session must not serve to guess the password.
+          const who = { account: viewer.email.toLowerCase(), client: clientGroupOf(addressOf(request)) };
+          await attempts.attempt(who, () =>
+            admin.accounts.changePassword({ account: viewer.accountId, current, password }),
+          );
         } catch (error) {
-          if (!isScenepressError(error, 'invalid_request')) throw error;
-          return { page: accountPage(visit, note('bad', error.message)), status: 400 };
+          if (!isScenepressError(error, 'invalid_request', 'too_many_failures')) throw error;
+          const status = error.code === 'invalid_request' ? 400 : 429;
+          return { page: accountPage(visit, note('bad', error.message)), status };
         }
         cookies.setSession(request, h, await sessions.begin(viewer.accountId));
         return { to: '/account?done=password' };

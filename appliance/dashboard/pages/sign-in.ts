@@ -1,3 +1,4 @@
+import { type Account, isScenepressError } from '../../../lib/index.ts';
 import { clientGroupOf } from '../../edge/client-group.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
@@ -44,21 +45,19 @@ export function signInRoutes(parts: RouteParts): Route[] {
       page: signInPage(visit, { next, email, problem: note('bad', text) }),
       status,
     });
-    const waitMs = attempts.waitMs(who);
-    if (waitMs > 0) {
-      const minutes = Math.ceil(waitMs / 60_000);
-      return refuse(429, `Too many attempts. Try again in ${minutes} min.`);
+    let account: Account | undefined;
+    try {
+      account = await attempts.attempt(who, () => accounts.verifyPassword(email.trim(), password));
+    } catch (error) {
+      if (!isScenepressError(error, 'too_many_failures')) throw error;
+      return refuse(429, error.message);
     }
-    if (attempts.isBusy) return refuse(503, 'Too many people are signing in. Try again in a few seconds.');
-    attempts.begin(who);
-    const account = await attempts.alone(() => accounts.verifyPassword(email.trim(), password));
     if (!account) {
       const known = await accounts.find(who.account).catch(() => undefined);
       // Not awaited, because the time would show that the account exists.
       if (known) void acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
       return refuse(401, 'The e-mail address or the password is wrong.');
     }
-    attempts.succeeded(who);
     await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
     cookies.setSession(request, h, await sessions.begin(account.accountId));
     return { to: WITHIN.test(next) ? next.slice(BASE.length) : '' };

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../lib/index.ts';
+import { type Clock, ScenepressError, systemClock } from '../../../lib/index.ts';
 
 const PERIOD_MS = 15 * 60_000;
 /** Failures within the period, by account and by client. A client may be a whole office. */
@@ -7,6 +7,12 @@ const LIMITS = { account: 10, client: 30 };
 const MOST_NAMES = 10_000;
 
 const MOST_WAITING = 20;
+const BUSY_MS = 10_000;
+
+interface Who {
+  account: string;
+  client: string;
+}
 
 /** Limits failed sign-ins by account and by client address. */
 export class Attempts {
@@ -19,8 +25,26 @@ export class Attempts {
     this.#clock = clock;
   }
 
+  /**
+   * Runs a check of a password unless there were too many failures; `check` resolves with undefined when it is wrong.
+   * Error: `too_many_failures`, with the time until the next attempt is allowed.
+   */
+  async attempt<T>(who: Who, check: () => Promise<T | undefined>): Promise<T | undefined> {
+    const retryAfterMs = this.#isBusy ? BUSY_MS : this.#waitMs(who);
+    if (retryAfterMs > 0) {
+      const minutes = Math.ceil(retryAfterMs / 60_000);
+      throw new ScenepressError('too_many_failures', `Too many attempts. Try again in ${minutes} min.`, {
+        retryAfterMs,
+      });
+    }
+    this.#begin(who);
+    const result = await this.#alone(check);
+    if (result !== undefined) this.#succeeded(who);
+    return result;
+  }
+
   /** Milliseconds until the next attempt is allowed; 0: now. */
-  waitMs(who: { account: string; client: string }): number {
+  #waitMs(who: Who): number {
     const waits = (['account', 'client'] as const).map((kind) => {
       const recent = this.#recent(`${kind} ${who[kind]}`);
       const oldest = recent.at(-LIMITS[kind]);
@@ -30,7 +54,7 @@ export class Attempts {
   }
 
   /** Counts an attempt before its password is checked, so that concurrent ones count too. */
-  begin(who: { account: string; client: string }): void {
+  #begin(who: Who): void {
     for (const kind of ['account', 'client'] as const) {
       const name = `${kind} ${who[kind]}`;
       const recent = this.#recent(name);
@@ -42,19 +66,19 @@ export class Attempts {
     }
   }
 
-  /** Takes back what {@link begin} counted for a client, and forgets the failures of its account. */
-  succeeded(who: { account: string; client: string }): void {
+  /** Takes back what {@link #begin} counted for a client, and forgets the failures of its account. */
+  #succeeded(who: Who): void {
     this.#failures.delete(`account ${who.account}`);
     this.#failures.get(`client ${who.client}`)?.pop();
   }
 
   /** Whether so many passwords wait to be checked that further attempts should be refused. */
-  get isBusy(): boolean {
+  get #isBusy(): boolean {
     return this.#waiting >= MOST_WAITING;
   }
 
   /** Runs one check of a password at a time: each takes 32 MiB and a core. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
+  #alone<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting += 1;
     const done = this.#last.then(work).finally(() => {
       this.#waiting -= 1;

@@ -1,9 +1,10 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Addresses } from '../../config/addresses.ts';
 import { BASE } from '../route.ts';
-import { SESSION_MS } from './sessions.ts';
 
 const SESSION = 'scenepress_session';
+/** The server ends sessions, earlier. */
+const LONGEST_MS = 365 * 86_400_000;
 /** Identifies the browser for forms before anybody is signed in. */
 const FORM = 'scenepress_form';
 
@@ -17,7 +18,7 @@ export class Cookies {
   constructor(server: Server, { signingKey, addresses }: { signingKey: string; addresses: Addresses }) {
     this.#addresses = addresses;
     for (const [name, ttl] of [
-      [SESSION, SESSION_MS],
+      [SESSION, LONGEST_MS],
       [FORM, null],
     ] as const) {
       server.state(name, {
