@@ -52,8 +52,6 @@ export class Appliance {
       await this.#openAdministration(installation);
       const { service } = installation;
       const keyUses = new KeyUses({ store: installation.folder.keyUseStore, logger: this.#logger });
-      keyUses.start();
-      this.#started.defer(() => keyUses.stop());
       const authenticate = authenticator({ ...installation, keyUses }, this.#internalToken);
       await this.#openCertificate();
       const certificate = this.#certificate;
@@ -75,6 +73,9 @@ export class Appliance {
       });
       listening = http;
       this.#started.defer(() => service.stop());
+      keyUses.start();
+      // Before the service stops, because that closes the stores.
+      this.#started.defer(() => keyUses.stop());
       await this.#listen(http);
       this.#started.defer(() => http.hapi.stop({ timeout: REQUESTS_GRACE_MS }));
       // HTTP stays up during the drain: clients can follow their renders, and `/health/ready` reports it.

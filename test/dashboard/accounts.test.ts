@@ -86,7 +86,8 @@ t.test('a form that is sent twice adds credits once', async (t) => {
 });
 
 t.test('accounts are disabled, enabled, promoted and deleted, but never one’s own', async (t) => {
-  const { client, port, admin, member, administration, service, userIdOf } = await administrator(t);
+  const { client, port, admin, member, administration, installation, service, userIdOf } =
+    await administrator(t);
   const userId = await userIdOf(member);
   const path = `/dashboard/accounts/${userId}`;
   const theirs = await signedIn(t, port, member);
@@ -110,6 +111,12 @@ t.test('accounts are disabled, enabled, promoted and deleted, but never one’s 
   t.equal((await client.post(`${path}/delete`, {})).status, 303);
   t.equal((await theirs.get('/dashboard')).status, 302);
   t.equal((await client.get(path)).status, 404);
+  const acts = await installation.folder.actStore.listActs({ actor: userId, limit: 10 });
+  t.ok(acts.length > 0);
+  t.ok(
+    acts.every(({ address }) => address === null),
+    'so are the addresses of its clients',
+  );
   const record = (await client.get('/dashboard/acts')).text;
   for (const action of [
     'accounts.disable',
