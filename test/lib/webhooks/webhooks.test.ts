@@ -113,16 +113,16 @@ t.test('a signal that a delivery is due wakes the sender', async (t) => {
 t.test('nothing is sent while the disk is full, and the sender is woken when there is room', async (t) => {
   const { webhooks, posts, add, folder, settle } = await setUp(t);
   let isShort = true;
-  Object.defineProperty(folder.room, 'isShort', { get: () => isShort });
+  Object.defineProperty(folder.spareSpace, 'isShort', { get: () => isShort });
   await add('1');
   webhooks.start();
   await settle();
   t.equal(posts.length, 0);
   isShort = false;
-  folder.room.emit('available');
+  folder.spareSpace.emit('available');
   await until(() => posts.length === 1);
   await webhooks.stop({ graceMs: 0 });
-  t.equal(folder.room.listenerCount('available'), 0);
+  t.equal(folder.spareSpace.listenerCount('available'), 0);
 });
 
 t.test('by default 16 hosts are called at once for an owner', async (t) => {
