@@ -4,6 +4,7 @@ export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
+export type { OpenArtifactOptions, OpenedArtifact } from './assets/open-artifact.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
 export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
@@ -31,7 +32,8 @@ export {
   QUALITIES,
   type Quality,
 } from './jobs/job.ts';
-export { jobJson } from './jobs/job-json.ts';
+export type { JobEvent } from './jobs/job-followers.ts';
+export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -52,7 +54,7 @@ export {
   replaceMasterKey,
 } from './keys/replace-master-key.ts';
 export type { SealedSecrets } from './keys/sealed-secrets.ts';
-export type { Balance, Ledger } from './ledger/ledger.ts';
+export type { Balance, Ledger, ReserveAnswer } from './ledger/ledger.ts';
 export type {
   AuditReport,
   EntryQuery,
@@ -103,6 +105,7 @@ export type {
   RenderServiceEvents,
   RenderServiceOptions,
   Role,
+  WaitOptions,
 } from './render-service-options.ts';
 export {
   DISK_FULL_TO_CLIENTS,
@@ -125,6 +128,7 @@ export type {
   Transaction,
   UnfinishedPhase,
 } from './storage/storage.ts';
+export { type HttpError, httpErrorOf, httpStatusOf, UNAUTHORIZED } from './web/http-errors.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';
 export type {

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { DataFolder } from './data-folder/data-folder.ts';
 import type { BudgetOptions } from './jobs/failure-budgets.ts';
 import type { Job } from './jobs/job.ts';
+import type { ArtifactUrl } from './jobs/job-json.ts';
 import type { RenderRequest } from './jobs/render-request.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { PricingOptions } from './ledger/pricing.ts';
@@ -82,8 +83,10 @@ export interface RenderServiceOptions {
   budgets?: Partial<BudgetOptions>;
   /** How long artifacts are kept; default: forever. */
   retention?: Partial<RetentionOptions>;
-  /** The base URL of artifact links in webhooks, without a trailing slash. Required for webhooks. */
+  /** The base URL of artifact links in webhooks, without a trailing slash. Webhooks need it, or `artifactUrl`. */
   assetUrl?: string | (() => string);
+  /** Makes the artifact links in webhooks, instead of `<assetUrl>/artifacts/<jobId>/<name>`. */
+  artifactUrl?: ArtifactUrl;
   webhooks?: WebhookOptions;
   /**
    * Milliseconds without a finished video before a small probe scene is rendered; {@link ServiceStatus.ready} depends
@@ -116,6 +119,11 @@ export interface EnqueueRequest extends RenderRequest {
 /** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */
 export interface JobScope {
   owner?: string;
+}
+
+export interface WaitOptions extends JobScope {
+  /** Aborts the wait; the job is not affected. */
+  signal?: AbortSignal;
 }
 
 /** Events of {@link RenderService}. */

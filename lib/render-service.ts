@@ -1,15 +1,16 @@
-import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ArtifactName } from './artifacts.ts';
-import type { ByteRange, OpenedAsset } from './assets/asset-store.ts';
+import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './assets/open-artifact.ts';
 import { spareBytesFor } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
-import { fingerprintOf } from './jobs/job-book.ts';
-import { parseRenderRequest } from './jobs/render-request.ts';
+import type { JobEvent } from './jobs/job-followers.ts';
+import { validJobQuery } from './jobs/job-query.ts';
+import { newJobOf } from './jobs/new-job.ts';
+import { scenesOf } from './jobs/scenes-of.ts';
 import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
@@ -20,6 +21,7 @@ import type {
   RenderServiceEvents,
   RenderServiceOptions,
   Role,
+  WaitOptions,
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
@@ -48,6 +50,8 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** `parts`: made of these options otherwise, for simulations. */
   constructor(options: RenderServiceOptions, parts: ServiceParts = makeParts(options)) {
     super();
+    // Each page of an embedder may listen; their number is no sign of a leak.
+    this.setMaxListeners(0);
     this.#parts = parts;
     const { deliveries, events, webhooks } = this.#parts;
     this.deliveries = deliveries;
@@ -59,20 +63,22 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /**
    * Opens the stores, recovers jobs of an earlier process and starts the workers. Resolves when one worker is warm.
-   * Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; on error nothing is left running.
+   * `signal` aborts the start. Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; on error nothing is
+   * left running.
    */
-  async start(): Promise<void> {
+  async start(options: { signal?: AbortSignal } = {}): Promise<void> {
     if (this.#state === 'running') return;
     this.#state = 'starting';
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
     const cancel = new AbortController();
-    const { signal } = cancel;
+    const signal = AbortSignal.any([cancel.signal, ...(options.signal ? [options.signal] : [])]);
     const { dataFolder, dispatcher, logger, owners, renderer, upkeep, webhooks, workers } = this.#parts;
     this.#cancelStart = () => {
       cancel.abort(new ScenepressError('not_running', 'The service was stopped before it had started.'));
       return settled;
     };
     try {
+      signal.throwIfAborted();
       await this.#openStores();
       await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
@@ -140,34 +146,25 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     await this.drain({ graceMs });
     await this.#close();
     this.#parts.ends.stop();
+    this.#parts.followers.stop();
+  }
+
+  /** The same as {@link stop}: `await using service = new RenderService(…)` stops it at the end of the block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   /**
-   * Enqueues a render. When it resolves, the job and its reserve are durable. Errors: `invalid_request`, `conflict`
-   * (idempotency), `too_many_failures`, `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`,
-   * `storage_full`, `storage_failed`.
+   * Enqueues a render. When it resolves, the job and its reserve are durable. `signal` prevents a job that is not yet
+   * being stored. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`,
+   * `insufficient_credits`, `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
    */
-  async enqueue(enqueued: EnqueueRequest): Promise<Job> {
-    const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
-    assert(typeof owner === 'string' && owner.length > 0, 'owner is a non-empty string');
+  async enqueue(enqueued: EnqueueRequest, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
+    const newJob = newJobOf(enqueued);
     this.#assertAccepting();
-    const request = parseRenderRequest(webhook ? { ...fields, webhookUrl: webhook.url } : fields);
-    const newJob = {
-      owner,
-      request,
-      metadataJson: metadataJson ?? JSON.stringify(metadata) ?? null,
-      webhookUrl: request.webhookUrl ?? null,
-      keyId: keyId ?? null,
-    };
-    if (newJob.webhookUrl !== null) await this.#parts.webhooks.prepare(webhook?.secret);
-    const taken = await this.#parts.intake.take({
-      ...newJob,
-      ...(webhook?.secret !== undefined && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
-      idempotency: idempotency
-        ? { key: idempotency.key, fingerprint: idempotency.fingerprint ?? fingerprintOf(newJob) }
-        : null,
-    });
-    return jobOf(taken);
+    if (newJob.webhookUrl !== null) await this.#parts.webhooks.prepare(newJob.webhookSecret);
+    signal?.throwIfAborted();
+    return jobOf(await this.#parts.intake.take(newJob));
   }
 
   /**
@@ -207,9 +204,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return jobOf(await this.#record(jobId, owner));
   }
 
-  /** Jobs, newest first. */
+  /** Jobs, newest first. Error: `invalid_request`. */
   async list(query: JobQuery = {}): Promise<Job[]> {
-    return (await this.#parts.storage.listJobs(query)).map(jobOf);
+    return (await this.#parts.storage.listJobs(validJobQuery(query))).map(jobOf);
   }
 
   /** The number of jobs with each status that were created at `sinceMs` (epoch milliseconds) or later. */
@@ -218,13 +215,16 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return this.#parts.storage.countJobs({ after, ...(owner !== undefined && { owner }) });
   }
 
-  /** Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. */
-  async cancel(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+  /**
+   * Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. `signal` aborts only the
+   * wait for its end.
+   */
+  async cancel(jobId: string, { owner, signal }: WaitOptions = {}): Promise<Job> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);
     this.#assertAccepting();
     await this.#parts.cancellations.cancel(jobId);
-    return this.wait(jobId);
+    return this.wait(jobId, signal ? { signal } : {});
   }
 
   /**
@@ -247,7 +247,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /**
    * Erases all jobs of an owner, including those being enqueued; unfinished jobs are canceled first. Returns the
-   * number of jobs.
+   * number of jobs. Can be repeated after an error.
    */
   async forgetAll(owner: string): Promise<number> {
     await this.#parts.intake.settled();
@@ -257,23 +257,34 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /**
-   * Resolves with the job when it is terminal. `signal` aborts the wait. Error: `not_running` when the service stops
-   * first; the job is kept.
+   * Resolves with the job when it is terminal. `signal` aborts the wait. Errors: `not_found`; `not_running` when the
+   * service stops first; the job is kept.
    */
-  async wait(jobId: string, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
-    return this.#parts.ends.wait(jobId, () => this.get(jobId), signal);
+  async wait(jobId: string, { signal, owner }: WaitOptions = {}): Promise<Job> {
+    return this.#parts.ends.wait(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
   }
 
   /**
-   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. Errors:
-   * `invalid_request` with the code's error, `renderer_unavailable`.
+   * What happens to a job, until it is terminal: first the job as it is, then its changes, progress and previews. A
+   * slow reader gets only the last progress and preview. `signal` aborts it. Errors: those of {@link wait}.
+   *
+   * ```ts
+   * for await (const event of service.follow(jobId)) {
+   *   if (event.type === 'progress') console.log(`${event.progress.seconds} s of video`);
+   * }
+   * ```
    */
-  async scenesOf(code: string): Promise<string[]> {
+  follow(jobId: string, { signal, owner }: WaitOptions = {}): AsyncGenerator<JobEvent, void> {
+    return this.#parts.followers.follow(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
+  }
+
+  /**
+   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. `signal`
+   * aborts the wait. Errors: `invalid_request` with the code's error, `renderer_unavailable`.
+   */
+  async scenesOf(code: string, { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
     this.#assertAccepting();
-    const listed = await this.#parts.renderer.listScenes(code);
-    if (listed.kind === 'listed') return listed.scenes;
-    if (listed.kind === 'failed') throw new ScenepressError('invalid_request', listed.error);
-    throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);
+    return scenesOf(this.#parts.renderer, code, signal);
   }
 
   /** The progress of a running job; undefined when this process is not rendering it. */
@@ -283,15 +294,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
 
   /**
    * Reads an artifact. Errors: `not_found` when the job has no such artifact, `artifact_gone` when it has been
-   * removed.
+   * removed, `invalid_request` for a range outside it.
    */
-  async openArtifact(jobId: string, name: ArtifactName, range?: ByteRange): Promise<OpenedAsset> {
-    const artifact = (await this.#record(jobId)).artifacts.find((artifact) => artifact.name === name);
-    if (!artifact) throw new ScenepressError('not_found', `The job has no ${name}.`);
-    const opened = await this.#parts.assets.open(artifact.assetKey, range);
-    if (!opened)
-      throw new ScenepressError('artifact_gone', `${name} of this job has been removed. Render it again.`);
-    return opened;
+  async openArtifact(
+    jobId: string,
+    name: ArtifactName,
+    { owner, ...options }: OpenArtifactOptions = {},
+  ): Promise<OpenedArtifact> {
+    const { artifacts } = await this.#record(jobId, owner);
+    return openArtifact(this.#parts.assets, artifacts, name, options);
   }
 
   /**
@@ -335,7 +346,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {
-    const job = await this.#parts.storage.getJob(jobId);
+    const job = typeof jobId === 'string' ? await this.#parts.storage.getJob(jobId) : undefined;
     if (!job || job.phase === 'reserving' || (owner !== undefined && job.owner !== owner)) {
       throw new ScenepressError('not_found', 'There is no such job.');
     }

@@ -15,6 +15,7 @@ import { Intake } from './jobs/intake.ts';
 import { JobBook } from './jobs/job-book.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import type { JobEvents } from './jobs/job-events.ts';
+import { JobFollowers } from './jobs/job-followers.ts';
 import { Owners } from './jobs/owners.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
@@ -56,6 +57,7 @@ export interface ServiceParts {
   dispatcher: Dispatcher;
   upkeep: Upkeep;
   ends: JobEnds;
+  followers: JobFollowers;
 }
 
 /** Components that act outside of the process, and chance. */
@@ -106,6 +108,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     signals,
     dataFolder,
     assetUrl: options.assetUrl,
+    artifactUrl: options.artifactUrl,
     outbound: outside.outbound,
     clock,
     random,
@@ -182,5 +185,6 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     dispatcher,
     upkeep: new Upkeep({ storage, assets, ledger, book, retention, events, dispatcher, clock, logger }),
     ends: new JobEnds(),
+    followers: new JobFollowers(events),
   };
 }

@@ -57,7 +57,7 @@ async function serve(service: ArtifactsOptions['service'], request: Request, h: 
     error.output.headers['Content-Range'] = `bytes */${artifact.sizeBytes}`;
     throw error;
   }
-  const { stream, sizeBytes } = await service.openArtifact(jobId, artifact.name, range);
+  const { stream, sizeBytes } = await service.openArtifact(jobId, artifact.name, range ? { range } : {});
   const response = h
     .response(stream)
     .type(ARTIFACTS[artifact.name].contentType)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { allRowsAfter } from '../pages.ts';
@@ -181,14 +181,15 @@ export class JobBook {
         if (made) return { job: made, repeated: true };
         admit();
         await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
-        if ((await this.#ledger.reserve(reserve, tx)) === 'insufficient') return undefined;
+        const answer = await this.#ledger.reserve(reserve, tx);
+        if (answer !== 'reserved') return answer;
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if (!opened) throw this.#insufficientCredits(reserve);
-      return opened;
+      if (typeof opened === 'object' && 'job' in opened) return opened;
+      throw this.#insufficientCredits(reserve, opened);
     }
     const made = await this.#storage.transaction(async (tx) => {
       await admitOwner();
@@ -201,7 +202,8 @@ export class JobBook {
     });
     if (made) return { job: made, repeated: true };
     try {
-      if ((await this.#ledger.reserve(reserve)) === 'insufficient') throw this.#insufficientCredits(reserve);
+      const answer = await this.#ledger.reserve(reserve);
+      if (answer !== 'reserved') throw this.#insufficientCredits(reserve, answer);
       const job = await this.#storage.transaction(async (tx) => {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
@@ -353,12 +355,16 @@ export class JobBook {
     return job; // Undefined when its reserve was refused: the request can be repeated.
   }
 
-  #insufficientCredits({ amountCredits }: { amountCredits: number }): ScenepressError {
+  #insufficientCredits(
+    { amountCredits }: { amountCredits: number },
+    answer: Exclude<ReserveAnswer, 'reserved'>,
+  ): ScenepressError {
     const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
-    return new ScenepressError(
-      'insufficient_credits',
-      `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`,
-    );
+    const message =
+      answer === 'insufficient'
+        ? `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`
+        : answer.message;
+    return new ScenepressError('insufficient_credits', message);
   }
 
   #seal(secret: string): string {

@@ -1,14 +1,20 @@
-import { ARTIFACT_NAMES, ARTIFACTS } from '../artifacts.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
 import type { Job } from './job.ts';
+
+/** Makes the link to an artifact in `result`. Called in the transaction that ends a job, so it is synchronous. */
+export type ArtifactUrl = (artifact: { jobId: string; owner: string; name: ArtifactName }) => string;
+
+/** Base URL of artifact links, without a trailing slash, or a function that makes each link. */
+export type ArtifactLinks = string | ArtifactUrl;
 
 /**
  * A job as JSON text (contract §2.3), the body of `GET` responses and webhooks. Text instead of an object, so the
- * metadata is embedded verbatim. `assetUrl`: the base URL of links, without a trailing slash.
+ * metadata is embedded verbatim. `links`: `<base URL>/artifacts/<jobId>/<name>`, or what a function returns.
  */
-export function jobJson(job: Job, assetUrl: string): string {
+export function jobJson(job: Job, links: ArtifactLinks): string {
   const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
   const jobId = JSON.stringify(job.jobId);
-  const result = status === 'completed' ? resultJson(job, assetUrl) : 'null';
+  const result = status === 'completed' ? resultJson(job, links) : 'null';
   return (
     `{"jobId":${jobId},"endpoint":"render","status":"${status}","creditsCost":${JSON.stringify(creditsCost)},` +
     `"durationMs":${JSON.stringify(durationMs)},"result":${result},"error":${JSON.stringify(error)},` +
@@ -18,12 +24,14 @@ export function jobJson(job: Job, assetUrl: string): string {
 }
 
 /** Links to the existing artifacts: a job without captions has no `captions`. */
-function resultJson({ jobId, artifacts }: Job, assetUrl: string): string {
-  const start = JSON.stringify(`${assetUrl}/artifacts/${jobId}/`).slice(0, -1);
-  let links = '';
+function resultJson({ jobId, owner, artifacts }: Job, links: ArtifactLinks): string {
+  const start = typeof links === 'string' ? JSON.stringify(`${links}/artifacts/${jobId}/`).slice(0, -1) : '';
+  let members = '';
   for (const name of ARTIFACT_NAMES) {
-    if (artifacts.some((artifact) => artifact.name === name))
-      links += `${links === '' ? '' : ','}"${ARTIFACTS[name].field}":${start}${name}"`;
+    if (!artifacts.some((artifact) => artifact.name === name)) continue;
+    const link =
+      typeof links === 'string' ? `${start}${name}"` : JSON.stringify(String(links({ jobId, owner, name })));
+    members += `${members === '' ? '' : ','}"${ARTIFACTS[name].field}":${link}`;
   }
-  return `{${links}}`;
+  return `{${members}}`;
 }

@@ -129,7 +129,9 @@ export interface Job {
   quality: Quality;
   aspectRatio: AspectRatio;
   fps: number;
-  /** The JSON text as received; null when there was none. */
+  /** The metadata of the request, parsed; null when there was none. */
+  readonly metadata: unknown;
+  /** The metadata of the request as JSON text, verbatim; null when there was none. */
   metadataJson: string | null;
   webhookUrl: string | null;
   creditsCost: number;
@@ -174,6 +176,10 @@ export function jobOf(record: JobRecord): Job {
     quality,
     aspectRatio,
     fps,
+    // Parsed on demand: most readers pass the text on.
+    get metadata() {
+      return metadataJson === null ? null : JSON.parse(metadataJson);
+    },
     metadataJson,
     webhookUrl,
     creditsCost,

@@ -11,6 +11,12 @@ export interface Balance {
 }
 
 /**
+ * The answer to a reserve. With a `message`, clients see that instead of the library's: whole sentences that say why,
+ * and what to do.
+ */
+export type ReserveAnswer = 'reserved' | 'insufficient' | { kind: 'insufficient'; message: string };
+
+/**
  * A credit ledger with two-phase charges (reserve, then settle or void), keyed by job.
  *
  * All calls are idempotent: after a crash or time-out, a call is repeated with the same arguments and must return the
@@ -53,7 +59,7 @@ export interface Ledger {
   reserve(
     request: { jobId: string; owner: string; amountCredits: number },
     tx?: Transaction,
-  ): Promise<'reserved' | 'insufficient'>;
+  ): Promise<ReserveAnswer>;
 
   /**
    * Charges the actual cost of the job and releases the rest of its reserve. A cost above the reserve is charged to

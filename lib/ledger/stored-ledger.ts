@@ -96,15 +96,19 @@ export class StoredLedger implements Ledger {
   }
 
   /**
-   * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing. Error: `conflict`
-   * when it has another amount.
+   * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing. Errors:
+   * `conflict` when it has another amount, `invalid_request` for an amount that is not a whole number of credits.
    */
   async grantPaid(
     owner: string,
     amountCredits: number,
     { note = null, idempotencyKey }: GrantOptions = {},
   ): Promise<Balance> {
-    assertCredits(amountCredits);
+    if (!isCredits(amountCredits) || typeof owner !== 'string' || owner === '')
+      throw new ScenepressError(
+        'invalid_request',
+        'A grant needs an owner and a non-negative integer of credits',
+      );
     return this.#store.storage.transaction(async (tx) => {
       const account = await this.#openBooks(owner, tx);
       const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
@@ -289,8 +293,12 @@ export class StoredLedger implements Ledger {
   }
 }
 
+function isCredits(amount: number): boolean {
+  return Number.isSafeInteger(amount) && amount >= 0;
+}
+
 function assertCredits(amount: number): void {
-  assert(Number.isSafeInteger(amount) && amount >= 0, 'credits are non-negative integers');
+  assert(isCredits(amount), 'credits are non-negative integers');
 }
 
 /** Deterministic, so the ledger itself detects repetitions. */

@@ -49,9 +49,10 @@ export class Deliveries {
   }
 
   async #record(deliveryId: string, owner: string | undefined): Promise<DeliveryRecord> {
-    const delivery = await this.#storage.deliveries.get(deliveryId);
+    const id = String(deliveryId);
+    const delivery = await this.#storage.deliveries.get(id);
     if (!delivery || (owner !== undefined && delivery.owner !== owner)) {
-      throw new ScenepressError('not_found', `There is no delivery ${deliveryId.slice(0, 80)}.`);
+      throw new ScenepressError('not_found', `There is no delivery ${id.slice(0, 80)}.`);
     }
     return delivery;
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import { type JobRecord, jobOf } from '../jobs/job.ts';
-import { jobJson } from '../jobs/job-json.ts';
+import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord } from './delivery.ts';
@@ -39,14 +39,14 @@ export class DeliveryBook {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #ids: SortableIds;
-  readonly #assetUrl: () => string;
+  readonly #links: () => ArtifactLinks;
 
-  /** `random`: the source of ids. `assetUrl`: the base URL of artifact links. */
-  constructor(options: { storage: Storage; clock: Clock; random?: Random; assetUrl?: () => string }) {
+  /** `random`: the source of ids. `links`: makes the links to artifacts. */
+  constructor(options: { storage: Storage; clock: Clock; random?: Random; links?: () => ArtifactLinks }) {
     this.#storage = options.storage;
     this.#clock = options.clock;
     this.#ids = new SortableIds(options.clock, options.random ?? systemRandom);
-    this.#assetUrl = options.assetUrl ?? (() => '');
+    this.#links = options.links ?? (() => '');
   }
 
   /**
@@ -74,7 +74,7 @@ export class DeliveryBook {
       dueAtMs: this.#clock.now(),
       deliveredAtMs: null,
     };
-    await this.#storage.deliveries.insert(tx, delivery, jobJson(jobOf(job), this.#assetUrl()));
+    await this.#storage.deliveries.insert(tx, delivery, jobJson(jobOf(job), this.#links()));
   }
 
   /** Adds a delivery of the same body, with one attempt. */

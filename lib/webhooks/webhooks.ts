@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
+import type { ArtifactUrl } from '../jobs/job-json.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import type { Signals } from '../signals/signals.ts';
@@ -25,8 +26,10 @@ interface Options {
   signals: Signals;
   /** Has the master key, unless the options do. */
   dataFolder: DataFolder | undefined;
-  /** The base URL of artifact links; undefined: webhooks are disabled. */
+  /** The base URL of artifact links, or a function that returns it. */
   assetUrl: string | (() => string) | undefined;
+  /** Makes the links instead. Without both, webhooks are disabled. */
+  artifactUrl?: ArtifactUrl | undefined;
   /** Sends requests; default: an {@link OutboundThread} of its own. */
   outbound?: OutsideSender | undefined;
   clock: Clock;
@@ -50,14 +53,14 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
 
   constructor(options: Options) {
     super();
-    const { storage, clock, random, assetUrl = '' } = options;
+    const { storage, clock, random, assetUrl = '', artifactUrl } = options;
     this.#options = options;
     this.secrets = new WebhookSecrets(options.options, options.dataFolder);
     this.book = new DeliveryBook({
       storage,
       clock,
       random,
-      assetUrl: () => (typeof assetUrl === 'string' ? assetUrl : assetUrl()),
+      links: () => artifactUrl ?? (typeof assetUrl === 'string' ? assetUrl : assetUrl()),
     });
   }
 
@@ -117,10 +120,10 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
    * not set up.
    */
   async prepare(secret: string | undefined): Promise<void> {
-    if (this.#options.assetUrl === undefined) {
+    if (this.#options.assetUrl === undefined && this.#options.artifactUrl === undefined) {
       throw new ScenepressError(
         'invalid_request',
-        'Webhooks are not configured: RenderService was given no `assetUrl`.',
+        'Webhooks are not configured: RenderService was given no `assetUrl` or `artifactUrl`.',
       );
     }
     await this.secrets.prepare(secret);

@@ -58,7 +58,7 @@ export async function fill(
   const deliveries = new DeliveryBook({
     storage,
     clock: systemClock,
-    assetUrl: () => 'https://render.example.org',
+    links: () => 'https://render.example.org',
   });
   const book = new JobBook({
     storage,

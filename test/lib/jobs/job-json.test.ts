@@ -48,3 +48,15 @@ t.test('other jobs have no result', async (t) => {
     completedAt: null,
   });
 });
+
+t.test('links are made by a function of the embedder', async (t) => {
+  const job = jobOf(
+    jobRecord('j1', {
+      phase: 'completed',
+      owner: 'ada',
+      artifacts: [{ name: 'video.mp4', assetKey: 'k/video.mp4', sizeBytes: 1 }],
+    }),
+  );
+  const text = jobJson(job, ({ jobId, owner, name }) => `https://cdn.example/${owner}/"${jobId}"/${name}`);
+  t.same(JSON.parse(text).result, { video: 'https://cdn.example/ada/"j1"/video.mp4' });
+});

@@ -87,7 +87,9 @@ t.test("a sound file written by the scene becomes the video's audio", async (t) 
 t.test('a range of an artifact can be read', async (t) => {
   const job = await render(service, {});
   const whole = await readFile(await artifactPath(service, job, 'video.mp4'));
-  const { stream, sizeBytes } = await service.openArtifact(job.jobId, 'video.mp4', { start: 4, end: 7 });
+  const { stream, sizeBytes } = await service.openArtifact(job.jobId, 'video.mp4', {
+    range: { start: 4, end: 7 },
+  });
   t.equal(Buffer.concat(await stream.toArray()).toString(), 'ftyp');
   t.equal(sizeBytes, whole.length);
 });

@@ -1,0 +1,46 @@
+import { ScenepressError } from '../errors.ts';
+import type { EnqueueRequest } from '../render-service-options.ts';
+import { fingerprintOf, type NewJob } from './job-book.ts';
+import { parseRenderRequest } from './render-request.ts';
+
+/** Validates what was enqueued. Error: `invalid_request` for the first violated rule. */
+export function newJobOf(enqueued: EnqueueRequest): NewJob {
+  const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
+  if (typeof owner !== 'string' || owner === '') throw invalid('owner is a non-empty string');
+  const request = parseRenderRequest(webhook ? { ...fields, webhookUrl: webhook.url } : fields);
+  if (webhook && (typeof webhook.secret !== 'string' || webhook.secret === ''))
+    throw invalid('webhook.secret is a non-empty string');
+  const newJob = {
+    owner,
+    request,
+    metadataJson: metadataText(metadataJson, metadata),
+    webhookUrl: request.webhookUrl ?? null,
+    keyId: keyId ?? null,
+  };
+  if (idempotency && (typeof idempotency.key !== 'string' || idempotency.key === ''))
+    throw invalid('idempotency.key is a non-empty string');
+  return {
+    ...newJob,
+    ...(webhook && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
+    idempotency: idempotency
+      ? { key: idempotency.key, fingerprint: idempotency.fingerprint ?? fingerprintOf(newJob) }
+      : null,
+  };
+}
+
+/** The metadata as JSON text. A text that is not JSON would make every response about the job invalid. */
+function metadataText(json: string | null | undefined, value: unknown): string | null {
+  if (json === null) return null;
+  try {
+    if (json === undefined) return JSON.stringify(value) ?? null;
+    JSON.parse(json);
+    return json;
+  } catch (cause) {
+    const [name, rule] = json === undefined ? ['metadata', 'a JSON value'] : ['metadataJson', 'JSON text'];
+    throw new ScenepressError('invalid_request', `${name} must be ${rule}`, { cause });
+  }
+}
+
+function invalid(message: string): ScenepressError {
+  return new ScenepressError('invalid_request', message);
+}

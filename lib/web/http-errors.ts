@@ -1,0 +1,92 @@
+import { isScenepressError, type ScenepressError } from '../errors.ts';
+import { DISK_FULL_TO_CLIENTS } from '../service-status.ts';
+
+/** The HTTP response for an error. */
+export interface HttpError {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: { error: string; message?: string | undefined };
+}
+
+const TRY_AGAIN = { 'retry-after': '5' };
+const TRY_LATER = { 'retry-after': '30' };
+const INTERNAL: HttpError = {
+  status: 500,
+  headers: {},
+  body: {
+    error: 'Internal Server Error',
+    message: 'The service failed. The log has the cause, under the Request-Id of this response.',
+  },
+};
+/** The response to a request without a live key. */
+export const UNAUTHORIZED: HttpError = {
+  status: 401,
+  headers: { 'www-authenticate': 'Bearer' },
+  body: { error: 'Unauthorized', message: 'The API key is invalid or missing.' },
+};
+
+/**
+ * The response of the HTTP API for an error (contract §7): 500 without details for any error that is not a {@link
+ * ScenepressError}.
+ */
+export function httpErrorOf(error: unknown): HttpError {
+  return isScenepressError(error) ? ofLibrary(error) : INTERNAL;
+}
+
+/**
+ * The HTTP status that suits an error: 400 for `invalid_request`, 402 for `insufficient_credits`, 404 for
+ * `not_found` and so on, 503 for what passes by itself, 500 for any other error.
+ *
+ * ```ts
+ * try {
+ *   response.status(202).json(await service.enqueue(request.body));
+ * } catch (error) {
+ *   response.status(httpStatusOf(error)).json({ error: String(error) });
+ * }
+ * ```
+ */
+export function httpStatusOf(error: unknown): number {
+  return httpErrorOf(error).status;
+}
+
+function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpError {
+  switch (code) {
+    case 'invalid_request':
+      return { status: 400, headers: {}, body: { error: message } };
+    case 'insufficient_credits':
+      return { status: 402, headers: {}, body: { error: 'insufficient_credits', message } };
+    case 'owner_refused':
+      // The account was disabled or deleted after its key was checked.
+      return UNAUTHORIZED;
+    case 'not_found':
+      return { status: 404, headers: {}, body: { error: 'Not Found', message } };
+    case 'conflict':
+      return { status: 409, headers: {}, body: { error: 'Conflict', message } };
+    case 'artifact_gone':
+      return { status: 410, headers: {}, body: { error: 'Gone', message } };
+    case 'too_many_failures':
+      return {
+        status: 429,
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+        body: { error: 'Too Many Requests', message },
+      };
+    case 'queue_full':
+      return unavailable(message, TRY_LATER);
+    case 'storage_full':
+      return unavailable(DISK_FULL_TO_CLIENTS, TRY_LATER);
+    case 'not_running':
+    case 'renderer_unavailable':
+    case 'storage_failed':
+      // Their messages are for the operator: they name folders and programs.
+      return unavailable('The service can’t accept this request now. Try again shortly.', TRY_AGAIN);
+    case 'storage_locked':
+    case 'storage_damaged':
+    case 'master_key':
+      return INTERNAL;
+  }
+}
+
+function unavailable(message: string, headers: Record<string, string>): HttpError {
+  return { status: 503, headers, body: { error: 'Service Unavailable', message } };
+}
