@@ -3,18 +3,19 @@ import { join } from 'node:path';
 import t from 'tap';
 
 const LIB = join(import.meta.dirname, '../../lib');
-/** What lint cannot tell apart: reads of the system's clock and of its random source, each in one file only. */
+/** What lint cannot tell apart: reads of the system's clock and of its random source. */
 const SOURCES = [
-  { taken: /Date\.now|new Date\(\)|AbortSignal\.timeout/, by: 'clock.ts' },
-  { taken: /Math\.random|getRandomValues|\brandom(Bytes|UUID|Int|Fill|FillSync)\b/, by: 'random.ts' },
+  // The verifier of webhooks imports nothing of the library; `now` is an option.
+  { taken: /Date\.now|new Date\(\)|AbortSignal\.timeout/, by: ['clock.ts', 'webhooks/signature.ts'] },
+  { taken: /Math\.random|getRandomValues|\brandom(Bytes|UUID|Int|Fill|FillSync)\b/, by: ['random.ts'] },
 ];
 
 for (const { taken, by } of SOURCES) {
-  t.test(`only lib/${by} has ${taken}`, async (t) => {
+  t.test(`only ${by} of lib has ${taken}`, async (t) => {
     const files = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),
     );
     const takers = files.filter((name) => taken.test(readFileSync(join(LIB, name), 'utf8')));
-    t.same(takers, [by]);
+    t.same(takers.sort(), by);
   });
 }

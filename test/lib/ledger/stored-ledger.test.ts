@@ -249,7 +249,7 @@ t.test('amounts must be non-negative integers', async (t) => {
     const about = String(amountCredits);
     const options = { store: folder.ledgerStore, freeCreditsPerMonth: amountCredits };
     t.throws(() => new StoredLedger(options), AssertionError, about);
-    await t.rejects(ledger.grantPaid('a', amountCredits), AssertionError, about);
+    await t.rejects(ledger.grantPaid('a', amountCredits), { code: 'invalid_request' }, about);
     await t.rejects(ledger.reserve({ jobId: 'j2', owner: 'a', amountCredits }), AssertionError, about);
     await t.rejects(ledger.settle({ jobId: 'j1', owner: 'a', amountCredits }), AssertionError, about);
     // Also for a job without a reserve.

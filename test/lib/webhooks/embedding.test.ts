@@ -121,9 +121,7 @@ t.test('a job whose webhook could not be delivered is rejected', async (t) => {
   const { service } = await open(t, { assetUrl });
   await t.rejects(service.enqueue({ ...request, webhookUrl: webhook.url }), { code, message: /secretOf/ });
   await t.rejects(service.enqueue({ ...request, webhook: { ...webhook, url: 'http://a/' } }), { code });
-  await t.rejects(service.enqueue({ ...request, webhook: { ...webhook, secret: '' } }), {
-    name: 'AssertionError',
-  });
+  await t.rejects(service.enqueue({ ...request, webhook: { ...webhook, secret: '' } }), { code });
   t.match(await service.enqueue({ ...request, webhookUrl: null }), { webhookUrl: null });
 });
 

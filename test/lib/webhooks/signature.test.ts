@@ -82,7 +82,7 @@ t.test('a signature that is too old or in the future is invalid', async (t) => {
   t.match(verifyWebhook(BODY, header, SECRET, { now: Number.NaN }), { valid: false });
 });
 
-t.test('an empty secret fails an assertion', async (t) => {
-  t.throws(() => verifyWebhook(BODY, header, ''), { name: 'AssertionError' });
-  t.throws(() => signWebhook(BODY, ''), { name: 'AssertionError' });
+t.test('an empty secret is misuse', async (t) => {
+  t.throws(() => verifyWebhook(BODY, header, ''), TypeError);
+  t.throws(() => signWebhook(BODY, ''), TypeError);
 });

@@ -207,5 +207,4 @@ t.test('what is missing or invalid is reported', async (t) => {
   const invalid = await setUp(t, { allowNetworks: ['x'] }, 'https://assets.test');
   t.throws(() => invalid.webhooks.open(), { code: 'invalid_request' });
   await invalid.webhooks.prepare('mine');
-  await t.rejects(invalid.webhooks.prepare(''), AssertionError);
 });
