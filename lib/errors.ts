@@ -36,11 +36,17 @@ export type ErrorCode =
   | 'storage_failed'
   | 'master_key';
 
+const MARK = Symbol.for('scenepress.error');
+
 /** The error class for all runtime errors. Programming errors throw an `AssertionError` instead. */
 export class ScenepressError extends Error {
   readonly code: ErrorCode;
   /** Milliseconds after which a retry may succeed; undefined when unknown. */
   readonly retryAfterMs: number | undefined;
+
+  static {
+    Object.defineProperty(ScenepressError.prototype, MARK, { value: true });
+  }
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown; retryAfterMs?: number }) {
     super(message, options);
@@ -52,5 +58,7 @@ export class ScenepressError extends Error {
 
 /** True for a {@link ScenepressError} with one of the given codes, or with any code when none is given. */
 export function isScenepressError(error: unknown, ...codes: ErrorCode[]): error is ScenepressError {
-  return error instanceof ScenepressError && (codes.length === 0 || codes.includes(error.code));
+  // Not `instanceof`: a bundler may have made a copy of the class.
+  const marked = error instanceof Error && MARK in error;
+  return marked && (codes.length === 0 || codes.includes((error as unknown as ScenepressError).code));
 }

@@ -128,7 +128,7 @@ export type {
   Transaction,
   UnfinishedPhase,
 } from './storage/storage.ts';
-export { type HttpError, httpErrorOf, httpStatusOf, UNAUTHORIZED } from './web/http-errors.ts';
+export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export { Deliveries } from './webhooks/deliveries.ts';
 export type {

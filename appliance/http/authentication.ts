@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Accounts, ApiKeys } from '../../lib/index.ts';
+import type { Authenticate, Caller } from '../../lib/web/index.ts';
 import type { KeyUses } from './key-uses.ts';
-import type { Authenticate, Caller } from './render-api/bearer.ts';
 
 /** Owner of jobs that this process renders for itself; not an account. Stored with jobs: keep the value. */
 export const INTERNAL_OWNER = 'house';

@@ -1,20 +1,28 @@
-import { notFound } from '@hapi/boom';
 import type { Plugin, Request, RouteOptionsCors } from '@hapi/hapi';
-import { jobJson, type Logger, type RenderService } from '../../lib/index.ts';
+import { type ArtifactUrl, jobJson, type Logger, type RenderService } from '../../lib/index.ts';
+import {
+  type Authenticate,
+  accountBody,
+  type Caller,
+  enqueueBody,
+  nothingHere,
+} from '../../lib/web/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
-import { type Authenticate, bearerScheme, type Caller, callerOf } from './render-api/bearer.ts';
+import { bearerScheme, callerOf } from './render-api/bearer.ts';
 import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
-import { discardBody, idempotencyKeyOf, receiveRenderRequest } from './render-api/request-body.ts';
+import { discardBody, readBody } from './render-api/request-body.ts';
 
+export type { Authenticate, Caller } from '../../lib/web/index.ts';
 export { type ArtifactsOptions, artifacts } from './artifacts.ts';
-export type { Authenticate, Caller } from './render-api/bearer.ts';
 
 export interface RenderApiOptions {
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance'>;
   authenticate: Authenticate;
   /** Base URL of links to artifacts, without a trailing slash, or a function that returns it for a request. */
   assetUrl: string | ((request: Request) => string);
+  /** Makes the links to artifacts instead. */
+  artifactUrl?: ArtifactUrl;
   /** Origins of web pages that may call the API from browsers, or `*`; default: none. */
   corsOrigins?: string[];
   /** Logs the causes of 5xx responses. */
@@ -53,7 +61,7 @@ const BODY_UNREAD = {
  */
 export const renderApi: Plugin<RenderApiOptions> = {
   name: 'scenepress-render-api',
-  register(server, { service, authenticate, assetUrl, corsOrigins = [], logger }) {
+  register(server, { service, authenticate, assetUrl, artifactUrl, corsOrigins = [], logger }) {
     const route = { ...ROUTE, cors: corsOf(corsOrigins) };
     server.auth.scheme(AUTH, () => bearerScheme(authenticate));
     server.auth.strategy(AUTH, AUTH);
@@ -65,19 +73,10 @@ export const renderApi: Plugin<RenderApiOptions> = {
       path: ENQUEUE.path,
       options: { ...route, payload: BODY_UNREAD },
       async handler(request, h) {
-        const { owner, keyId, webhookUrl } = authenticated(request);
-        const { request: render, metadataJson, fingerprint } = await receiveRenderRequest(request.raw.req);
-        const key = idempotencyKeyOf(request.raw.req);
-        const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint() } };
-        const job = await service.enqueue({
-          webhookUrl,
-          ...render,
-          owner,
-          keyId,
-          metadataJson,
-          ...idempotency,
-        });
-        return h.response({ jobId: job.jobId, status: 'queued', endpoint: 'render' }).code(202);
+        const caller = authenticated(request);
+        const { req } = request.raw;
+        const body = await readBody(req);
+        return h.response(await enqueueBody(service, caller, body, req.headers['idempotency-key'])).code(202);
       },
     });
 
@@ -88,7 +87,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
       async handler(request, h) {
         const { owner } = authenticated(request);
         const job = await service.get(String(request.params['jobId']), { owner });
-        const links = typeof assetUrl === 'string' ? assetUrl : assetUrl(request);
+        const links = artifactUrl ?? (typeof assetUrl === 'string' ? assetUrl : assetUrl(request));
         return h.response(jobJson(job, links)).type('application/json');
       },
     });
@@ -98,9 +97,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
       path: GET_ACCOUNT.path,
       options: route,
       async handler(request) {
-        const { owner: userId, keyId, keyPrefix } = authenticated(request);
-        const { paid, free, total } = await service.balance(userId);
-        return { userId, keyId, keyPrefix, credits: { paid, free, total } };
+        return accountBody(service, authenticated(request));
       },
     });
 
@@ -113,7 +110,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
         options: { ...route, payload: BODY_UNREAD },
         async handler(request) {
           await discardBody(request.raw.req);
-          throw notFound();
+          throw nothingHere();
         },
       });
     }

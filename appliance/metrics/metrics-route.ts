@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { notFound } from '@hapi/boom';
 import type { ServerRoute } from '@hapi/hapi';
-import { bearerToken, unauthorized } from '../http/render-api/bearer.ts';
+import { unauthorized } from '../../lib/web/index.ts';
+import { bearerToken } from '../http/render-api/bearer.ts';
 import { CONTENT_TYPE, type Metrics } from './metrics.ts';
 
 /** `/metrics`, protected by the token; 404 if none is configured, because metrics are confidential. */

@@ -19,18 +19,39 @@ const INTERNAL: HttpError = {
     message: 'The service failed. The log has the cause, under the Request-Id of this response.',
   },
 };
-/** The response to a request without a live key. */
-export const UNAUTHORIZED: HttpError = {
-  status: 401,
-  headers: { 'www-authenticate': 'Bearer' },
-  body: { error: 'Unauthorized', message: 'The API key is invalid or missing.' },
-};
+
+/** A request that is rejected for a reason of HTTP. */
+export class HttpRejection extends Error {
+  readonly answer: HttpError;
+
+  /** `headers`: names in lower case. */
+  constructor(
+    status: number,
+    body: { error: string; message: string },
+    headers: Record<string, string> = {},
+  ) {
+    super(body.message);
+    this.name = 'HttpRejection';
+    this.answer = { status, headers, body };
+  }
+}
+
+/** The error of a request without a live key. */
+export function unauthorized(message = 'The API key is invalid or missing.'): HttpRejection {
+  return new HttpRejection(401, { error: 'Unauthorized', message }, { 'www-authenticate': 'Bearer' });
+}
+
+/** The error of an unknown address. */
+export function nothingHere(): HttpRejection {
+  return new HttpRejection(404, { error: 'Not Found', message: 'There is nothing at this address.' });
+}
 
 /**
  * The response of the HTTP API for an error (contract §7): 500 without details for any error that is not a {@link
  * ScenepressError}.
  */
 export function httpErrorOf(error: unknown): HttpError {
+  if (error instanceof HttpRejection) return error.answer;
   return isScenepressError(error) ? ofLibrary(error) : INTERNAL;
 }
 
@@ -58,7 +79,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
       return { status: 402, headers: {}, body: { error: 'insufficient_credits', message } };
     case 'owner_refused':
       // The account was disabled or deleted after its key was checked.
-      return UNAUTHORIZED;
+      return unauthorized().answer;
     case 'not_found':
       return { status: 404, headers: {}, body: { error: 'Not Found', message } };
     case 'conflict':
@@ -85,6 +106,11 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
     case 'master_key':
       return INTERNAL;
   }
+}
+
+/** Whether the cause of a response is to be logged: not if it is logged once when it begins. */
+export function isLogged(error: unknown): boolean {
+  return httpStatusOf(error) >= 500 && !isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
 }
 
 function unavailable(message: string, headers: Record<string, string>): HttpError {

@@ -15,6 +15,7 @@ const USES: Record<string, string[]> = {
   accounts: [],
   assets: [],
   render: ['data-folder'],
+  web: ['jobs'],
 };
 const VALUE_IMPORT = /^import (?!type )(?:[^;]*? from )?'(\.[^']+)'/gms;
 const ONLY_TYPES = /^import \{(?:\s*type \w+,?)+\s*\} from/;

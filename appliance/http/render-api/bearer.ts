@@ -1,29 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { Boom } from '@hapi/boom';
 import type { Request, ServerAuthSchemeObject } from '@hapi/hapi';
+import { type Authenticate, bearerTokenOf, type Caller, unauthorized } from '../../../lib/web/index.ts';
 import { discardBody } from './request-body.ts';
-
-/** The authenticated client of a request. */
-export interface Caller {
-  /** The owner of jobs and credits: `userId` on the wire. */
-  owner: string;
-  /** Null for a caller without a stored key: webhooks of its jobs aren't signed. */
-  keyId: string | null;
-  /** Safe to show and to log. */
-  keyPrefix: string;
-  /** Webhook URL for requests that name none; null: none. */
-  webhookUrl: string | null;
-}
-
-/** The caller behind a token; null for a token that is malformed, unknown or revoked. */
-export type Authenticate = (token: string) => Promise<Caller | null> | Caller | null;
-
-// Scheme names are case-insensitive (RFC 9110 §11.1); the token contains no spaces.
-const BEARER = /^Bearer +(\S+) *$/i;
 
 /** The token in the `Authorization` header of a request; undefined without one. */
 export function bearerToken({ headers }: IncomingMessage): string | undefined {
-  return BEARER.exec(headers.authorization ?? '')?.[1];
+  return bearerTokenOf(headers.authorization);
 }
 
 const EXPECTS_CONTINUE = /^100-continue$/i;
@@ -48,11 +30,4 @@ export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject
 /** The caller of a request; undefined without a live key. */
 export function callerOf(request: Request): Caller | undefined {
   return (request.auth.credentials?.app as { caller?: Caller } | undefined)?.caller;
-}
-
-/** The error of a request without a valid token. */
-export function unauthorized(message = 'The API key is invalid or missing.'): Boom {
-  const error = new Boom(message, { statusCode: 401 });
-  error.output.headers['WWW-Authenticate'] = 'Bearer';
-  return error;
 }

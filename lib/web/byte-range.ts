@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../lib/index.ts';
+import type { ByteRange } from '../assets/asset-store.ts';
 
 const SINGLE = /^bytes=(\d*)-(\d*)$/;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { byteRangeOf } from '../../appliance/http/byte-range.ts';
+import { byteRangeOf } from '../../../lib/web/byte-range.ts';
 
 t.test('a single range is parsed', async (t) => {
   t.strictSame(byteRangeOf('bytes=0-0', 10), { start: 0, end: 0 });

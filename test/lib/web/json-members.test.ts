@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { rawMember } from '../../appliance/http/render-api/json-members.ts';
+import { rawMember } from '../../../lib/web/json-members.ts';
 
 t.test('rawMember returns the unchanged text of a member', async (t) => {
   t.equal(rawMember('{"a":1.0,"b":2}', 'a'), '1.0');

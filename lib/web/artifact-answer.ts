@@ -1,0 +1,73 @@
+import type { Readable } from 'node:stream';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
+import { isScenepressError, ScenepressError } from '../errors.ts';
+import type { RenderService } from '../render-service.ts';
+import { byteRangeOf } from './byte-range.ts';
+import { HttpRejection } from './http-errors.ts';
+
+/** The response to a request for an artifact. */
+export interface ArtifactAnswer {
+  status: 200 | 206;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  /** Must be read to its end or destroyed. */
+  stream: Readable;
+  /** Number of bytes of the stream. */
+  sizeBytes: number;
+}
+
+/** Headers of artifacts that pages of any origin may read. */
+export const ARTIFACT_EXPOSED_HEADERS: string[] = [
+  'Accept-Ranges',
+  'Content-Length',
+  'Content-Range',
+  'ETag',
+  'Request-Id',
+];
+
+/** Opens an artifact for a request with these headers. Errors: `not_found`, `artifact_gone`, 416. */
+export async function artifactAnswer(
+  service: Pick<RenderService, 'get' | 'openArtifact'>,
+  jobId: string,
+  fileName: string,
+  headers: { range: string | undefined; ifRange: string | undefined },
+): Promise<ArtifactAnswer> {
+  const name = ARTIFACT_NAMES.find((name) => name === fileName);
+  const artifact = name && (await findArtifact(service, jobId, name));
+  if (!artifact) throw new ScenepressError('not_found', 'There is no such artifact.');
+
+  // Artifacts are immutable, so the URL identifies the content.
+  const etag = `"${jobId}-${artifact.name}"`;
+  const wholeOnly = headers.ifRange !== undefined && headers.ifRange !== etag;
+  const range = wholeOnly ? undefined : byteRangeOf(headers.range, artifact.sizeBytes);
+  if (range === 'unsatisfiable') {
+    throw new HttpRejection(
+      416,
+      { error: 'Requested Range Not Satisfiable', message: 'The artifact ends before this range.' },
+      { 'content-range': `bytes */${artifact.sizeBytes}` },
+    );
+  }
+  const opened = await service.openArtifact(jobId, artifact.name, range ? { range } : {});
+  return {
+    status: range ? 206 : 200,
+    headers: {
+      'content-type': ARTIFACTS[artifact.name].contentType,
+      etag,
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${opened.sizeBytes}` }),
+    },
+    stream: opened.stream,
+    sizeBytes: range ? range.end - range.start + 1 : opened.sizeBytes,
+  };
+}
+
+/** The artifact's record; undefined if the job or the artifact doesn't exist. */
+async function findArtifact(service: Pick<RenderService, 'get'>, jobId: string, name: ArtifactName) {
+  const job = await service.get(jobId).catch((error: unknown) => {
+    if (isScenepressError(error, 'not_found')) return undefined;
+    throw error;
+  });
+  return job?.artifacts.find((artifact) => artifact.name === name);
+}

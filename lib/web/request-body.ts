@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ScenepressError } from '../errors.ts';
+import { parseRenderRequest, type ValidRenderRequest } from '../jobs/render-request.ts';
+import { HttpRejection } from './http-errors.ts';
+import { rawMember } from './json-members.ts';
+
+/** The largest body, after decompression. */
+export const MAX_BODY_BYTES = 204_800;
+
+/** By content encoding. */
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** A stream that decodes a body; undefined for a body without a known `Content-Encoding`. */
+export function decoderOf(contentEncoding: string | null | undefined): Transform | undefined {
+  return DECODERS[contentEncoding?.trim().toLowerCase() ?? 'identity']?.();
+}
+
+/** A valid render request without its metadata, and the metadata as received JSON text. */
+export interface ReceivedRequest {
+  request: ValidRenderRequest;
+  metadataJson: string | null;
+  /** Hash of the body. */
+  fingerprint: () => string;
+}
+
+/** Checks the body of `POST /api/v2/render`: UTF-8 and JSON, then fields. */
+export function receivedRequestOf(bytes: Uint8Array): ReceivedRequest {
+  const json = decodeUtf8(bytes);
+  const body = parseObject(json);
+  const metadataJson = Object.hasOwn(body, 'metadata') ? ownText(rawMember(json, 'metadata')) : null;
+  // Stored as text only.
+  if (metadataJson !== null) body['metadata'] = undefined;
+  return { request: parseRenderRequest(body), metadataJson, fingerprint: () => hash('sha256', json) };
+}
+
+const LONGEST_IDEMPOTENCY_KEY = 255;
+
+/** The `Idempotency-Key` header; undefined without one. */
+export function idempotencyKeyOf(header: string | string[] | null | undefined): string | undefined {
+  if (header === undefined || header === null) return undefined;
+  if (typeof header === 'string' && header.length >= 1 && header.length <= LONGEST_IDEMPOTENCY_KEY)
+    return header;
+  throw new ScenepressError(
+    'invalid_request',
+    `Idempotency-Key must have 1 to ${LONGEST_IDEMPOTENCY_KEY} characters`,
+  );
+}
+
+/** The error of a body that is not a JSON object. */
+export function bodyRequired(cause?: unknown): ScenepressError {
+  return new ScenepressError('invalid_request', 'JSON body required', { cause });
+}
+
+/** The error of a body that is too large. */
+export function tooLarge(): HttpRejection {
+  return new HttpRejection(413, {
+    error: 'Request Entity Too Large',
+    message: `The request body is larger than ${MAX_BODY_BYTES} bytes.`,
+  });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw bodyRequired(cause);
+  }
+}
+
+/** A copy: a V8 substring keeps the whole body in memory for the lifetime of the job. */
+function ownText(part: string | undefined): string | null {
+  return part === undefined ? null : Buffer.from(part).toString();
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (cause) {
+    throw bodyRequired(cause);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bodyRequired();
+  return value as Record<string, unknown>;
+}

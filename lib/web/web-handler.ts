@@ -1,0 +1,238 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { type ArtifactUrl, jobJson } from '../jobs/job-json.ts';
+import { type Logger, silentLogger } from '../logger.ts';
+import { systemRandom } from '../random.ts';
+import type { RenderService } from '../render-service.ts';
+import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from './artifact-answer.ts';
+import { type Authenticate, bearerTokenOf, type Caller } from './caller.ts';
+import { accountBody, enqueueBody } from './endpoints.ts';
+import { eventStream } from './event-stream.ts';
+import { httpErrorOf, isLogged, nothingHere, unauthorized } from './http-errors.ts';
+import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+
+/** Answers a request. Never rejects. */
+export type WebHandler = (request: Request) => Promise<Response>;
+
+/** Options of {@link webHandler}. */
+export interface WebOptions {
+  service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'follow'>;
+  /** Who a bearer token belongs to. */
+  authenticate: Authenticate;
+  /**
+   * Base URL of artifact links, without a trailing slash, or a function that returns it for a request. Nothing is
+   * derived from the `Host` header, which clients choose.
+   */
+  assetUrl?: string | ((request: Request) => string);
+  /** Makes the artifact links instead. Required: this or `assetUrl`. */
+  artifactUrl?: ArtifactUrl;
+  /** Where the handler is mounted, such as `/renders`; default: at the root. */
+  basePath?: string;
+  /** Origins of web pages that may call the API from browsers, or `*`; default: none. */
+  corsOrigins?: readonly string[];
+  /** Logs the causes of 5xx responses. */
+  logger?: Logger;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const CORS_REQUEST_HEADERS = 'Accept, Authorization, Content-Type, Idempotency-Key';
+const CORS_EXPOSED_HEADERS = 'Request-Id, Retry-After, WWW-Authenticate';
+const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
+
+/**
+ * The HTTP API of the appliance for any server with `Request` and `Response` (Next.js, Hono, …):
+ *
+ * | request | response |
+ * |---|---|
+ * | `POST /api/v2/render`, `GET /api/v2/render/{jobId}`, `GET /api/v2/me` | contract §4 |
+ * | `GET /events/{jobId}` | server-sent events `job`, `progress` and `preview` until the job ends; needs the key |
+ * | `GET /artifacts/{jobId}/{name}` | the artifact, with ranges, for anyone: job ids can't be guessed |
+ *
+ * ```ts
+ * const handle = webHandler({ service, authenticate, assetUrl: 'https://renders.example.org' });
+ * const response = await handle(new Request('https://renders.example.org/api/v2/me', { headers }));
+ * ```
+ */
+export function webHandler(options: WebOptions): WebHandler {
+  const { logger = silentLogger, assetUrl, artifactUrl, basePath = '' } = options;
+  if (assetUrl === undefined && artifactUrl === undefined)
+    throw new TypeError('webHandler needs `assetUrl` or `artifactUrl`');
+  return async (request) => {
+    const requestId = systemRandom.bytes(16).toString('hex');
+    let response: Response;
+    const segments = segmentsOf(request.url, basePath);
+    try {
+      response = await answer(options, request, segments);
+    } catch (error) {
+      if (isLogged(error)) logger.error({ requestId, err: error }, 'request failed');
+      const { status, headers, body } = httpErrorOf(error);
+      await request.body?.cancel().catch(() => {});
+      response = json(status, JSON.stringify(body), headers);
+    }
+    response.headers.set('request-id', requestId);
+    allowOrigins(response.headers, request, segments, options.corsOrigins ?? []);
+    return request.method === 'HEAD' ? withoutBody(response) : response;
+  };
+}
+
+async function answer(options: WebOptions, request: Request, segments: string[]): Promise<Response> {
+  const [first, second, third, ...more] = segments;
+  const isGet = request.method === 'GET' || request.method === 'HEAD';
+  if (first === 'artifacts' && second !== undefined && third !== undefined && more.length === 0) {
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204 });
+    if (isGet) return artifact(options, request, second, third);
+  }
+  const isApi = first === 'api' && second === 'v2';
+  const isEvents = first === 'events' && second !== undefined && third === undefined;
+  if (!isApi && !isEvents) throw nothingHere();
+  if (isPreflight(request) && options.corsOrigins?.length) return new Response(null, { status: 204 });
+
+  // Without a live key, existing and unknown paths get the same response.
+  const token = bearerTokenOf(request.headers.get('authorization'));
+  const caller = token === undefined ? null : await options.authenticate(token);
+  if (!caller) throw unauthorized();
+  if (isEvents && isGet) return events(options, request, caller, second);
+  const [endpoint, jobId, ...rest] = segments.slice(2);
+  if (endpoint === 'render' && jobId === undefined && request.method === 'POST') {
+    const idempotencyKey = request.headers.get('idempotency-key');
+    const queued = await enqueueBody(options.service, caller, await readBody(request), idempotencyKey);
+    return json(202, JSON.stringify(queued));
+  }
+  if (endpoint === 'render' && jobId !== undefined && rest.length === 0 && isGet) {
+    const job = await options.service.get(jobId, { owner: caller.owner });
+    return json(200, jobJson(job, linksOf(options, request)));
+  }
+  if (endpoint === 'me' && jobId === undefined && isGet)
+    return json(200, JSON.stringify(await accountBody(options.service, caller)));
+  throw nothingHere();
+}
+
+async function artifact(
+  { service }: WebOptions,
+  request: Request,
+  jobId: string,
+  name: string,
+): Promise<Response> {
+  const header = (name: string) => request.headers.get(name) ?? undefined;
+  const opened = await artifactAnswer(service, jobId, name, {
+    range: header('range'),
+    ifRange: header('if-range'),
+  });
+  const { status, headers, stream, sizeBytes } = opened;
+  const known = header('if-none-match')
+    ?.split(',')
+    .map((etag) => etag.trim().replace(/^W\//, ''));
+  const isKnown = known?.includes('*') || known?.includes(headers['etag'] ?? '');
+  if (isKnown || request.method === 'HEAD') stream.destroy();
+  if (isKnown) return new Response(null, { status: 304, headers });
+  const body = request.method === 'HEAD' ? null : (Readable.toWeb(stream) as ReadableStream<Uint8Array>);
+  return new Response(body, { status, headers: { ...headers, 'content-length': String(sizeBytes) } });
+}
+
+async function events(
+  options: WebOptions,
+  request: Request,
+  { owner }: Caller,
+  jobId: string,
+): Promise<Response> {
+  const closed = new AbortController();
+  const signal = AbortSignal.any([request.signal, closed.signal]);
+  const following = options.service.follow(jobId, { owner, signal });
+  const { value: first } = await following.next();
+  if (!first) throw nothingHere();
+  const headers = {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  };
+  if (request.method === 'HEAD') {
+    closed.abort();
+    return new Response(null, { headers });
+  }
+  const close = () => closed.abort();
+  return new Response(eventStream(first, following, { links: linksOf(options, request), close }), {
+    headers,
+  });
+}
+
+/** Reads the body to its end, decompressed. Errors: 413, `invalid_request`. */
+async function readBody(request: Request): Promise<Buffer> {
+  if (!request.body) throw bodyRequired();
+  const source = Readable.fromWeb(request.body as NodeStream);
+  const decoder = decoderOf(request.headers.get('content-encoding'));
+  if (decoder) source.on('error', (error) => decoder.destroy(error));
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of decoder ? source.pipe(decoder) : source) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > MAX_BODY_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw bodyRequired(cause);
+  } finally {
+    source.destroy();
+  }
+  if (sizeBytes > MAX_BODY_BYTES) throw tooLarge();
+  return Buffer.concat(chunks);
+}
+
+function linksOf({ assetUrl = '', artifactUrl }: WebOptions, request: Request): string | ArtifactUrl {
+  return artifactUrl ?? (typeof assetUrl === 'string' ? assetUrl : assetUrl(request));
+}
+
+/** The decoded segments of a path behind the base path; an unknown one if it can't be decoded. */
+function segmentsOf(url: string, basePath: string): string[] {
+  const { pathname } = new URL(url);
+  if (!pathname.startsWith(`${basePath}/`)) return [];
+  return pathname
+    .slice(basePath.length + 1)
+    .split('/')
+    .map((segment) => {
+      try {
+        return decodeURIComponent(segment);
+      } catch {
+        return segment;
+      }
+    });
+}
+
+function json(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(text, {
+    status,
+    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-cache', ...headers },
+  });
+}
+
+function withoutBody({ status, headers, body }: Response): Response {
+  void body?.cancel().catch(() => {});
+  return new Response(null, { status, headers });
+}
+
+function isPreflight({ method, headers }: Request): boolean {
+  return method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method');
+}
+
+/** Browsers send a preflight request before one with a key or an Idempotency-Key. Cookies aren't allowed. */
+function allowOrigins(
+  headers: Headers,
+  request: Request,
+  [first]: string[],
+  corsOrigins: readonly string[],
+): void {
+  const isArtifact = first === 'artifacts';
+  const origin = request.headers.get('origin') ?? '';
+  const isAllowed = isArtifact || corsOrigins.includes('*') || corsOrigins.includes(origin);
+  if (corsOrigins.length > 0 && !isArtifact) headers.append('vary', 'origin');
+  if (!isAllowed) return;
+  headers.set('access-control-allow-origin', isArtifact || origin === '' ? '*' : origin);
+  headers.set(
+    'access-control-expose-headers',
+    isArtifact ? ARTIFACT_EXPOSED_HEADERS.join(', ') : CORS_EXPOSED_HEADERS,
+  );
+  if (!isPreflight(request)) return;
+  headers.set('access-control-allow-methods', isArtifact ? 'GET' : 'GET, POST');
+  headers.set('access-control-allow-headers', isArtifact ? ARTIFACT_REQUEST_HEADERS : CORS_REQUEST_HEADERS);
+  headers.set('access-control-max-age', '600');
+}
