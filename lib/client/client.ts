@@ -1,0 +1,199 @@
+import { type Clock, delay, systemClock } from '../clock.ts';
+import { ApiError } from './api-error.ts';
+import { type HttpOptions, send } from './http.ts';
+import { randomKey } from './random-key.ts';
+import { serverSentEvents } from './server-sent-events.ts';
+import type {
+  ApiAccount,
+  ClientEvent,
+  EndedJob,
+  Enqueued,
+  RenderJob,
+  RenderRequest,
+  RenderResult,
+} from './wire.ts';
+
+const FIRST_POLL_MS = 500;
+const LONGEST_POLL_MS = 10_000;
+const POLL_GROWTH = 1.5;
+
+/** Options of {@link ScenepressClient}. */
+export interface ClientOptions {
+  /** Where the API is served, such as `https://renders.example.org`; a path such as `/renders` in a browser. */
+  url: string;
+  /** The API key, or a function that returns it. Pages should get keys or tokens of their users, never your own. */
+  key: string | (() => Promise<string> | string);
+  /** How often a request is made before it fails, all in all. Default 5 (contract §7). */
+  attempts?: number;
+  /** How long the server may take to answer. Default 30 seconds. */
+  timeoutMs?: number;
+  /** Default: the global one. */
+  fetch?: typeof globalThis.fetch;
+  clock?: Clock;
+}
+
+export interface RequestOptions {
+  /** Aborts the request, its repetitions and waits. The job is not affected. */
+  signal?: AbortSignal;
+}
+
+export interface EnqueueOptions extends RequestOptions {
+  /**
+   * Identifies the request: repeating it within a day returns the first job. Default: a random one for each call, so
+   * that repetitions after network errors make one job.
+   */
+  idempotencyKey?: string;
+}
+
+/**
+ * A client of the HTTP API, for browsers, workers and Node.
+ *
+ * ```ts
+ * const client = new ScenepressClient({ url: 'https://renders.example.org', key: 'svc_live_…' });
+ * const job = await client.render({ className: 'Hello', code });
+ * if (job.status === 'failed') throw new Error(job.error);
+ * const video = await (await client.download(job, 'video')).blob();
+ * ```
+ *
+ * All methods reject with {@link ApiError} for responses other than 2xx. Network errors, 429 and 5xx are first repeated
+ * with growing delays.
+ */
+export class ScenepressClient {
+  readonly #url: string;
+  readonly #key: ClientOptions['key'];
+  readonly #http: HttpOptions;
+
+  constructor({
+    url,
+    key,
+    attempts = 5,
+    timeoutMs = 30_000,
+    fetch = globalThis.fetch,
+    clock = systemClock,
+  }: ClientOptions) {
+    this.#url = url.replace(/\/+$/, '');
+    this.#key = key;
+    // Browsers refuse a `fetch` that is called as a method of another object.
+    this.#http = { fetch: (...of) => fetch(...of), clock, attempts, timeoutMs };
+  }
+
+  /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */
+  async enqueue(
+    request: RenderRequest,
+    { idempotencyKey = randomKey(), signal }: EnqueueOptions = {},
+  ): Promise<Enqueued> {
+    const response = await this.#send('/api/v2/render', signal, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+      body: JSON.stringify(request),
+    });
+    return (await response.json()) as Enqueued;
+  }
+
+  /** Error: status 404 when the job does not exist or belongs to another account. */
+  async get(jobId: string, { signal }: RequestOptions = {}): Promise<RenderJob> {
+    const response = await this.#send(`/api/v2/render/${encodeURIComponent(jobId)}`, signal);
+    return (await response.json()) as RenderJob;
+  }
+
+  /** The account behind the key, and its credits. */
+  async account({ signal }: RequestOptions = {}): Promise<ApiAccount> {
+    return (await (await this.#send('/api/v2/me', signal)).json()) as ApiAccount;
+  }
+
+  /** Polls until the job has ended, first after half a second, at last every ten. */
+  async wait(jobId: string, { signal }: RequestOptions = {}): Promise<EndedJob> {
+    for await (const job of this.#poll(jobId, signal)) if (isEnded(job)) return job;
+    throw new Error('unreachable');
+  }
+
+  /** Enqueues a render and waits until it has ended. */
+  async render(request: RenderRequest, options: EnqueueOptions = {}): Promise<EndedJob> {
+    const { jobId } = await this.enqueue(request, options);
+    return this.wait(jobId, options);
+  }
+
+  /**
+   * What happens to a job, until it has ended: by server-sent events where the server has them (`scenepress/web`), else
+   * by polling.
+   */
+  async *follow(jobId: string, { signal }: RequestOptions = {}): AsyncGenerator<ClientEvent, void> {
+    const { clock } = this.#http;
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * POLL_GROWTH, LONGEST_POLL_MS)) {
+      let events: Response;
+      try {
+        const headers = { accept: 'text/event-stream' };
+        events = await this.#send(`/events/${encodeURIComponent(jobId)}`, signal, { headers });
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+        yield* this.#followByPolling(jobId, signal);
+        return;
+      }
+      for await (const event of eventsOf(events)) {
+        yield event;
+        if (event.type === 'job' && isEnded(event.job)) return;
+      }
+      // The connection was lost.
+      await delay(clock, pauseMs, signal);
+    }
+  }
+
+  /**
+   * Fetches an artifact of a completed job; the response has its bytes as a stream, `blob()` or `bytes()`. `range`:
+   * inclusive ends. The key is not sent. Error: status 410 when the artifact has been removed.
+   */
+  async download(
+    job: { result: RenderResult | null },
+    artifact: keyof RenderResult,
+    { range, signal }: RequestOptions & { range?: { start: number; end?: number } } = {},
+  ): Promise<Response> {
+    const link = job.result?.[artifact];
+    if (link === undefined) throw new TypeError(`The job has no ${artifact}`);
+    const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end ?? ''}` } : {};
+    return send(link, { headers }, this.#http, signal);
+  }
+
+  async *#followByPolling(jobId: string, signal: AbortSignal | undefined): AsyncGenerator<ClientEvent, void> {
+    let status: string | undefined;
+    for await (const job of this.#poll(jobId, signal)) {
+      if (job.status !== status) yield { type: 'job', job };
+      if (isEnded(job)) return;
+      status = job.status;
+    }
+  }
+
+  async *#poll(jobId: string, signal: AbortSignal | undefined): AsyncGenerator<RenderJob, void> {
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * POLL_GROWTH, LONGEST_POLL_MS)) {
+      yield await this.get(jobId, signal ? { signal } : {});
+      await delay(this.#http.clock, pauseMs, signal);
+    }
+  }
+
+  async #send(path: string, signal: AbortSignal | undefined, init: RequestInit = {}): Promise<Response> {
+    const key = typeof this.#key === 'string' ? this.#key : await this.#key();
+    const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${key}` };
+    return send(this.#url + path, { ...init, headers }, this.#http, signal);
+  }
+}
+
+function isEnded(job: RenderJob): job is EndedJob {
+  return job.status === 'completed' || job.status === 'failed';
+}
+
+/** The events of a response; they end without an error when the connection is lost. */
+async function* eventsOf(response: Response): AsyncGenerator<ClientEvent, void> {
+  if (!response.body) return;
+  const events = serverSentEvents(response.body);
+  try {
+    for (;;) {
+      const { value, done } = await events.next().catch(() => ({ value: undefined, done: true }) as const);
+      if (done || !value) return;
+      if (value.event === 'job') yield { type: 'job', job: JSON.parse(value.data) as RenderJob };
+      if (value.event === 'progress') yield { type: 'progress', progress: JSON.parse(value.data) };
+      if (value.event === 'preview')
+        yield { type: 'preview', jpeg: Uint8Array.from(atob(value.data), (byte) => byte.charCodeAt(0)) };
+    }
+  } finally {
+    await events.return();
+  }
+}

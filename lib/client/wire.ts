@@ -1,0 +1,83 @@
+import type { AspectRatio, JobStatus, Quality } from '../jobs/job.ts';
+import type { RenderRequest } from '../jobs/render-request.ts';
+
+export type { AspectRatio, JobStatus, Quality, RenderRequest };
+
+/** The response to a render request (contract §2.2). */
+export interface Enqueued {
+  jobId: string;
+  status: 'queued';
+  endpoint: 'render';
+}
+
+/** Links to the artifacts of a completed job. */
+export interface RenderResult {
+  /** MP4. */
+  video: string;
+  /** JPEG. */
+  thumbnail: string;
+  /** WebVTT; absent when the scene has no captions. */
+  captions?: string;
+}
+
+interface JobMembers {
+  jobId: string;
+  endpoint: 'render';
+  /** Credits charged; 0 until completed. */
+  creditsCost: number;
+  /** Render wall-clock time in milliseconds; null until terminal. */
+  durationMs: number | null;
+  /** The `metadata` of the request; null when there was none. */
+  metadata: unknown;
+  /** ISO 8601. */
+  createdAt: string;
+  /** ISO 8601; null until terminal. */
+  completedAt: string | null;
+}
+
+/** A job whose render succeeded. */
+export interface CompletedJob extends JobMembers {
+  status: 'completed';
+  result: RenderResult;
+  error: null;
+}
+
+/** A job whose render failed, or was canceled. */
+export interface FailedJob extends JobMembers {
+  status: 'failed';
+  result: null;
+  /** What the author of the scene needs to know. */
+  error: string;
+}
+
+/** A job that has not ended. */
+export interface UnfinishedJob extends JobMembers {
+  status: 'queued' | 'running';
+  result: null;
+  error: null;
+}
+
+/** A job that has ended: it never changes. */
+export type EndedJob = CompletedJob | FailedJob;
+
+/** A job as the API returns it (contract §2.3), and as webhooks receive it. */
+export type RenderJob = EndedJob | UnfinishedJob;
+
+/** The account behind a key (contract §2.4). */
+export interface ApiAccount {
+  userId: string;
+  keyId: string;
+  /** Safe to show. */
+  keyPrefix: string;
+  /** Integers; what can be spent now. */
+  credits: { paid: number; free: number; total: number };
+}
+
+/** What happened to a job that is followed. */
+export type ClientEvent =
+  /** The job as it is: first when following begins, then after each change of its status. */
+  | { type: 'job'; job: RenderJob }
+  /** A running job advanced: frames drawn, seconds of video so far. Only from servers that send events. */
+  | { type: 'progress'; progress: { stage: string; frames: number; seconds: number } }
+  /** A small JPEG of the frame being drawn. Only from servers that send events. */
+  | { type: 'preview'; jpeg: Uint8Array };
