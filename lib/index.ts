@@ -1,4 +1,6 @@
 /** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
+import './node-version.ts';
+
 export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';

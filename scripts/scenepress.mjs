@@ -14,7 +14,7 @@ const ownNode = join(root, 'node_modules', '.bin', 'node');
 if (process.argv[2] === 'setup') {
   const setup = await import('./setup.mjs');
   await setup.main(process.argv.slice(3));
-} else if (Number.parseInt(process.versions.node, 10) >= 24) {
+} else if (Number.parseInt(process.versions.node, 10) >= (main === source ? 24 : 22)) {
   process.argv[1] = main;
   await import(pathToFileURL(main).href).catch((error) => {
     // For example after `git pull`, if a new dependency isn't installed yet.
@@ -28,7 +28,7 @@ if (process.argv[2] === 'setup') {
   console.error(
     existsSync(source)
       ? 'Scenepress is not set up yet. Run: node scripts/setup.mjs'
-      : `Scenepress needs Node 24 or newer; this is ${process.version}.`,
+      : `Scenepress needs Node 22.15 or newer; this is ${process.version}.`,
   );
   process.exitCode = 1;
 }

@@ -3,10 +3,10 @@ import { chmodSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { DATA_FILES } from '../data-files.ts';
 import { isOutOfSpace } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
+import { DatabaseSync } from '../node-sqlite.ts';
 import { systemRandom } from '../random.ts';
 
 const SQLITE_BUSY = 5;

@@ -1,12 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import {
-  connect as connectTls,
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls';
+import * as tls from 'node:tls';
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
@@ -86,7 +81,7 @@ export class Outbound implements Sends {
     this.#rules = new AddressRules(allowNetworks);
     // Created once: loading some 150 certificates per connection would dominate the cost.
     this.#secureContext = createSecureContext({
-      ca: [...getCACertificates('default'), ...authorities(ca)],
+      ca: [...tls.getCACertificates('default'), ...authorities(ca)],
       // A renegotiation costs the client side much more than the server.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     });

@@ -1,6 +1,7 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { isOutOfSpace } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
+import { DatabaseSync } from '../../node-sqlite.ts';
 import type { SqlValue } from '../sql.ts';
 
 /** Primary result codes of SQLite, without the extended bits. */
