@@ -1,6 +1,7 @@
 import { constants, readSync, writeSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Buffer } from './node-types.ts';
 
 /** A file with positional writes. */
 export interface DiskFile {

@@ -88,8 +88,8 @@ export type {
 } from './queue/queue.ts';
 export type { QueueOptions } from './queue/queue-options.ts';
 export { type Random, systemRandom } from './random.ts';
+export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
-export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
 export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
 export type {
@@ -111,6 +111,7 @@ export type {
 } from './render-service-options.ts';
 export {
   DISK_FULL_TO_CLIENTS,
+  type RendererVersions,
   SERVICE_STOPPING,
   type ServiceProblem,
   type ServiceStatus,

@@ -1,9 +1,10 @@
 import { randomFillSync } from 'node:crypto';
+import type { Buffer as NodeBuffer } from './node-types.ts';
 
 /** The source of random bytes. Injected, so a simulation can repeat a history. */
 export interface Random {
   /** Bytes for keys, nonces and ids. */
-  bytes(sizeBytes: number): Buffer;
+  bytes(sizeBytes: number): NodeBuffer;
 }
 
 /** Filled in bulk: a system call for a few bytes takes 5 µs. */

@@ -135,5 +135,5 @@ export interface RenderServiceEvents {
   /** A webhook attempt ended; the updated delivery. */
   delivery: [delivery: Delivery];
   /** A small JPEG of the frame being drawn. */
-  preview: [jobId: string, jpeg: Buffer];
+  preview: [jobId: string, jpeg: Uint8Array];
 }

@@ -1,7 +1,8 @@
-import { EventEmitter } from 'node:events';
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ArtifactName } from './artifacts.ts';
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './assets/open-artifact.ts';
 import { spareBytesFor } from './data-folder/spare-space.ts';
+import { EmitterBase } from './emitter.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { firstIdAt } from './ids.ts';
@@ -38,7 +39,7 @@ import type { Deliveries } from './webhooks/deliveries.ts';
  * const job = await service.wait(jobId);
  * ```
  */
-export class RenderService extends EventEmitter<RenderServiceEvents> {
+export class RenderService extends EmitterBase<RenderServiceEvents> {
   readonly #parts: ServiceParts;
   /** Webhook deliveries and their results. */
   readonly deliveries: Deliveries;
@@ -47,7 +48,9 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** Aborts a start in progress; resolves when it has rejected. */
   #cancelStart: (() => Promise<void>) | undefined;
 
-  /** `parts`: made of these options otherwise, for simulations. */
+  constructor(options: RenderServiceOptions);
+  /** @internal */
+  constructor(options: RenderServiceOptions, parts: ServiceParts);
   constructor(options: RenderServiceOptions, parts: ServiceParts = makeParts(options)) {
     super();
     // Each page of an embedder may listen; their number is no sign of a leak.

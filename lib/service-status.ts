@@ -1,5 +1,4 @@
 import { isoTime } from './clock.ts';
-import type { RendererVersions } from './render/pool/render-pool.ts';
 import type { SandboxStatus } from './render/sandbox/sandbox-status.ts';
 import type { ServiceParts } from './service-parts.ts';
 
@@ -11,6 +10,12 @@ export interface ServiceProblem {
   part: 'service' | 'sandbox' | 'renderer' | 'disk' | 'resources';
   /** The problem and its remedy, safe to show to anyone; the cause is in the log. */
   message: string;
+}
+
+/** Versions of the renderer. */
+export interface RendererVersions {
+  manim: string;
+  python: string;
 }
 
 export interface ServiceStatus {
@@ -75,7 +80,7 @@ const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
   'memory, the store of artifacts). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
 
-/** The status of a service with these parts. */
+/** The status of a service with these parts. @internal */
 export function statusOf(
   { dispatcher, gate, renderer, upkeep }: Pick<ServiceParts, 'dispatcher' | 'gate' | 'renderer' | 'upkeep'>,
   state: ServiceState,

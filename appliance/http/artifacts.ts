@@ -1,6 +1,6 @@
 import type { Plugin, Request, ResponseToolkit } from '@hapi/hapi';
 import type { Logger, RenderService } from '../../lib/index.ts';
-import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from '../../lib/web/index.ts';
+import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from '../../lib/web/rules.ts';
 import { answerErrors } from './http-errors.ts';
 
 export interface ArtifactsOptions {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Readable } from '../node-types.ts';
 
 /** A byte range with inclusive ends, as in HTTP. */
 export interface ByteRange {

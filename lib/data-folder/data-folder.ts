@@ -30,8 +30,10 @@ import { FolderLock } from './folder-lock.ts';
 import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
 export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onFullDisk' | 'onFlush'> {
+  /** @internal */
   spareSpace?: SpareSpaceOptions;
   /** The file system for everything but the database. Default: that of the machine. */
+  /** @internal */
   disk?: Disk;
   /** The source of secrets, keys and nonces. Default: cryptographically secure. */
   random?: Random;
@@ -60,7 +62,7 @@ export class DataFolder {
   /** The tail of the queue of exclusive tasks. */
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = false;
-  /** Watches the free disk space. */
+  /** Watches the free disk space. @internal */
   readonly spareSpace: SpareSpace;
   readonly storage: Storage;
   readonly ledgerStore: LedgerStore;
@@ -74,16 +76,8 @@ export class DataFolder {
   /** Called for every flushed group commit. */
   onFlush: (flush: Flush) => void = () => {};
 
-  constructor(
-    folder: string,
-    {
-      spareSpace,
-      disk = realDisk,
-      clock = systemClock,
-      random = systemRandom,
-      ...options
-    }: DataFolderOptions = {},
-  ) {
+  constructor(folder: string, given: DataFolderOptions = {}) {
+    const { spareSpace, disk = realDisk, clock = systemClock, random = systemRandom, ...options } = given;
     this.path = resolve(folder);
     this.#disk = disk;
     this.clock = clock;

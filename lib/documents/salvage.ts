@@ -1,7 +1,7 @@
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
-import type { LostRow } from '../recovery/salvage.ts';
+import type { LostRow } from '../recovery/lost-row.ts';
 import { DEFAULT_SETTINGS } from '../settings/settings-store.ts';
 import { ACCOUNTS_FORMAT } from './document-account-store.ts';
 import { Flaw } from './document-file.ts';

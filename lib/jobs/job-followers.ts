@@ -12,7 +12,7 @@ export type JobEvent =
   /** A small JPEG of the frame being drawn, if `previewIntervalMs` is set. */
   | { type: 'preview'; jpeg: Uint8Array };
 
-/** Lets callers follow jobs event by event. */
+/** Lets callers follow jobs event by event. @internal */
 export class JobFollowers {
   readonly #followers = new Map<string, Set<Follower>>();
   /** Aborted, and replaced, on stop. */

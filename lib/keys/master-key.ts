@@ -12,7 +12,7 @@ export class MasterKey {
   readonly #key: KeyObject;
 
   /** `key`: 32 bytes. */
-  constructor(key: Buffer) {
+  constructor(key: Uint8Array) {
     if (key.length !== KEY_BYTES) {
       throw new ScenepressError(
         'master_key',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
 import type { Connection } from '../storage/sqlite/connection.ts';
-import { keyOf, type LostRow, nameOf, type Row, rowsOf, TABLES, type Table } from './salvage.ts';
+import type { LostRow } from './lost-row.ts';
+import { keyOf, nameOf, type Row, rowsOf, TABLES, type Table } from './salvage.ts';
 
 const REASON = 'the write-ahead log is damaged';
 

@@ -12,9 +12,10 @@ import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { Connection } from '../storage/sqlite/connection.ts';
 import { makeDatabase } from '../storage/sqlite/make-database.ts';
 import { lostChanges } from './lost-changes.ts';
+import type { LostRow } from './lost-row.ts';
 import { mend } from './mend.ts';
 import { queueFaults, rebuildQueue } from './rebuild-queue.ts';
-import { type LostRow, salvage } from './salvage.ts';
+import { salvage } from './salvage.ts';
 
 const MOST_FAULTS = 100;
 

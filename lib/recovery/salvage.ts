@@ -18,13 +18,7 @@ import {
 import type { TextKey } from '../sql/text-keys.ts';
 import type { SqlValue } from '../storage/sql.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
-
-/** A row that cannot be saved. */
-export interface LostRow {
-  table: string;
-  key: string;
-  reason: string;
-}
+import type { LostRow } from './lost-row.ts';
 
 export type Row = Record<string, SqlValue>;
 type Key = SqlValue[];

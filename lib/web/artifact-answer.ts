@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
 import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
+import type { Readable } from '../node-types.ts';
 import type { RenderService } from '../render-service.ts';
 import { byteRangeOf } from './byte-range.ts';
 import { HttpRejection } from './http-errors.ts';

@@ -8,6 +8,7 @@ import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { systemRandom } from '../../random.ts';
+import type { RendererVersions } from '../../service-status.ts';
 import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';
@@ -45,12 +46,6 @@ export interface RenderEvents {
   onStarted: () => void;
   onProgress: (progress: Extract<RenderMessage, { type: 'progress' }>) => void;
   onPreview: (jpeg: Buffer) => void;
-}
-
-/** Versions of the renderer. */
-export interface RendererVersions {
-  manim: string;
-  python: string;
 }
 
 interface RenderPoolEvents {

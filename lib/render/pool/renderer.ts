@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import type { RendererVersions } from '../../service-status.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ListResult, RenderTask } from '../run/render-task.ts';
@@ -13,7 +14,7 @@ import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
-import { type PooledRender, type RenderEvents, type RendererVersions, RenderPool } from './render-pool.ts';
+import { type PooledRender, type RenderEvents, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
 
 const PROBE_AFTER_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
 
-/** A render task of a worker; {@link RenderMessage}s are sent over `port`. */
+/** A render task of a worker; {@link RenderMessage}s are sent over `port`. @internal */
 export interface RenderTask {
   jobId: string;
   code: string;

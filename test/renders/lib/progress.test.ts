@@ -61,7 +61,7 @@ t.test('progress() returns a value only while a job is rendered', async (t) => {
 });
 
 t.test('previews are small JPEGs at the configured interval', async (t) => {
-  const previews: { jobId: string; jpeg: Buffer }[] = [];
+  const previews: { jobId: string; jpeg: Uint8Array }[] = [];
   service.on('preview', (jobId, jpeg) => previews.push({ jobId, jpeg }));
   const job = await render(service, { code: SLOW });
   service.removeAllListeners('preview');

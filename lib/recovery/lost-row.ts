@@ -1,0 +1,6 @@
+/** A row that cannot be saved. */
+export interface LostRow {
+  table: string;
+  key: string;
+  reason: string;
+}
