@@ -43,7 +43,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   readonly #parts: ServiceParts;
   /** Webhook deliveries and their results. */
   readonly deliveries: Deliveries;
-
   #state: ServiceState = 'stopped';
   /** Aborts a start in progress; resolves when it has rejected. */
   #cancelStart: (() => Promise<void>) | undefined;
@@ -53,8 +52,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   constructor(options: RenderServiceOptions, parts: ServiceParts);
   constructor(options: RenderServiceOptions, parts: ServiceParts = makeParts(options)) {
     super();
-    // Each page of an embedder may listen; their number is no sign of a leak.
-    this.setMaxListeners(0);
+    this.setMaxListeners(0); // Their number is no sign of a leak.
     this.#parts = parts;
     const { deliveries, events, webhooks } = this.#parts;
     this.deliveries = deliveries;
@@ -86,9 +84,9 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
       webhooks.open();
-      const allowTraversal = async () => dataFolder?.allowTraversal();
       const isWorker = this.#does('worker');
-      if (isWorker) await renderer.start({ allowTraversal, signal });
+      if (isWorker)
+        await renderer.start({ allowTraversal: async () => dataFolder?.allowTraversal(), signal });
       const { queuePausedAt } = this.status();
       if (queuePausedAt !== null)
         logger.warn({ queuePausedAt }, 'The queue is paused: no render starts until it is resumed.');
@@ -153,8 +151,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /** The same as {@link stop}: `await using service = new RenderService(…)` stops it at the end of the block. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   /**

@@ -1,7 +1,5 @@
-import type { AspectRatio, JobStatus, Quality } from '../jobs/job.ts';
-import type { RenderRequest } from '../jobs/render-request.ts';
-
-export type { AspectRatio, JobStatus, Quality, RenderRequest };
+export type { AspectRatio, JobStatus, Quality } from '../jobs/job.ts';
+export type { RenderRequest } from '../jobs/render-request.ts';
 
 /** The response to a render request (contract §2.2). */
 export interface Enqueued {
