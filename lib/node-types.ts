@@ -8,4 +8,7 @@
 export type { Buffer } from 'node:buffer';
 // biome-ignore lint/suspicious/noTsIgnore: as above.
 /** @ts-ignore */
+export type { IncomingMessage, ServerResponse } from 'node:http';
+// biome-ignore lint/suspicious/noTsIgnore: as above.
+/** @ts-ignore */
 export type { Readable } from 'node:stream';

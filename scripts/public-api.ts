@@ -13,14 +13,18 @@ export function publicApi(): string {
   const out = mkdtempSync(join(tmpdir(), 'public-api-'));
   try {
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
-    const args = ['--project', 'tsconfig.build.json', '--emitDeclarationOnly', '--removeComments', 'false'];
+    const args = [
+      '-u',
+      'NODE_OPTIONS',
+      tsc,
+      '--project',
+      'tsconfig.build.json',
+      '--emitDeclarationOnly',
+      '--removeComments',
+      'false',
+    ];
     // NODE_OPTIONS loads tap, which breaks tsc.
-    const { NODE_OPTIONS: _, ...env } = process.env;
-    const { status, stdout } = spawnSync(tsc, [...args, '--outDir', out], {
-      cwd: ROOT,
-      env,
-      encoding: 'utf8',
-    });
+    const { status, stdout } = spawnSync('env', [...args, '--outDir', out], { cwd: ROOT, encoding: 'utf8' });
     if (status !== 0) throw new Error(stdout);
     const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       exports: Record<string, string | { types: string }>;

@@ -1,9 +1,10 @@
-/** Conformance suites for custom stores and ledgers. */
+/** Conformance suites for custom stores and ledgers, and a service that renders nothing. */
 export { accountStoreSuite } from './accounts.ts';
 export { actStoreSuite } from './acts.ts';
 export { assetStoreSuite } from './asset-store.ts';
 export { deliveriesSuite } from './deliveries.ts';
 export { deliveryClaimsSuite } from './delivery-claims.ts';
+export { type FakeRenderServiceOptions, fakeRenderService } from './fake-renderer.ts';
 export { keyUseStoreSuite } from './key-uses.ts';
 export { keyStoreSuite } from './keys.ts';
 export { ledgerSuite } from './ledger.ts';

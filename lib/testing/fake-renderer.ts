@@ -1,0 +1,102 @@
+import { EventEmitter } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ArtifactName } from '../artifacts.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
+import type { Renderer } from '../render/pool/renderer.ts';
+import type { ListResult, RenderResult, RenderTask, StopReason } from '../render/run/render-task.ts';
+import { RenderService } from '../render-service.ts';
+import type { RenderServiceOptions } from '../render-service-options.ts';
+import { makeParts } from '../service-parts.ts';
+import { FAKE_ARTIFACTS } from './fake-artifacts.ts';
+
+/** Options of {@link fakeRenderService}: those of {@link RenderService}, and these. */
+export interface FakeRenderServiceOptions extends RenderServiceOptions {
+  /** Milliseconds that a render takes; default 0. */
+  renderMs?: number;
+  /** The error of a scene, or undefined if its render completes. Default: all complete. */
+  failureOf?: (scene: { code: string; className: string }) => string | undefined;
+}
+
+/**
+ * A service that renders nothing, for tests of embedders: needs no Python, and each job leaves the same small MP4 (one
+ * second of black, 32 × 18), JPEG and, if its code contains `subcaption`, WebVTT. All else is real: storage, ledger,
+ * queue, webhooks, events.
+ *
+ * ```ts
+ * const service = fakeRenderService({ failureOf: ({ code }) => (code.includes('1/0') ? 'ZeroDivisionError' : undefined) });
+ * await service.start();
+ * ```
+ *
+ * Without a place for its data it uses a new folder for temporary files.
+ */
+export function fakeRenderService(given: FakeRenderServiceOptions = {}): RenderService {
+  const { renderMs = 0, failureOf = () => undefined, ...rest } = given;
+  const hasPlace = rest.folder !== undefined || rest.dataFolder || rest.storage;
+  const options = hasPlace ? rest : { ...rest, folder: mkdtempSync(join(tmpdir(), 'scenepress-fake-')) };
+  const { workers = 1, clock = systemClock } = options;
+  const renderer = new FakeRenderer({ size: workers, clock, renderMs, failureOf });
+  return new RenderService(options, makeParts(options, { renderer: renderer as unknown as Renderer }));
+}
+
+type Settings = Required<Pick<FakeRenderServiceOptions, 'renderMs' | 'failureOf'>> & {
+  size: number;
+  clock: Clock;
+};
+
+/** Stands in for {@link Renderer}. */
+class FakeRenderer extends EventEmitter<{ ready: [] }> {
+  readonly size: number;
+  readonly mayRender = true;
+  readonly #settings: Settings;
+
+  constructor(settings: Settings) {
+    super();
+    this.size = settings.size;
+    this.#settings = settings;
+  }
+
+  render({ code, className }: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+    const { clock, renderMs: durationMs, failureOf } = this.#settings;
+    const { promise: result, resolve } = Promise.withResolvers<RenderResult>();
+    const end = async () => {
+      events.onProgress({ type: 'progress', stage: 'finishing', frames: 15, seconds: 1 });
+      const error = failureOf({ code, className });
+      if (error !== undefined) resolve({ kind: 'failed', durationMs, error });
+      else resolve(await rendered(code, durationMs));
+    };
+    clock.after(0, () => events.onStarted());
+    const timer = clock.after(durationMs, () => void end());
+    const stop = (reason: StopReason) => {
+      timer.cancel();
+      resolve({ kind: 'stopped', durationMs: 0, reason });
+    };
+    return { result, stop };
+  }
+
+  async listScenes(code: string): Promise<ListResult> {
+    const scenes = code.matchAll(/^class (\w+)\(.*Scene\b.*\):/gm);
+    return { kind: 'listed', scenes: Array.from(scenes, ([, name = '']) => name) };
+  }
+
+  get status(): Renderer['status'] {
+    const good = { deaths: 0, refused: false, broken: false, workFolderUnusable: false };
+    return { workers: this.size, warmWorkers: this.size, ...good, versions: null, sandbox: null };
+  }
+
+  async start(): Promise<void> {}
+  async stopWatch(): Promise<void> {}
+  async stop(): Promise<void> {}
+}
+
+async function rendered(code: string, durationMs: number): Promise<RenderResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'scenepress-fake-'));
+  const names: ArtifactName[] = ['video.mp4', 'thumbnail.jpg'];
+  if (code.includes('subcaption')) names.push('captions.vtt');
+  const files = names.map((name) => ({ name, path: join(folder, name) }));
+  for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name]);
+  return { kind: 'rendered', durationMs, frames: 15, seconds: 1, files, folder };
+}

@@ -1,0 +1,39 @@
+import { buffer } from 'node:stream/consumers';
+import t from 'tap';
+import { fakeRenderService } from '../../../lib/testing/index.ts';
+import { inspectVideo } from '../../fixtures/video.ts';
+
+const request = { owner: 'ada', className: 'Main', code: 'x' };
+
+t.test('a fake service completes jobs with a real video', async (t) => {
+  const service = fakeRenderService({ folder: t.testdir() });
+  t.teardown(() => service.stop());
+  await service.start();
+  const { jobId } = await service.enqueue({ ...request, code: 'self.add_subcaption("x")' });
+  const job = await service.wait(jobId);
+  t.same(
+    job.artifacts.map(({ name }) => name),
+    ['video.mp4', 'thumbnail.jpg', 'captions.vtt'],
+  );
+  const { path = '', stream } = await service.openArtifact(jobId, 'video.mp4');
+  t.ok((await buffer(stream)).length < 2000);
+  t.match(await inspectVideo(path), { widthPx: 32, heightPx: 18, fps: 15, codec: 'h264', frames: 15 });
+  t.same(await service.scenesOf('class A(Scene):\n  pass\nclass B(ThreeDScene):\n'), ['A', 'B']);
+});
+
+t.test('scenes fail as told, and running jobs can be canceled', async (t) => {
+  const service = fakeRenderService({ renderMs: 60_000, folder: t.testdir() });
+  t.teardown(() => service.stop());
+  await service.start();
+  const { jobId } = await service.enqueue(request);
+  for await (const event of service.follow(jobId))
+    if (event.type === 'job' && event.job.status === 'running') await service.cancel(jobId);
+  t.match(await service.get(jobId), { status: 'failed', error: 'Canceled' });
+  const failing = fakeRenderService({
+    failureOf: ({ className }) => (className === 'Main' ? 'no' : undefined),
+  });
+  t.teardown(() => failing.stop());
+  await failing.start();
+  const failed = await failing.enqueue(request);
+  t.match(await failing.wait(failed.jobId), { status: 'failed', error: 'no' });
+});
