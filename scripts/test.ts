@@ -33,6 +33,7 @@ const GROUPS = [
   ['test/appliance'],
   ['test/dashboard'],
   ['test/checks', 'test/simulator', 'test/crashes'],
+  ['test/examples'],
   [RENDERS],
   [SMOKE],
 ];
