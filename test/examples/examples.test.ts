@@ -1,7 +1,8 @@
 // Runs every example with the package as published, in an empty project.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
@@ -41,6 +42,15 @@ async function serve(t: Test, folder: string): Promise<string> {
   });
   const [url] = await once(createInterface({ input: server.stdout }), 'line');
   return url as string;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** Renders with a server as its clients do. */
@@ -90,6 +100,36 @@ for (const [name, packages] of Object.entries({
     await render(t, await serve(t, await project(t, name, packages)));
   });
 }
+
+t.test('Next.js, built and started', async (t) => {
+  const next = join(EXAMPLES, 'next');
+  installPackages(next, 'Next.js');
+  const folder = await project(t, 'javascript');
+  await rm(join(folder, 'main.mjs'));
+  // With its packages: Next.js rejects links to folders outside of the project.
+  await cp(next, folder, { recursive: true, verbatimSymlinks: true });
+  const port = await freePort();
+  const env = { PUBLIC_URL: `http://127.0.0.1:${port}`, NEXT_TELEMETRY_DISABLED: '1' };
+  const command = join(folder, 'node_modules/.bin/next');
+  await runClean([command, 'build'], folder, env);
+  const { NODE_OPTIONS: _, ...own } = process.env;
+  const server = spawn(
+    'env',
+    ['-u', 'NODE_OPTIONS', command, 'start', '-H', '127.0.0.1', '-p', String(port)],
+    {
+      cwd: folder,
+      env: { ...own, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    },
+  );
+  t.teardown(async () => {
+    if (server.pid) process.kill(-server.pid, 'SIGKILL');
+    await once(server, 'close');
+  });
+  for await (const line of createInterface({ input: server.stdout })) if (line.includes('Ready')) break;
+  await render(t, `${env.PUBLIC_URL}/renders`);
+});
 
 t.test('routes of one’s own beside the API', async (t) => {
   const express = await serve(t, await project(t, 'express', ['express']));

@@ -1,0 +1,4 @@
+export default {
+  // Scenepress starts files of its own as threads and processes, so it is not bundled.
+  serverExternalPackages: ['scenepress'],
+};
