@@ -161,5 +161,5 @@ t.test('errors of forms are shown above them, with what was typed', async (t) =>
   const insecure = await client.post(`/dashboard/keys/${keyId}/webhook`, {
     webhookUrl: 'http://hooks.example.org',
   });
-  t.match([insecure.status, insecure.text], [400, 'webhookUrl must be an https:// URL']);
+  t.match([insecure.status, insecure.text], [400, 'The webhook URL must be an https:// URL']);
 });
