@@ -170,6 +170,8 @@ progress { appearance: none; width: 100%; height: 4px; border: 0; border-radius:
 progress::-webkit-progress-bar { background: var(--sunken); }
 progress::-webkit-progress-value { background: var(--accent); }
 progress::-moz-progress-bar { background: var(--accent); }
+.attempts { width: 100%; padding: 0; list-style: none; }
+.attempts li { display: flex; justify-content: space-between; gap: 1rem; }
 .steps { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr); padding-left: 1.375rem; }
 .steps > li { padding-left: 0.375rem; }
 .steps > li::marker { color: var(--muted); font-weight: 560; }

@@ -4,7 +4,7 @@ import { shownDuration, shownNumber, shownSize, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
-import { answerOf, deliveryTag } from './delivery-views.ts';
+import { answerText, deliveryTag } from './delivery-views.ts';
 import { progressText, statusTag } from './job-views.ts';
 import { usageCard } from './usage-view.ts';
 
@@ -133,9 +133,18 @@ function deliveryCard(deliveries: Delivery[]): Html | false {
   if (deliveries.length === 0) return false;
   const items = deliveries.map(
     (delivery) =>
-      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${shownTime(delivery.createdAt)} · ${answerOf(delivery)}</span></span>${deliveryTag(delivery)}</li>`,
+      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${delivery.event}${delivery.repeats !== null && ', sent again'}</span></span>${deliveryTag(delivery)}${attemptList(delivery)}</li>`,
   );
   return html`<section class="card flush"><header><h2>Webhook</h2></header><ul class="list">${items}</ul></section>`;
+}
+
+function attemptList({ attempts }: Delivery): Html {
+  if (attempts.length === 0) return html`<p class="small muted">Not sent yet.</p>`;
+  const items = attempts.map(
+    ({ startedAt, endedAt, status, reason }) =>
+      html`<li>${shownTime(startedAt)} <span>${answerText(endedAt === null ? null : status, reason)}</span></li>`,
+  );
+  return html`<ol class="attempts small muted" aria-label="Attempts">${items}</ol>`;
 }
 
 async function forgetPage({ admin, viewer, csrf, params }: Visit): Promise<Html> {
