@@ -36,6 +36,7 @@ export {
 } from './jobs/job.ts';
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
+export type { JobListQuery } from './jobs/job-list-query.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -43,6 +44,7 @@ export {
   type RenderRequest,
   type ValidRenderRequest,
 } from './jobs/render-request.ts';
+export type { ErrorSearch, ErrorSearchResult } from './jobs/search-errors.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyQuery, KeyRecord, KeyStore } from './keys/key-store.ts';
 export type { KeyUse, KeyUseStore } from './keys/key-use-store.ts';
@@ -59,6 +61,7 @@ export type { SealedSecrets } from './keys/sealed-secrets.ts';
 export type { Balance, Ledger, ReserveAnswer } from './ledger/ledger.ts';
 export type {
   AuditReport,
+  Charges,
   EntryQuery,
   Grant,
   GrantPart,
@@ -91,7 +94,7 @@ export { type Random, systemRandom } from './random.ts';
 export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
+export type { RenderProgress, RenderStage, RenderUsage } from './render/run/render-task.ts';
 export type {
   LimitEnforcer,
   SandboxLayer,
@@ -133,7 +136,7 @@ export type {
 } from './storage/storage.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
-export { Deliveries } from './webhooks/deliveries.ts';
+export { Deliveries, type FailedDeliveries, type SentAgain } from './webhooks/deliveries.ts';
 export type {
   Delivery,
   DeliveryAttempt,
@@ -144,6 +147,7 @@ export type {
 } from './webhooks/delivery.ts';
 export type {
   DeliveryQuery,
+  DeliveryState,
   DeliveryStore,
   DueLanes,
   DuePeriod,
@@ -161,3 +165,4 @@ export {
   type WebhookVerdict,
 } from './webhooks/signature.ts';
 export type { WebhookJob, WebhookOptions } from './webhooks/webhook-secrets.ts';
+export type { WebhookTest, WebhookTestRequest } from './webhooks/webhook-test.ts';

@@ -9,9 +9,10 @@ import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import type { JobEvent } from './jobs/job-followers.ts';
-import { validJobQuery } from './jobs/job-query.ts';
+import { type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
 import { scenesOf } from './jobs/scenes-of.ts';
+import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
@@ -26,7 +27,6 @@ import type {
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
-import type { JobQuery } from './storage/storage.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
@@ -206,8 +206,16 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /** Jobs, newest first. Error: `invalid_request`. */
-  async list(query: JobQuery = {}): Promise<Job[]> {
+  async list(query: JobListQuery = {}): Promise<Job[]> {
     return (await this.#parts.storage.listJobs(validJobQuery(query))).map(jobOf);
+  }
+
+  /**
+   * Failed jobs whose error contains a text, in any case, newest first. Errors are stored encrypted, so it reads one
+   * job after the other: at most `mostExamined` (default 1000), from where another call continues.
+   */
+  searchErrors(query: ErrorSearch): Promise<ErrorSearchResult> {
+    return searchErrors(this.#parts.storage, query);
   }
 
   /** The number of jobs with each status that were created at `sinceMs` (epoch milliseconds) or later. */

@@ -40,7 +40,10 @@ async function filledAppliance(t: Test) {
   const paths = [
     '',
     '/jobs',
-    '/jobs?status=failed',
+    '/jobs?status=failed&did=cancel&done=1&conflict=2',
+    `/jobs?error=${encodeURIComponent(EVIL.slice(EVIL.indexOf('<script')))}&from=2026-01-01T00:00&quality=low`,
+    '/jobs?error=as+it+was+told',
+    '/jobs?from=yesterday',
     '/jobs?status=queued&account=member@example.org',
     job,
     `/jobs/${failed.jobId}`,
@@ -54,6 +57,7 @@ async function filledAppliance(t: Test) {
     `/keys/${revoked.keyId}`,
     '/keys?account=member@example.org',
     '/credits',
+    '/credits?days=365',
     '/credits?quality=fourk&seconds=3.5',
     '/account',
     '/accounts',
@@ -63,6 +67,9 @@ async function filledAppliance(t: Test) {
     '/acts',
     '/service',
     '/webhooks',
+    '/webhooks?state=failed&sent=3',
+    `/webhooks?key=${keyId}`,
+    '/webhooks/test',
     `/webhooks/${delivery?.deliveryId}`,
     '/nothing-here',
   ];
@@ -161,5 +168,5 @@ t.test('errors of forms are shown above them, with what was typed', async (t) =>
   const insecure = await client.post(`/dashboard/keys/${keyId}/webhook`, {
     webhookUrl: 'http://hooks.example.org',
   });
-  t.match([insecure.status, insecure.text], [400, 'webhookUrl must be an https:// URL']);
+  t.match([insecure.status, insecure.text], [400, 'The webhook URL must be an https:// URL']);
 });

@@ -37,6 +37,8 @@ t.test('misuse that a request can cause is a ScenepressError', async (t) => {
     { limit: '5' },
     { status: 'done' },
     { before: 7 },
+    { quality: 'best' },
+    { sinceMs: 1.5 },
   ])
     await t.rejects(service.list(query as object), { code: 'invalid_request' });
   await t.rejects(service.scenesOf(''), { code: 'invalid_request' });
