@@ -32,6 +32,7 @@ export {
   type Quality,
 } from './jobs/job.ts';
 export { jobJson } from './jobs/job-json.ts';
+export { defaultFps } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,

@@ -49,6 +49,8 @@ export const OPERATIONS: {
     cancel: acts('job'),
     forget: acts('job'),
     renderAgain: acts('job'),
+    render: acts('account'),
+    listScenes: reads('account'),
   },
   credits: {
     grant: acts('nothing'),

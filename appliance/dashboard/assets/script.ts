@@ -32,26 +32,47 @@ const regions = () => document.querySelectorAll('[data-live]');
 
 let isLoading = false;
 let isStale = false;
+/** Replaces the regions by those of a page. */
+const show = (page) => {
+  for (const region of regions()) {
+    const next = page.getElementById(region.id);
+    // What is the same stays: a video that plays isn't interrupted.
+    if (next && next.innerHTML !== region.dataset.last) {
+      region.dataset.last = next.innerHTML;
+      region.replaceChildren(...next.childNodes);
+      region.dispatchEvent(new Event('replaced', { bubbles: true }));
+    }
+  }
+};
 const refresh = async () => {
   if (isLoading) { isStale = true; return; }
   isLoading = true;
   try {
-    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    const { href } = location;
+    const answer = await fetch(href, { headers: { accept: 'text/html' } });
     if (answer.redirected) return location.reload();
     if (!answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    for (const region of regions()) {
-      const next = page.getElementById(region.id);
-      // What is the same stays: a video that plays isn't interrupted.
-      if (next && next.innerHTML !== region.dataset.last) {
-        region.dataset.last = next.innerHTML;
-        region.replaceChildren(...next.childNodes);
-      }
-    }
+    const text = await answer.text();
+    // A script of the page may have changed the address meanwhile.
+    if (location.href === href) show(new DOMParser().parseFromString(text, 'text/html'));
+    else isStale = true;
   } finally {
     isLoading = false;
     if (isStale) { isStale = false; refresh(); }
   }
+};
+
+/** Loads the newest picture of a running job, unless one is being loaded. */
+const showPicture = (jobId) => {
+  const place = document.querySelector('[data-picture="' + CSS.escape(jobId) + '"]');
+  if (!place || place.dataset.loading) return;
+  const picture = new Image();
+  picture.alt = 'The frame that was drawn last';
+  place.dataset.loading = 'true';
+  const done = () => { delete place.dataset.loading; };
+  picture.addEventListener('error', done);
+  picture.addEventListener('load', () => { done(); place.replaceChildren(picture); });
+  picture.src = '/dashboard/jobs/' + encodeURIComponent(jobId) + '/picture?' + Date.now();
 };
 
 if (regions().length > 0) {
@@ -70,11 +91,19 @@ if (regions().length > 0) {
     timer = setTimeout(refresh, 150);
   });
   events.addEventListener('progress', ({ data }) => {
-    const { jobId, text } = JSON.parse(data);
+    const { jobId, stage, text } = JSON.parse(data);
+    for (const place of document.querySelectorAll('[data-stages="' + CSS.escape(jobId) + '"]')) {
+      place.dataset.stage = stage;
+    }
     for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
       place.textContent = text;
     }
   });
+  events.addEventListener('picture', ({ data }) => showPicture(JSON.parse(data).jobId));
+  for (const { dataset } of document.querySelectorAll('[data-picture]')) showPicture(dataset.picture);
+  // Pages with scripts of their own.
+  addEventListener('refresh', refresh);
+  addEventListener('show', ({ detail }) => show(detail));
   addEventListener('pagehide', () => events.close());
 }
 `;

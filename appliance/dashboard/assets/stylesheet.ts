@@ -17,6 +17,16 @@ export const STYLESHEET: string = `
   --bad-soft: light-dark(#fbe9e8, #43201f);
   --warn: light-dark(#7c4d00, #f0bf6d);
   --warn-soft: light-dark(#fbf0db, #3b2d14);
+  --code-line: light-dark(#f4f5f9, #22252e);
+  --code-selection: light-dark(#d5dbfa, #363d66);
+  --code-keyword: light-dark(#7a3ea8, #cfa3f7);
+  --code-string: light-dark(#1c6b45, #8fd6a6);
+  --code-number: light-dark(#a04a00, #f2b27a);
+  --code-comment: light-dark(#636876, #989eac);
+  --code-name: light-dark(#1f4fb0, #8fb8ff);
+  --code-call: light-dark(#23567e, #8fc7e8);
+  --code-self: light-dark(#96304f, #f09cb4);
+  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
   --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
   --small: 0.8125rem;
   --large: 1.125rem;
@@ -24,7 +34,7 @@ export const STYLESHEET: string = `
   --radius: 10px;
 }
 * { box-sizing: border-box; }
-html { font: 400 0.9375rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+html { font: 400 0.9375rem/1.55 var(--sans); }
 body { margin: 0; background: var(--ground); color: var(--text); }
 h1, h2, h3, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
 h1 { font-size: var(--title); line-height: 1.25; font-weight: 650; letter-spacing: -0.015em; }
@@ -150,6 +160,42 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .paging:not(:has(a)) { display: none; }
 .paging { display: flex; justify-content: space-between; gap: 1rem; }
 
+.main.wide { max-width: 108rem; }
+.playground { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); align-items: start; }
+#problem:empty { display: none; }
+.toolbar { display: flex; flex-wrap: wrap; gap: 0.625rem 0.75rem; align-items: end; padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
+.toolbar label { flex: 0 1 auto; font-weight: 500; color: var(--muted); }
+.toolbar label:first-child { flex: 1 1 9rem; }
+.toolbar select, .toolbar input { padding: 0.35rem 0.5rem; }
+.toolbar input { width: 4.5rem; }
+.toolbar button { margin-left: auto; padding-inline: 1.25rem; }
+.toolbar button:disabled { opacity: 0.6; cursor: default; }
+.playground textarea { border: 0; border-radius: 0; font: 0.8125rem/1.6 var(--mono); padding: 0.75rem 1rem; resize: vertical; display: block; tab-size: 4; }
+.playground textarea:focus-visible { outline-offset: -2px; }
+.editor { height: clamp(20rem, calc(100vh - 19rem), 52rem); }
+.editor:focus-within { box-shadow: inset 0 0 0 2px var(--accent); }
+.card.flush > .keys { padding: 0.5rem 1rem; }
+.kept { padding: 0.5rem 1rem; background: var(--accent-soft); }
+kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--surface); color: var(--text); }
+.picture { aspect-ratio: 16 / 9; max-height: 70vh; margin-inline: auto; width: 100%; background: var(--sunken); border-radius: 8px; overflow: hidden; display: grid; place-items: center; }
+.picture.portrait { aspect-ratio: 9 / 16; width: auto; height: 60vh; }
+.picture img { width: 100%; height: 100%; object-fit: contain; display: block; background: #000; }
+.stages { list-style: none; display: flex; gap: 0.375rem; }
+.stages li { flex: 1; padding-top: 0.4rem; border-top: 3px solid var(--line); color: var(--muted); text-transform: capitalize; }
+.stages[data-stage="loading"] li[data-stage="loading"],
+.stages[data-stage="rendering"] li:is([data-stage="loading"], [data-stage="rendering"]),
+.stages[data-stage="finishing"] li:not([data-stage="checking"]),
+.stages[data-stage="checking"] li { border-color: var(--accent); color: var(--text); }
+.gallery { list-style: none; display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(10.5rem, 100%), 1fr)); }
+.gallery a { display: grid; gap: 0.4rem; text-decoration: none; color: var(--text); font-size: var(--small); font-weight: 530; border-radius: 8px; }
+.gallery img { width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 8px; background: #000; display: block; border: 1px solid var(--line); }
+.gallery a:hover span { text-decoration: underline; text-underline-offset: 0.18em; }
+.gallery a:hover img { border-color: var(--accent); }
+.snippet + .snippet { border-top: 1px solid var(--line); }
+.snippet summary { padding: 0.75rem 1.25rem; cursor: pointer; font-weight: 560; }
+.snippet > div { padding: 0 1.25rem 1.25rem; gap: 0.625rem; }
+.snippet pre { max-height: 22rem; overflow: auto; }
+
 .plain { min-height: 100vh; display: grid; place-content: center; padding: 1.5rem; grid-template-columns: minmax(0, 25rem); gap: 1.5rem; }
 .plain .brand { padding: 0; justify-content: center; }
 .plain .card { padding: 1.75rem; }
@@ -167,7 +213,8 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
   .side nav { order: 3; width: 100%; margin-inline: -0.375rem; }
   .nav a { padding: 0.3rem 0.5rem; }
   .main { padding: 1.25rem 1rem 3rem; gap: 1.25rem; }
-  .columns { grid-template-columns: minmax(0, 1fr); }
+  .columns, .playground { grid-template-columns: minmax(0, 1fr); }
+  .editor { height: 26rem; }
   .card { padding: 1rem; }
   th:first-child, td:first-child { padding-left: 1rem; }
   th:last-child, td:last-child { padding-right: 1rem; }
@@ -190,6 +237,7 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
   .clip { max-width: 60vw; }
   th .clip { max-width: none; }
   .secret > div { flex-wrap: wrap; }
+  .gallery { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .tag.busy::before { animation: pulse 1.4s ease-in-out infinite; }
