@@ -88,6 +88,7 @@ export { type Random, systemRandom } from './random.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
+export type { Play } from './render/run/messages.ts';
 export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
 export type {
   LimitEnforcer,

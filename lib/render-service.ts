@@ -13,6 +13,7 @@ import { parseRenderRequest } from './jobs/render-request.ts';
 import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
+import type { Play } from './render/run/messages.ts';
 import type { RenderProgress } from './render/run/render-task.ts';
 import type {
   EnqueueRequest,
@@ -205,6 +206,15 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   /** Error: `not_found` when the job does not exist or has another owner. */
   async get(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     return jobOf(await this.#record(jobId, owner));
+  }
+
+  /**
+   * The plays and waits of a completed job's scene, in their order; at most 1,000, and none for a forgotten job. Error:
+   * `not_found`.
+   */
+  async plays(jobId: string, { owner }: JobScope = {}): Promise<Play[]> {
+    await this.#record(jobId, owner);
+    return this.#parts.storage.readPlays(jobId);
   }
 
   /** Jobs, newest first. */

@@ -123,7 +123,7 @@ async function endOfRendered(
     return {
       next: 'finish',
       outcome: { kind: 'completed', artifacts, costCredits },
-      options: { durationMs },
+      options: { durationMs, plays: result.plays },
     };
   } catch (error) {
     // Logged where the job is requeued.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
+import type { Play } from '../render/run/messages.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
@@ -23,6 +24,8 @@ export interface FinishOptions {
   durationMs: number;
   /** The last attempt stored no artifact, so a job with a single attempt has no orphans. */
   storedNothing?: boolean;
+  /** The plays of the scene; default: none. */
+  plays?: Play[];
 }
 
 export interface JobEndingOptions {
@@ -142,7 +145,8 @@ export class JobEnding {
     const end = await decide(tx, job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs } = options;
+    const { durationMs, plays = [] } = options;
+    if (plays.length > 0) await this.#storage.putPlays(tx, jobId, plays);
     return { job: { ...job, phase: 'settling', outcome, durationMs }, options, isNew: true };
   }
 

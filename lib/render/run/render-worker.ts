@@ -7,8 +7,9 @@ import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { type EndReason, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
-import type { InspectJob, ListJob, RenderJob } from './messages.ts';
+import type { InspectJob, JobReport, ListJob, Play, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
+import { MOST_PLAYS } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -66,6 +67,11 @@ export class RenderWorker {
     const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(clock.uptimeMs() - startedAtMs));
     const { previewIntervalMs } = task;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
+    const plays: Play[] = [];
+    const hear = (report: JobReport) => {
+      if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
+      else progress.hear(report);
+    };
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
 
@@ -85,7 +91,7 @@ export class RenderWorker {
       const current = this.#current;
       const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
       try {
-        const rendered = await this.#forks.run(current, jobFolder, job, (report) => progress.hear(report));
+        const rendered = await this.#forks.run(current, jobFolder, job, hear);
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure) return await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason);
         progress.enter('checking', lengthOf(rendered));
@@ -112,6 +118,7 @@ export class RenderWorker {
           durationMs: durationMs(),
           ...lengthOf(inspected),
           files,
+          plays,
           folder: outFolder,
         };
       } finally {

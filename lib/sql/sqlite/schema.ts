@@ -3,6 +3,11 @@ import { DUE_SCHEMA } from './due-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 import { SIGN_IN_SCHEMA } from './sign-in-schema.ts';
+import { TIMELINE_SCHEMA } from './timeline-schema.ts';
 
-/** The tables of jobs, queue, deliveries and books; then those of the dashboard. */
-export const SQLITE_SCHEMA: Schema = new Schema([MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA, SIGN_IN_SCHEMA]);
+/** The tables of jobs, queue, deliveries and books; those of the dashboard; the plays of scenes. */
+export const SQLITE_SCHEMA: Schema = new Schema([
+  MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA,
+  SIGN_IN_SCHEMA,
+  TIMELINE_SCHEMA,
+]);

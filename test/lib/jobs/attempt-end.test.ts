@@ -45,7 +45,7 @@ function rendered(t: Test): RenderResult & { kind: 'rendered' } {
   const path = join(folder, 'video.mp4');
   writeFileSync(path, 'a video');
   const files = [{ name: 'video.mp4' as const, path }];
-  return { kind: 'rendered', durationMs: 1_001, seconds: 1, frames: 30, files, folder };
+  return { kind: 'rendered', durationMs: 1_001, seconds: 1, frames: 30, files, plays: [], folder };
 }
 
 t.test('a render is stored, then its job completes with its cost', async (t) => {
