@@ -69,7 +69,8 @@ export class JobAdministration {
     const job = await this.#service.get(jobId);
     const { startedAt, metadataJson, forgottenAt = null } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
-    return { ...(await this.#jobInfo(job)), startedAt, code, metadataJson, forgottenAt };
+    const plays = await this.#service.plays(jobId);
+    return { ...(await this.#jobInfo(job)), startedAt, code, metadataJson, forgottenAt, plays };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */

@@ -1,4 +1,4 @@
-"""The plays of a scene: their places and lengths in the video, what they show and the lines that play them."""
+"""The plays of a scene: their places in the video, what they show and the lines that play them."""
 
 import sys
 from collections.abc import Iterator

@@ -28,6 +28,43 @@ document.addEventListener('click', async (event) => {
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 
+// The timeline of a scene's plays: seeks, follows the video, and tells pages which line plays.
+document.addEventListener('click', (event) => {
+  const place = event.target.closest('[data-seek]');
+  const video = place && document.querySelector('video');
+  if (!video) return;
+  // Just inside of the play: the frame before belongs to the one before.
+  video.currentTime = Number(place.dataset.seek) + 0.001;
+});
+const follow = (video) => {
+  const timeline = document.querySelector('[data-timeline]');
+  if (!timeline) return;
+  const at = video.currentTime;
+  const strip = timeline.querySelector('svg');
+  const x = Math.min(1, at / Number(strip.dataset.seconds)) * 1000 - 1.5;
+  strip.querySelector('.head').setAttribute('x', x.toFixed(1));
+  const plays = timeline.querySelectorAll('li');
+  let now;
+  for (const play of plays) if (at >= Number(play.dataset.start) && at < Number(play.dataset.end)) now = play;
+  const was = timeline.querySelector('li.now');
+  if (now === was) return;
+  for (const old of timeline.querySelectorAll('.now')) old.classList.remove('now');
+  const bar = now && strip.querySelector('[data-play="' + now.dataset.play + '"]');
+  now?.classList.add('now');
+  bar?.classList.add('now');
+  // Scrolls the list only, not the page.
+  const list = timeline.querySelector('ol');
+  if (now) list.scrollTop = now.offsetTop - list.clientHeight / 2;
+  const line = Number(now?.dataset.line) || undefined;
+  for (const old of document.querySelectorAll('pre .played')) old.classList.remove('played');
+  document.getElementById('line-' + line)?.classList.add('played');
+  video.dispatchEvent(new CustomEvent('play-line', { detail: line }));
+};
+// Media events don't bubble, but can be captured.
+for (const name of ['timeupdate', 'seeked']) {
+  document.addEventListener(name, ({ target }) => follow(target), true);
+}
+
 const regions = () => document.querySelectorAll('[data-live]');
 
 let isLoading = false;

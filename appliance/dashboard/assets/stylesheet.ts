@@ -142,6 +142,8 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: 7p
 pre { margin: 0; overflow-x: auto; line-height: 1.55; tab-size: 4; }
 pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 pre mark { background: var(--bad-soft); color: inherit; display: inline-block; min-width: 100%; }
+pre .code { display: inline-block; min-width: 100%; }
+pre .code:target, pre .code.played { background: var(--accent-soft); }
 pre .line { color: var(--muted); user-select: none; display: inline-block; width: 3ch; margin-right: 1.5ch; text-align: right; }
 
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
@@ -186,6 +188,25 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 .stages[data-stage="rendering"] li:is([data-stage="loading"], [data-stage="rendering"]),
 .stages[data-stage="finishing"] li:not([data-stage="checking"]),
 .stages[data-stage="checking"] li { border-color: var(--accent); color: var(--text); }
+
+.timeline { display: grid; gap: 0.5rem; }
+.timeline svg { display: block; width: 100%; height: 1.5rem; border-radius: 5px; background: var(--sunken); overflow: hidden; }
+.timeline rect { fill: light-dark(#b7c0f0, #4d5aa5); cursor: pointer; }
+.timeline rect.wait { fill: light-dark(#dcdfea, #393d4d); }
+.timeline rect:hover { fill: light-dark(#93a0e6, #6473c9); }
+.timeline rect.now { fill: light-dark(#5c6dd8, #7f8ff0); }
+.timeline rect.head { fill: var(--text); pointer-events: none; }
+.timeline summary { cursor: pointer; color: var(--muted); font-weight: 540; }
+.plays { list-style: none; max-height: 15rem; overflow-y: auto; position: relative; margin-top: 0.375rem; border: 1px solid var(--line); border-radius: 8px; }
+.plays li { display: flex; gap: 0.75rem; align-items: baseline; justify-content: space-between; padding: 0 0.75rem 0 0; }
+.plays li + li { border-top: 1px solid var(--line); }
+.plays li.now { background: var(--accent-soft); }
+.plays button { all: unset; cursor: pointer; display: flex; gap: 0.75rem; padding: 0.3rem 0.75rem; flex: 1; min-width: 0; overflow-wrap: anywhere; }
+.plays button:hover span:last-child { text-decoration: underline; text-underline-offset: 0.18em; }
+.plays button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; border-radius: 6px; }
+.plays .number { color: var(--muted); flex: none; }
+.plays a { white-space: nowrap; }
+
 .gallery { list-style: none; display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(10.5rem, 100%), 1fr)); }
 .gallery a { display: grid; gap: 0.4rem; text-decoration: none; color: var(--text); font-size: var(--small); font-weight: 530; border-radius: 8px; }
 .gallery img { width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 8px; background: #000; display: block; border: 1px solid var(--line); }

@@ -73,6 +73,12 @@ result.addEventListener('submit', (event) => {
   void post(event.target as HTMLFormElement).then(() => dispatchEvent(new Event('refresh')));
 });
 result.addEventListener('replaced', showFault);
+result.addEventListener('click', (event) => {
+  const link = (event.target as Element).closest<HTMLElement>('[data-go]');
+  if (!link) return;
+  event.preventDefault();
+  editor.goTo(Number(link.dataset['go']));
+});
 for (const link of document.querySelectorAll<HTMLAnchorElement>('#examples a')) {
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;

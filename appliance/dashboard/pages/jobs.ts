@@ -141,7 +141,9 @@ function source({ code, error }: JobDetails): Html | false {
     .split('\n')
     .map((line, index) => {
       const number = html`<span class="line">${index + 1}</span>`;
-      return index + 1 === marked ? html`<mark>${number}${line}</mark>\n` : html`${number}${line}\n`;
+      return index + 1 === marked
+        ? html`<mark id="line-${index + 1}">${number}${line}</mark>\n`
+        : html`<span class="code" id="line-${index + 1}">${number}${line}</span>\n`;
     });
   return html`<section class="card"><header><h2>Code</h2><button type="button" data-copy="code" hidden>Copy</button></header><pre tabindex="0">${lines}</pre><div id="code" hidden>${code}</div></section>`;
 }

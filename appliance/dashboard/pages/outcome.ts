@@ -1,5 +1,5 @@
 import type { JobDetails } from '../../admin/administration-views.ts';
-import { shownSize } from '../format.ts';
+import { counted, shownSize } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { note } from '../layout.ts';
 import { progressText, statusTag } from './job-views.ts';
@@ -24,7 +24,7 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
   return html`<section class="card"><video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
     has('captions.vtt') &&
     html`<track kind="captions" src="${urlOf('captions.vtt')}" label="Captions" default>`
-  }</video><div class="actions small">${links}</div></section>`;
+  }</video>${timeline(job)}<div class="actions small">${links}</div></section>`;
 }
 
 function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {
@@ -34,6 +34,37 @@ function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {
 <ol class="stages small" data-stages="${jobId}" data-stage="${progress?.stage}">${STAGES.map(
     (stage) => html`<li data-stage="${stage}">${stage}</li>`,
   )}</ol><p class="small">${text}</p></section>`;
+}
+
+/** The width of the whole strip, in the units of its picture. */
+const STRIP = 1000;
+/** Plays that are shorter than this are drawn as if they were not, so that they can be seen. */
+const THINNEST = 2;
+
+/** The plays of the scene, to seek in the video and to find their lines. */
+function timeline({ plays }: JobDetails): Html | false {
+  const last = plays.at(-1);
+  if (!last) return false;
+  const whole = Math.max(last.startSeconds + last.seconds, 0.001);
+  const place = (seconds: number) => Number(((seconds / whole) * STRIP).toFixed(1));
+  const bars = plays.map(
+    ({ startSeconds, seconds, shows, line }, index) =>
+      html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}, line ${line}</title></rect>`,
+  );
+  const items = plays.map(
+    ({ startSeconds, seconds, shows, line }, index) =>
+      html`<li data-play="${index}" data-start="${startSeconds}" data-end="${startSeconds + seconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`,
+  );
+  return html`<div class="timeline" data-timeline>
+<svg viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" data-seconds="${whole}">${bars}<rect class="head" x="-4" y="0" width="3" height="24"/></svg>
+<details open><summary class="small">${counted(plays.length, 'play')}</summary><ol class="plays small" tabindex="0" aria-label="Plays">${items}</ol></details></div>`;
+}
+
+/** `0:03.2`. */
+function clock(seconds: number): string {
+  const tenths = Math.round(seconds * 10);
+  const rest = ((tenths % 600) / 10).toFixed(1);
+  return `${Math.floor(tenths / 600)}:${rest.padStart(4, '0')}`;
 }
 
 /** The line of the author's code that an error names. */

@@ -82,7 +82,7 @@ async function render(visit: Visit) {
   const { admin, form, viewer } = visit;
   const draft = draftIn(form);
   try {
-    requireShort(draft.code);
+    requireCode(draft.code);
     if (draft.className === '') {
       const { scenes } = await admin.jobs.listScenes({ account: viewer.accountId, code: draft.code });
       draft.scenes = scenes;
@@ -114,7 +114,8 @@ function onlyOne(scenes: string[]): string {
   return scene;
 }
 
-function requireShort(code: string): void {
+function requireCode(code: string): void {
+  if (code.trim() === '') throw new ScenepressError('invalid_request', 'code is required');
   if (Buffer.byteLength(code) > MOST_CODE_BYTES) {
     throw new ScenepressError('invalid_request', 'The code is longer than 200 KiB.');
   }
@@ -124,7 +125,7 @@ function requireShort(code: string): void {
 async function scenesIn({ admin, form, viewer }: Visit): Promise<object> {
   const { code } = draftIn(form);
   try {
-    requireShort(code);
+    requireCode(code);
     return await admin.jobs.listScenes({ account: viewer.accountId, code });
   } catch (error) {
     if (!isScenepressError(error)) throw error;
