@@ -175,7 +175,8 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .playground textarea { border: 0; border-radius: 0; font: 0.8125rem/1.6 var(--mono); padding: 0.75rem 1rem; resize: vertical; display: block; tab-size: 4; }
 .playground textarea:focus-visible { outline-offset: -2px; }
 .editor { height: clamp(20rem, calc(100vh - 19rem), 52rem); }
-.editor:focus-within { box-shadow: inset 0 0 0 2px var(--accent); }
+.editor { position: relative; }
+.editor:focus-within::after { content: ""; position: absolute; inset: 0; z-index: 300; border: 2px solid var(--accent); pointer-events: none; }
 .card.flush > .keys { padding: 0.5rem 1rem; }
 .kept { padding: 0.5rem 1rem; background: var(--accent-soft); }
 kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--surface); color: var(--text); }

@@ -46,7 +46,7 @@ const editor = new Editor(host, {
 const playback = new Playback(result, editor);
 
 if (isDrafted) fill(draft);
-else if (draft && draft.code !== base) {
+else if (draft && draft.code !== draft.base && draft.code !== base) {
   kept.hidden = false;
   find<HTMLButtonElement>('button', kept).addEventListener('click', () => {
     editor.text = draft.code;

@@ -6,7 +6,7 @@ class Riemann(Scene):
     def construct(self):
         axes = Axes(x_range=[0, 5], y_range=[0, 5], x_length=9, y_length=5.6, tips=False)
         curve = axes.plot(lambda x: 0.18 * x**3 - 1.2 * x**2 + 2.3 * x + 1.2, color=WHITE)
-        label = MathTex(r"\sum f(x_i)\,\Delta x", font_size=44).to_corner(UR, buff=0.8)
+        label = MathTex(r"\sum f(x_i)\,\Delta x", font_size=44).move_to([0, 2.4, 0])
         limit = MathTex(r"\int_0^5 f(x)\,dx", font_size=44).move_to(label)
 
         def rectangles(width):

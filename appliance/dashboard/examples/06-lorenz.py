@@ -11,7 +11,7 @@ class Lorenz(ThreeDScene):
                 points.append(points[-1] + dt * np.array([10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z]))
             return np.array(points)
 
-        self.set_camera_orientation(phi=75 * DEGREES, theta=-50 * DEGREES, zoom=0.9)
+        self.set_camera_orientation(phi=75 * DEGREES, theta=-50 * DEGREES, zoom=1.15)
         curves = VGroup()
         for start, color in [((1, 1, 20), BLUE), ((1.02, 1, 20), YELLOW)]:
             points = (path(start) - np.array([0, 0, 25])) * 0.13

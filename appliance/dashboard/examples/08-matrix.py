@@ -28,5 +28,5 @@ class Matrix2D(Scene):
             subcaption="The columns say where the two arrows land.",
         )
         area = Text("area × 2.5", font_size=32, color=YELLOW).add_background_rectangle()
-        self.play(Write(area.move_to([1.5, 1, 0])))
+        self.play(Write(area.move_to([4, 1.2, 0])))
         self.wait(0.6)

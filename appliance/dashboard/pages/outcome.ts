@@ -11,7 +11,11 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
   const { status, error, artifacts, jobId, forgottenAt } = job;
   if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
   if (error !== null) {
-    return html`<section class="card"><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}</section>`;
+    const line = lineOf(error);
+    return html`<section class="card"><header><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${
+      line !== undefined &&
+      html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
+    }</header>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job);
   const urlOf = (name: string) => `${assetUrl}/artifacts/${jobId}/${name}`;

@@ -200,7 +200,7 @@ function result(job: JobDetails, { assetUrl, csrf }: Visit): Value {
 ${outcome(job, assetUrl)}
 <p class="actions small muted">${
     isOver
-      ? html`<span>${shownDuration(durationMs)} · ${shownNumber(creditsCost)} credits · <a href="${BASE}/jobs/${jobId}">Job</a></span>`
+      ? html`<span>${shownDuration(durationMs)} · ${shownNumber(creditsCost)} credits · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`
       : postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' })
   }</p></div>`;
 }
