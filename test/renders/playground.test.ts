@@ -14,7 +14,11 @@ const VIDEO = `document.querySelector('#result video')`;
 
 /** Waits until a condition of the page holds. */
 async function until(page: Page, condition: string): Promise<void> {
-  await page.waitForFunction(condition, undefined, { timeout: 60_000 });
+  // Evaluated over the protocol: the page's policy forbids eval, which waitForFunction needs.
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => (${condition} ? resolve() : requestAnimationFrame(look));
+    look();
+  })`);
 }
 
 t.test('a scene is written, rendered, watched and corrected in the playground', async (t) => {
