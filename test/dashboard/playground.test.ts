@@ -167,6 +167,11 @@ t.test('Tab indents in the editor; Esc, then Tab leaves it', async (t) => {
   await page.keyboard.press('Tab');
   t.equal(await text(), '    x');
   t.equal(await isFocused(), true);
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('yz');
+  t.equal(await text(), '    x\nyz');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('    x');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Tab');
   t.equal(await isFocused(), false);

@@ -77,6 +77,7 @@ const show = (page) => {
     if (next && next.innerHTML !== region.dataset.last) {
       region.dataset.last = next.innerHTML;
       region.replaceChildren(...next.childNodes);
+      showPictures();
       region.dispatchEvent(new Event('replaced', { bubbles: true }));
     }
   }
@@ -112,6 +113,10 @@ const showPicture = (jobId) => {
   picture.src = '/dashboard/jobs/' + encodeURIComponent(jobId) + '/picture?' + Date.now();
 };
 
+const showPictures = () => {
+  for (const { dataset } of document.querySelectorAll('[data-picture]')) showPicture(dataset.picture);
+};
+
 if (regions().length > 0) {
   for (const region of regions()) region.dataset.last = region.innerHTML;
   const events = new EventSource('/dashboard/live');
@@ -137,7 +142,7 @@ if (regions().length > 0) {
     }
   });
   events.addEventListener('picture', ({ data }) => showPicture(JSON.parse(data).jobId));
-  for (const { dataset } of document.querySelectorAll('[data-picture]')) showPicture(dataset.picture);
+  showPictures();
   // Pages with scripts of their own.
   addEventListener('refresh', refresh);
   addEventListener('show', ({ detail }) => show(detail));

@@ -1,4 +1,4 @@
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands';
 import { python } from '@codemirror/lang-python';
 import {
   bracketMatching,
@@ -205,13 +205,14 @@ export class Editor {
     return this.view.state.doc.toString();
   }
 
-  /** Replaces the text; can be undone. */
+  /** Replaces the text; can be undone by itself. */
   set text(text: string) {
     const { length } = this.view.state.doc;
     this.view.dispatch({
       changes: { from: 0, to: length, insert: text },
       selection: { anchor: 0 },
       scrollIntoView: true,
+      annotations: isolateHistory.of('full'),
     });
   }
 

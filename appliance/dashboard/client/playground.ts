@@ -163,6 +163,8 @@ async function render(): Promise<void> {
   button.disabled = true;
   playback.keepPlace();
   editor.showFault(undefined);
+  // There the result is below the editor.
+  if (matchMedia('(max-width: 56rem)').matches) result.scrollIntoView({ behavior: 'smooth' });
   try {
     field.value = editor.text;
     const answer = await post(form);
