@@ -45,7 +45,7 @@ const follow = (video) => {
   strip.querySelector('.head').setAttribute('x', x.toFixed(1));
   const plays = timeline.querySelectorAll('li');
   let now;
-  for (const play of plays) if (at >= Number(play.dataset.start) && at < Number(play.dataset.end)) now = play;
+  for (const play of plays) if (at >= Number(play.dataset.start)) now = play;
   const was = timeline.querySelector('li.now');
   if (now === was) return;
   for (const old of timeline.querySelectorAll('.now')) old.classList.remove('now');

@@ -52,7 +52,8 @@ export class Playback {
 
   #listen(): void {
     this.#video?.addEventListener('play-line', (event) => {
-      this.#editor.showPlayedLine((event as CustomEvent<number | undefined>).detail);
+      // An event without a detail has null.
+      this.#editor.showPlayedLine((event as CustomEvent<number | null>).detail ?? undefined);
     });
   }
 }

@@ -56,8 +56,8 @@ function timeline({ plays }: JobDetails): Html | false {
       html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}, line ${line}</title></rect>`,
   );
   const items = plays.map(
-    ({ startSeconds, seconds, shows, line }, index) =>
-      html`<li data-play="${index}" data-start="${startSeconds}" data-end="${startSeconds + seconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`,
+    ({ startSeconds, shows, line }, index) =>
+      html`<li data-play="${index}" data-start="${startSeconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`,
   );
   return html`<div class="timeline" data-timeline>
 <svg viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" data-seconds="${whole}">${bars}<rect class="head" x="-4" y="0" width="3" height="24"/></svg>
