@@ -28,27 +28,31 @@ JSON
 `;
 }
 
-function node(request: SnippetRequest, publicUrl: string): string {
-  return `const answer = await fetch('${publicUrl}/api/v2/render', {
+function node({ code, ...rest }: SnippetRequest, publicUrl: string): string {
+  return `const code = [
+${linesOf(code, 2)}
+].join('\\n');
+const answer = await fetch('${publicUrl}/api/v2/render', {
   method: 'POST',
   headers: {
     Authorization: \`Bearer \${process.env.SCENEPRESS_KEY}\`,
     'Content-Type': 'application/json',
   },
-  body: JSON.stringify(${JSON.stringify(request, null, 2).replaceAll('\n', '\n  ')}),
+  body: JSON.stringify({ code, ...${JSON.stringify(rest)} }),
 });
 console.log(answer.status, await answer.json());
 `;
 }
 
-/** The request is written as JSON, which is also Python: it contains only texts and numbers. */
-function python(request: SnippetRequest, publicUrl: string): string {
+function python({ code, ...rest }: SnippetRequest, publicUrl: string): string {
   return `import json, os, urllib.request
 
-body = ${JSON.stringify(request, null, 4)}
+code = "\\n".join([
+${linesOf(code, 4)}
+])
 request = urllib.request.Request(
     "${publicUrl}/api/v2/render",
-    data=json.dumps(body).encode(),
+    data=json.dumps({"code": code, **${JSON.stringify(rest)}}).encode(),
     headers={
         "Authorization": f"Bearer {os.environ['SCENEPRESS_KEY']}",
         "Content-Type": "application/json",
@@ -57,4 +61,12 @@ request = urllib.request.Request(
 with urllib.request.urlopen(request) as answer:
     print(answer.status, json.load(answer))
 `;
+}
+
+/** The lines of a text, as texts of JavaScript and Python: JSON's are both. */
+function linesOf(text: string, indent: number): string {
+  return text
+    .split('\n')
+    .map((line) => `${' '.repeat(indent)}${JSON.stringify(line)},`)
+    .join('\n');
 }

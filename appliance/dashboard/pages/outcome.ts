@@ -53,7 +53,7 @@ function timeline({ plays }: JobDetails): Html | false {
   const place = (seconds: number) => Number(((seconds / whole) * STRIP).toFixed(1));
   const bars = plays.map(
     ({ startSeconds, seconds, shows, line }, index) =>
-      html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}, line ${line}</title></rect>`,
+      html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}${line > 0 && `, line ${line}`}</title></rect>`,
   );
   const items = plays.map(
     ({ startSeconds, shows, line }, index) =>

@@ -20,6 +20,7 @@ const MOST_SCENES = 1000;
 /** The plays that are kept of a scene. */
 export const MOST_PLAYS = 1000;
 const LONGEST_SHOWS = 60;
+const LONGEST_SECONDS = 1e6;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
 
@@ -61,8 +62,8 @@ function plays(value: unknown): Play[] {
     .map(({ line, shows, startSeconds, seconds }) => ({
       line: count(line),
       shows: typeof shows === 'string' ? shortText(shows) : '',
-      startSeconds: amount(startSeconds),
-      seconds: amount(seconds),
+      startSeconds: Math.min(amount(startSeconds), LONGEST_SECONDS),
+      seconds: Math.min(amount(seconds), LONGEST_SECONDS),
     }));
 }
 

@@ -38,6 +38,9 @@ t.test('plays are limited in number and length, and free of control characters',
   t.match(parse({ type: 'plays', plays: [{ ...play, shows: `\x1b[2J\n\ud800${'x'.repeat(100)}` }] }), {
     plays: [{ shows: /^\[2J \ufffdx{54}$/ }],
   });
+  t.match(parse({ type: 'plays', plays: [{ ...play, startSeconds: 1e308 }] }), {
+    plays: [{ startSeconds: 1e6 }],
+  });
   t.same(parse({ type: 'plays', plays: 'x' }), { type: 'plays', plays: [] });
   t.equal(
     (parse({ type: 'plays', plays: Array(5000).fill(play) }) as { plays: object[] }).plays.length,
