@@ -9,12 +9,13 @@ import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import { fingerprintOf } from './jobs/job-book.ts';
+import { type JobListQuery, jobQueryOf } from './jobs/job-list-query.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
+import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
-import type { Play } from './render/run/messages.ts';
-import type { RenderProgress } from './render/run/render-task.ts';
+import type { Play, RenderProgress } from './render/run/render-task.ts';
 import type {
   EnqueueRequest,
   JobScope,
@@ -24,7 +25,6 @@ import type {
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
-import type { JobQuery } from './storage/storage.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
@@ -208,18 +208,23 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return jobOf(await this.#record(jobId, owner));
   }
 
-  /**
-   * The plays and waits of a completed job's scene, in their order; at most 1,000, and none for a forgotten job. Error:
-   * `not_found`.
-   */
+  /** The plays and waits of a completed scene, at most 1,000; none once it is forgotten. Error: `not_found`. */
   async plays(jobId: string, { owner }: JobScope = {}): Promise<Play[]> {
     await this.#record(jobId, owner);
     return this.#parts.storage.readPlays(jobId);
   }
 
   /** Jobs, newest first. */
-  async list(query: JobQuery = {}): Promise<Job[]> {
-    return (await this.#parts.storage.listJobs(query)).map(jobOf);
+  async list(query: JobListQuery = {}): Promise<Job[]> {
+    return (await this.#parts.storage.listJobs(jobQueryOf(query))).map(jobOf);
+  }
+
+  /**
+   * Failed jobs whose error contains a text, in any case, newest first. Errors are stored encrypted, so it reads one
+   * job after the other: at most `mostExamined` (default 1000), from where another call continues.
+   */
+  searchErrors(query: ErrorSearch): Promise<ErrorSearchResult> {
+    return searchErrors(this.#parts.storage, query);
   }
 
   /** The number of jobs with each status that were created at `sinceMs` (epoch milliseconds) or later. */
@@ -291,10 +296,7 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return this.#parts.dispatcher.progress(jobId);
   }
 
-  /**
-   * Reads an artifact. Errors: `not_found` when the job has no such artifact, `artifact_gone` when it has been
-   * removed.
-   */
+  /** Reads an artifact. Errors: `not_found` when the job has none, `artifact_gone` when it has been removed. */
   async openArtifact(jobId: string, name: ArtifactName, range?: ByteRange): Promise<OpenedAsset> {
     const artifact = (await this.#record(jobId)).artifacts.find((artifact) => artifact.name === name);
     if (!artifact) throw new ScenepressError('not_found', `The job has no ${name}.`);

@@ -92,6 +92,7 @@ export const dashboard: Plugin<DashboardOptions> = {
         assetUrl: config.assetUrl ?? '',
         csrf: formTokenOf(token),
         form: textsIn(request.payload),
+        formValues: (name) => valuesIn(request.payload, name),
         query: textsIn(request.query),
         params: textsIn(request.params),
       };
@@ -121,6 +122,11 @@ function textsIn(fields: unknown): Record<string, string> {
     if (typeof text === 'string') texts[name] = text.toWellFormed();
   }
   return texts;
+}
+
+function valuesIn(fields: unknown, name: string): string[] {
+  const value: unknown = Object.entries((fields ?? {}) as object).find(([field]) => field === name)?.[1];
+  return [value].flat().filter((text) => typeof text === 'string');
 }
 
 function signInPath({ method, path, url }: Request): string {

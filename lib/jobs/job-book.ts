@@ -163,6 +163,7 @@ export class JobBook {
       completedAtMs: null,
       durationMs: null,
       creditsCost: 0,
+      usage: null,
       outcome: null,
       artifacts: [],
       error: null,

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
+import type { RenderUsage } from '../render/run/render-task.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
@@ -26,6 +27,7 @@ export interface FinishOptions {
   storedNothing?: boolean;
   /** The plays of the scene; default: none. */
   plays?: Play[];
+  usage?: RenderUsage;
 }
 
 export interface JobEndingOptions {
@@ -145,9 +147,9 @@ export class JobEnding {
     const end = await decide(tx, job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs, plays = [] } = options;
+    const { durationMs, plays = [], usage = null } = options;
     if (plays.length > 0) await this.#storage.putPlays(tx, jobId, plays);
-    return { job: { ...job, phase: 'settling', outcome, durationMs }, options, isNew: true };
+    return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
   }
 
   /** Reports the outcome of a settling job to the ledger; returns the terminal record. */

@@ -98,7 +98,7 @@ export const TABLES: Table[] = [
     since: 2,
   },
   { ...checked(KEY_USES), since: 2 },
-  { ...checked(TIMELINES), since: 3 },
+  { ...checked(TIMELINES), since: 4 },
 ];
 
 const BOOKS = ['grants', 'ledger_entries'];
@@ -109,7 +109,7 @@ const ERROR_LOST = 'The render failed. The error message was lost when a disk fa
 /** Keeps cost, times and owner, as for a forgotten job. */
 function jobWithoutTexts(row: Row, textKey: TextKey, now: Date): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
-  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
+  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error, usage: null };
   const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: now.getTime() };
   return { ...row, ...JOBS.cells(job, textKey, systemRandom) };
 }

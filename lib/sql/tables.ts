@@ -35,6 +35,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     outcome: 'sealed',
     artifacts: 'json',
     error: 'sealed',
+    usage: 'sealed',
     failedBy: 'optional',
     forgottenAtMs: 'optional',
   },
