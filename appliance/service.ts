@@ -13,6 +13,7 @@ import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
 import { rendererOptions } from './renderer.ts';
 
+const PREVIEW_INTERVAL_MS = 500;
 const MIB = 1024 * 1024;
 
 /** What a service needs besides its configuration. */
@@ -70,6 +71,8 @@ export function createService(
       failuresPerHour: config.failuresPerHour,
       unpaidSecondsPerHour: config.unpaidSecondsPerHour,
     },
+    // Nobody sees them otherwise.
+    previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,
     assetUrl,
     webhooks: {
       masterKeys,

@@ -37,6 +37,7 @@ export {
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
 export type { JobListQuery } from './jobs/job-list-query.ts';
+export { defaultFps } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -94,7 +95,7 @@ export { type Random, systemRandom } from './random.ts';
 export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { RenderProgress, RenderStage, RenderUsage } from './render/run/render-task.ts';
+export type { Play, RenderProgress, RenderStage, RenderUsage } from './render/run/render-task.ts';
 export type {
   LimitEnforcer,
   SandboxLayer,

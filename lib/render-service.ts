@@ -16,7 +16,7 @@ import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/s
 import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
-import type { RenderProgress } from './render/run/render-task.ts';
+import type { Play, RenderProgress } from './render/run/render-task.ts';
 import type {
   EnqueueRequest,
   JobScope,
@@ -27,6 +27,7 @@ import type {
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
+import { closeStores, openStores } from './service-stores.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
@@ -80,7 +81,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     };
     try {
       signal.throwIfAborted();
-      await this.#openStores();
+      await openStores(this.#parts);
       await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
       webhooks.open();
@@ -112,7 +113,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async open(): Promise<void> {
     if (this.#accepting) return;
     try {
-      await this.#openStores();
+      await openStores(this.#parts);
       await this.#parts.dispatcher.start(undefined);
     } catch (error) {
       await this.#close();
@@ -203,6 +204,12 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   /** Error: `not_found` when the job does not exist or has another owner. */
   async get(jobId: string, { owner }: JobScope = {}): Promise<Job> {
     return jobOf(await this.#record(jobId, owner));
+  }
+
+  /** The plays and waits of a completed scene, at most 1,000; none once it is forgotten. Error: `not_found`. */
+  async plays(jobId: string, { owner }: JobScope = {}): Promise<Play[]> {
+    await this.#record(jobId, owner);
+    return this.#parts.storage.readPlays(jobId);
   }
 
   /** Jobs, newest first. Error: `invalid_request`. */
@@ -385,24 +392,9 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       throw new ScenepressError('not_running', 'The service is not running. Try again later.');
   }
 
-  async #openStores(): Promise<void> {
-    const { assets, dataFolder, gate, ledger, storage } = this.#parts;
-    await dataFolder?.start();
-    await storage.start();
-    await assets.start?.();
-    await ledger.start?.();
-    await gate.start();
-  }
-
   async #close(): Promise<void> {
-    const { assets, dataFolder, gate, ledger, renderer, storage } = this.#parts;
-    await renderer.stop();
-    gate.stop();
-    await dataFolder?.spareSpace.stop();
-    await ledger.stop?.();
-    await assets.stop?.();
-    await dataFolder?.stop();
-    await storage.stop();
+    await this.#parts.renderer.stop();
+    await closeStores(this.#parts);
     this.#state = 'stopped';
   }
 }

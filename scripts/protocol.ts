@@ -70,7 +70,8 @@ function python(schemas: Record<string, Schema>): string {
     if (schema.properties) return received.has(name) ? dataclass(name, schema) : typedDict(name, schema);
     const type = pyType(schema);
     const isLong = `${name} = ${type}`.length > WIDTH;
-    const alias = `# ${schema.description}\n${name} = ${isLong ? `(\n    ${type}\n)` : type}\n`;
+    const lines = type.length + 4 > WIDTH ? type.replaceAll(' | ', '\n    | ') : type;
+    const alias = `# ${schema.description}\n${name} = ${isLong ? `(\n    ${lines}\n)` : type}\n`;
     return schema.oneOf && received.has(name) ? `${alias}\n\n${parser(name, schema.oneOf, schemas)}` : alias;
   });
   return `${PYTHON_HEAD}\n\n${parts.join('\n\n')}`;

@@ -9,6 +9,7 @@ import {
   type JobStatus,
   type KeyRecord,
   type LedgerEntry,
+  type Play,
   type Quality,
   type RenderProgress,
   type RenderUsage,
@@ -151,6 +152,8 @@ export interface JobDetails extends JobInfo {
   code: string | null;
   /** The JSON text as received; null when there was none. */
   metadataJson: string | null;
+  /** The plays of its scene, once it has completed. */
+  plays: Play[];
   /** When its content was forgotten; null in most jobs. */
   forgottenAt: string | null;
 }

@@ -4,6 +4,7 @@ import {
   type JobListQuery,
   type JobStatus,
   type Quality,
+  type RenderRequest,
   type RenderService,
   ScenepressError,
   type Storage,
@@ -40,6 +41,8 @@ export class JobAdministration {
   readonly #service: RenderService;
   readonly #assetUrl: () => string;
   readonly #storage: Storage;
+  /** Accounts with a source whose scenes are being listed. */
+  readonly #listing = new Set<string>();
 
   constructor({
     accounts,
@@ -96,7 +99,8 @@ export class JobAdministration {
     const job = await this.#service.get(jobId);
     const { startedAt, usage, metadataJson, forgottenAt = null } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
-    return { ...(await this.#jobInfo(job)), startedAt, usage, code, metadataJson, forgottenAt };
+    const plays = await this.#service.plays(jobId);
+    return { ...(await this.#jobInfo(job)), startedAt, usage, code, metadataJson, forgottenAt, plays };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */
@@ -123,6 +127,33 @@ export class JobAdministration {
       );
     }
     return this.#jobInfo(await this.#service.renderAgain(jobId));
+  }
+
+  /** Creates a job of an account, without a webhook. Errors: those of {@link RenderService.enqueue}. */
+  async render(request: { account: string } & RenderRequest): Promise<JobInfo> {
+    const { account, ...fields } = request;
+    const { accountId } = await this.#accounts.find(account);
+    return this.#jobInfo(await this.#service.enqueue({ ...fields, owner: accountId }));
+  }
+
+  /**
+   * The scenes that a source defines. Runs it, for at most one source of an account at a time. Errors:
+   * `invalid_request` with the code's error; `conflict` while an earlier source of the account runs.
+   */
+  async listScenes({ account, code }: { account: string; code: string }): Promise<{ scenes: string[] }> {
+    const { accountId } = await this.#accounts.find(account);
+    if (this.#listing.has(accountId)) {
+      throw new ScenepressError(
+        'conflict',
+        'The scenes of another source are being looked for. Try again later.',
+      );
+    }
+    this.#listing.add(accountId);
+    try {
+      return { scenes: await this.#service.scenesOf(code) };
+    } finally {
+      this.#listing.delete(accountId);
+    }
   }
 
   async #queryOf({ account, before, ...request }: JobFilter): Promise<JobListQuery & { limit: number }> {

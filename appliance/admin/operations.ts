@@ -56,6 +56,8 @@ export const OPERATIONS: {
     cancel: acts('job'),
     forget: acts('job'),
     renderAgain: acts('job'),
+    render: acts('account'),
+    listScenes: reads('account'),
   },
   credits: {
     grant: acts('nothing'),

@@ -49,7 +49,7 @@ export const dashboard: Plugin<DashboardOptions> = {
         options: {
           state: { parse: true, failAction: 'ignore' },
           ...(route.method === 'POST' && {
-            payload: { allow: 'application/x-www-form-urlencoded', maxBytes: MOST_BYTES },
+            payload: { allow: 'application/x-www-form-urlencoded', maxBytes: route.mostBytes ?? MOST_BYTES },
           }),
         },
         handler: (request, h) => visit(route, request, h),

@@ -14,11 +14,16 @@ export interface Page {
   actions?: Value;
   /** Below the title. */
   lead?: Value;
+  /** Uses the width of large windows. */
+  isWide?: boolean;
+  /** Path of the page's own script. */
+  script?: string;
 }
 
 /** The entries of the navigation: label, path, and whether they are for administrators only. */
 const SECTIONS = {
   overview: ['Overview', '', false],
+  playground: ['Playground', '/playground', false],
   jobs: ['Jobs', '/jobs', false],
   keys: ['Keys', '/keys', false],
   webhooks: ['Webhooks', '/webhooks', false],
@@ -32,7 +37,10 @@ export type Section = keyof typeof SECTIONS | 'account';
 const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" aria-hidden="true"><rect x="2.5" y="4.5" width="19" height="15" rx="3"/><path d="M6 15.5c2-7 4-7 6 0s4 7 6 0" stroke-linecap="round"/></svg>`;
 
 /** The layout of all pages for signed-in people. */
-export function page({ title, section, viewer, csrf, actions, lead }: Page, ...content: Value[]): Html {
+export function page(
+  { title, section, viewer, csrf, actions, lead, isWide, script }: Page,
+  ...content: Value[]
+): Html {
   const isAdmin = viewer.role === 'admin';
   const links = Object.entries(SECTIONS)
     .filter(([, [, , forAdmins]]) => isAdmin || !forAdmins)
@@ -54,11 +62,12 @@ export function page({ title, section, viewer, csrf, actions, lead }: Page, ...c
 ${postButton({ to: '/sign-out', csrf, label: 'Sign out', look: 'link' })}
 </div>
 </header>
-<main class="main" id="main" tabindex="-1">
+<main class="${isWide ? 'main wide' : 'main'}" id="main" tabindex="-1">
 <div class="head"><div><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${actions && html`<div class="actions">${actions}</div>`}</div>
 ${content}
 </main>
 </div>`,
+    script,
   );
 }
 
@@ -70,7 +79,7 @@ export function plainPage(title: string, ...content: Value[]): Html {
   );
 }
 
-function document(title: string, body: Html): Html {
+function document(title: string, body: Html, script?: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -80,7 +89,11 @@ function document(title: string, body: Html): Html {
 <title>${title} · Scenepress</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLESHEET_ASSET.path}">
-<script type="module" src="${SCRIPT_ASSET.path}"></script>
+<script type="module" src="${SCRIPT_ASSET.path}"></script>${
+    script !== undefined &&
+    html`
+<script type="module" src="${script}"></script>`
+  }
 </head>
 <body>
 ${body}

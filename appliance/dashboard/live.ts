@@ -19,6 +19,8 @@ export class Live {
   readonly #listeners = new Set<Listener>();
   /** Owners of running jobs; events of progress don't name them. */
   readonly #owners = new Map<string, string>();
+  /** The newest picture of each running job. */
+  readonly #pictures = new Map<string, Uint8Array>();
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor({ service, sessions }: { service: RenderService; sessions: Sessions }) {
@@ -26,6 +28,7 @@ export class Live {
     this.#sessions = sessions;
     service.on('job', this.#onJob);
     service.on('progress', this.#onProgress);
+    service.on('preview', this.#onPreview);
   }
 
   /** The number of open streams. */
@@ -43,9 +46,15 @@ export class Live {
     return listener.stream;
   }
 
+  /** The newest picture of a running job, a JPEG. */
+  pictureOf(jobId: string): Uint8Array | undefined {
+    return this.#pictures.get(jobId);
+  }
+
   stop(): void {
     this.#service.off('job', this.#onJob);
     this.#service.off('progress', this.#onProgress);
+    this.#service.off('preview', this.#onPreview);
     for (const listener of this.#listeners) this.#close(listener);
   }
 
@@ -59,12 +68,26 @@ export class Live {
 
   readonly #onJob = ({ jobId, owner, status }: Job) => {
     if (status === 'running') this.#owners.set(jobId, owner);
-    else this.#owners.delete(jobId);
+    else {
+      this.#owners.delete(jobId);
+      this.#pictures.delete(jobId);
+    }
     this.#send(owner, 'job', { jobId, status });
   };
 
   readonly #onProgress = (jobId: string, progress: RenderProgress) => {
-    this.#send(this.#owners.get(jobId), 'progress', { jobId, text: shownProgress(progress) });
+    this.#send(this.#owners.get(jobId), 'progress', {
+      jobId,
+      stage: progress.stage,
+      text: shownProgress(progress),
+    });
+  };
+
+  /** Pages load the picture if they show one. */
+  readonly #onPreview = (jobId: string, jpeg: Uint8Array) => {
+    if (!this.#owners.has(jobId)) return;
+    this.#pictures.set(jobId, jpeg);
+    this.#send(this.#owners.get(jobId), 'picture', { jobId });
   };
 
   #send(owner: string | undefined, event: string, data: object): void {

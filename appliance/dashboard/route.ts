@@ -38,6 +38,8 @@ export type Route = {
   method: 'GET' | 'POST';
   /** Below {@link BASE}. */
   path: string;
+  /** The largest form; default 64 KiB. */
+  mostBytes?: number;
 } & (
   | { for: 'everyone'; handler: (visit: PublicVisit) => Promise<Answer> }
   | { for: 'members' | 'admins'; handler: (visit: Visit) => Promise<Answer> }

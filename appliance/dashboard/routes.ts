@@ -10,6 +10,7 @@ import { jobRoutes } from './pages/jobs.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
+import { playgroundRoutes } from './pages/playground.ts';
 import { serviceRoutes } from './pages/service.ts';
 import { setupRoutes } from './pages/set-up.ts';
 import { signInRoutes } from './pages/sign-in.ts';
@@ -37,6 +38,7 @@ export function routesOf(parts: RouteParts): Route[] {
     ...accountRoutes(parts),
     ...liveRoutes(parts),
     ...overviewRoutes(),
+    ...playgroundRoutes(),
     ...jobListRoutes(),
     ...jobRoutes(),
     ...keyRoutes(),

@@ -123,7 +123,7 @@ async function endOfRendered(
     return {
       next: 'finish',
       outcome: { kind: 'completed', artifacts, costCredits },
-      options: { durationMs, ...usageOf(result) },
+      options: { durationMs, plays: result.plays, ...usageOf(result) },
     };
   } catch (error) {
     // Logged where the job is requeued.

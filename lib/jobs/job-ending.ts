@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
+import type { Play } from '../render/run/messages.ts';
 import type { RenderUsage } from '../render/run/render-task.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
@@ -24,6 +25,8 @@ export interface FinishOptions {
   durationMs: number;
   /** The last attempt stored no artifact, so a job with a single attempt has no orphans. */
   storedNothing?: boolean;
+  /** The plays of the scene; default: none. */
+  plays?: Play[];
   usage?: RenderUsage;
 }
 
@@ -144,7 +147,8 @@ export class JobEnding {
     const end = await decide(tx, job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs, usage = null } = options;
+    const { durationMs, plays = [], usage = null } = options;
+    if (plays.length > 0) await this.#storage.putPlays(tx, jobId, plays);
     return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
   }
 

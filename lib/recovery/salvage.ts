@@ -14,6 +14,7 @@ import {
   REQUESTS,
   SESSIONS,
   SOURCES,
+  TIMELINES,
 } from '../sql/tables.ts';
 import type { TextKey } from '../sql/text-keys.ts';
 import type { SqlValue } from '../storage/sql.ts';
@@ -91,6 +92,7 @@ export const TABLES: Table[] = [
     since: 2,
   },
   { ...checked(KEY_USES), since: 2 },
+  { ...checked(TIMELINES), since: 4 },
 ];
 
 const BOOKS = ['grants', 'ledger_entries'];

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
 import { allRowsAfter } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
+import type { Play } from '../render/run/messages.ts';
 import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
@@ -21,7 +22,7 @@ import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
-import { JOBS, REQUESTS, SOURCES } from './tables.ts';
+import { JOBS, REQUESTS, SOURCES, TIMELINES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -119,6 +120,7 @@ export class SqlStorage implements Storage {
     const blank = await blankTextKey(inside, textKey);
     await this.#update(inside, job, blank);
     await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
+    await inside.run('DELETE FROM timelines WHERE job_id = ?', job.jobId);
     await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
   }
 
@@ -269,6 +271,17 @@ export class SqlStorage implements Storage {
     const resealed = await resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
     this.#cache?.clear();
     return resealed;
+  }
+
+  async putPlays(tx: Transaction, jobId: string, plays: Play[]): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { textKey } = await this.#stored(inside, jobId);
+    await inside.run(TIMELINES.insert, ...TIMELINES.rowWithTexts({ jobId, plays }, textKey, this.#random));
+  }
+
+  async readPlays(jobId: string): Promise<Play[]> {
+    const row = await this.#database.get(TIMELINES.byKey, jobId);
+    return row ? TIMELINES.record(row).plays : [];
   }
 
   async readSource(jobId: string): Promise<string | undefined> {

@@ -2,6 +2,7 @@ import type { JobRecord } from '../jobs/job.ts';
 import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { Claim } from '../queue/queue.ts';
+import type { Play } from '../render/run/messages.ts';
 import type { Act } from '../sign-in/act-store.ts';
 import type { SessionRecord } from '../sign-in/session-store.ts';
 import type { IdempotentRequest } from '../storage/storage.ts';
@@ -50,6 +51,11 @@ export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat
   jobId: string;
   code: string;
 }>('sources', { jobId: 'plain', code: 'sealed' });
+
+export const TIMELINES: RowFormat<{ jobId: string; plays: Play[] }> = new RowFormat<{
+  jobId: string;
+  plays: Play[];
+}>('timelines', { jobId: 'plain', plays: 'sealed' });
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };
 export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(

@@ -1,6 +1,7 @@
 import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
 import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { Play } from '../render/run/messages.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
@@ -159,6 +160,11 @@ export interface Storage {
    * for deliveries.
    */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
+
+  /** Stores the plays of a job's scene. Called once, in the transaction that fixes its outcome. */
+  putPlays(tx: Transaction, jobId: string, plays: Play[]): Promise<void>;
+  /** The plays of a job's scene, in their order; empty where none are stored. */
+  readPlays(jobId: string): Promise<Play[]>;
 
   /** The scene's source code, verbatim. */
   readSource(jobId: string): Promise<string | undefined>;

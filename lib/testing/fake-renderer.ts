@@ -98,5 +98,5 @@ async function rendered(code: string, durationMs: number): Promise<RenderResult>
   if (code.includes('subcaption')) names.push('captions.vtt');
   const files = names.map((name) => ({ name, path: join(folder, name) }));
   for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name]);
-  return { kind: 'rendered', durationMs, frames: 15, seconds: 1, files, folder };
+  return { kind: 'rendered', durationMs, frames: 15, seconds: 1, files, plays: [], folder };
 }

@@ -12,6 +12,7 @@ from .captions import Cue
 from .encode import MovieEncoder
 from .errors import SceneError
 from .messages import RenderJob
+from .timeline import Timeline
 
 # Limit for waits with a stop condition, which usually have a generous maximum duration. Manim allocates
 # eight bytes for each of their time steps.
@@ -90,17 +91,25 @@ class CaptureRenderer(CairoRenderer):
 
     file_writer: MovieWriter
 
-    def __init__(self, plain: CairoRenderer, movie: MovieEncoder, job: RenderJob) -> None:
+    def __init__(self, plain: CairoRenderer, movie: MovieEncoder, job: RenderJob, timeline: Timeline) -> None:
         vars(self).update(vars(plain))
         self.file_writer = MovieWriter(plain.file_writer, movie)
         self._job = job
+        self._timeline = timeline
 
     def play(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
-        """Play animations, and record when they are skipped."""
+        """Play animations, and record them or, if they are skipped, the time that they leave out."""
         start = self.time
+        line = 0 if self._timeline.is_full else self._timeline.line()
+        movie = self.file_writer.movie
+        first_frame = movie.frames
         super().play(scene, *args, **kwargs)
         if self.skip_animations:
             self.file_writer.cut(start, self.time - start)
+        else:
+            fps = self._job.fps
+            seconds = (movie.frames - first_frame) / fps
+            self._timeline.add(line, scene.animations, first_frame / fps, seconds)
 
     def render(self, scene: Scene, time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
         """Draw and encode one frame, without Manim's copy: the encoder copies it."""

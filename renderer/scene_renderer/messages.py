@@ -277,6 +277,26 @@ class PreviewReport(TypedDict):
     jpeg: str
 
 
+class Play(TypedDict):
+    """A play of the scene, or a wait."""
+
+    # The line of the code that plays it; 0: not known.
+    line: int
+    # What it shows, in short.
+    shows: str
+    # When it begins in the video.
+    startSeconds: float
+    # Its length in the video.
+    seconds: float
+
+
+class PlaysReport(TypedDict):
+    """The next plays of the scene, in their order."""
+
+    type: Literal["plays"]
+    plays: list[Play]
+
+
 class DoneReport(TypedDict):
     """The video is in the job's folder."""
 
@@ -309,5 +329,12 @@ class FailedReport(TypedDict):
 
 # Fork to service, over its socket. Only the first done, inspected, scenes or failed report counts.
 JobReport = (
-    StageReport | ProgressReport | PreviewReport | DoneReport | InspectedReport | ScenesReport | FailedReport
+    StageReport
+    | ProgressReport
+    | PreviewReport
+    | PlaysReport
+    | DoneReport
+    | InspectedReport
+    | ScenesReport
+    | FailedReport
 )

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 
-from .messages import JobReport, JobStage, RendererJob, ZygoteReport, parse_renderer_job
+from .messages import JobReport, JobStage, Play, RendererJob, ZygoteReport, parse_renderer_job
 
 ERROR_BYTES_MAX = 4096
 PREVIEW_BYTES_MAX = 65_536
@@ -65,6 +65,10 @@ class JobChannel:
         text = base64.b64encode(jpeg).decode("ascii")
         if len(text) <= PREVIEW_BYTES_MAX:
             self._send({"type": "preview", "jpeg": text})
+
+    def plays(self, plays: list[Play]) -> None:
+        """Report some plays of the scene, in their order."""
+        self._send({"type": "plays", "plays": plays})
 
     def done(self, frames: int, seconds: float) -> None:
         """Report that the video is in the job's folder."""

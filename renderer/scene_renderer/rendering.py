@@ -15,6 +15,7 @@ from .encode import MovieEncoder
 from .errors import SceneError
 from .messages import ListJob, RenderJob
 from .protocol import JobChannel
+from .timeline import Timeline
 
 
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
@@ -48,18 +49,21 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     movie = MovieEncoder(folder / "video.mp4", job, channel)
-    renderer = _play(scene_class(), movie, job)
+    timeline = Timeline(folder / "scene.py")
+    renderer = _play(scene_class(), movie, job, timeline)
     channel.stage("finishing")
     movie.finish(renderer.file_writer.sound())
+    for plays in timeline.reports():
+        channel.plays(plays)
     captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
     return movie.frames, movie.frames / job.fps
 
 
-def _play(playing: Scene, movie: MovieEncoder, job: RenderJob) -> CaptureRenderer:
+def _play(playing: Scene, movie: MovieEncoder, job: RenderJob, timeline: Timeline) -> CaptureRenderer:
     plain = playing.renderer
     if not isinstance(plain, CairoRenderer):
         raise SceneError("Only Manim's Cairo renderer can be used.")
-    renderer = CaptureRenderer(plain, movie, job)
+    renderer = CaptureRenderer(plain, movie, job, timeline)
     playing.renderer = renderer
     Manager(playing)
     playing.render()

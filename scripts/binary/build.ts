@@ -26,6 +26,7 @@ import {
 import { dirname, join, parse, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { type Segment, type Tool, trailerOf } from '../../appliance/packed/archive.ts';
+import { bundle as bundleOfPlayground } from '../dashboard-assets.ts';
 import { buildRoot } from '../root/build.ts';
 import { BuildError } from '../root/build-error.ts';
 import { commandLine, type RootOptions } from '../root/command-line.ts';
@@ -143,7 +144,8 @@ function bundle(app: string): string[] {
     logLevel: 'warning',
     metafile: true,
   });
-  return packagesOf(metafile);
+  const { inputs } = bundleOfPlayground().metafile;
+  return packagesOf({ ...metafile, inputs: { ...metafile.inputs, ...inputs } });
 }
 
 /** Replaces the random name of pkg's working folder, which the program contains, to make builds reproducible. */

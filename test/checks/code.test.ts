@@ -11,6 +11,7 @@ const pythonSources = ['.', '../test/renderer'];
 
 const checks: [name: string, cwd: string, command: string, ...args: string[]][] = [
   ['TypeScript types', root, join(bin, 'tsc')],
+  ['TypeScript types of browser code', root, join(bin, 'tsc'), '-p', 'appliance/dashboard/client'],
   ['TypeScript lint and format', root, join(bin, 'biome'), 'check', '--error-on-warnings'],
   ['Python lint', renderer, python, '-m', 'ruff', 'check', ...pythonSources],
   ['Python format', renderer, python, '-m', 'ruff', 'format', '--check', ...pythonSources],

@@ -62,7 +62,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
       name,
       path: `${folder}/${name}`,
     }));
-    return { kind: 'rendered', durationMs, frames: 1, seconds: 1, files, folder };
+    return { kind: 'rendered', durationMs, frames: 1, seconds: 1, files, plays: [], folder };
   }
 
   get mayRender(): boolean {

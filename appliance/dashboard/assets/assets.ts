@@ -1,35 +1,35 @@
-import { hash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { ServerRoute } from '@hapi/hapi';
-import { BASE } from '../route.ts';
+import { type Asset, asset } from './asset.ts';
+import { EXAMPLE_ASSETS } from './examples.ts';
+import { PLAYGROUND_SCRIPT } from './generated/playground-script.ts';
 import { SCRIPT } from './script.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
-interface Asset {
-  /** Contains a hash of the content, so it can be cached forever. */
-  path: string;
-  type: string;
-  content: string;
-}
-
 export const STYLESHEET_ASSET: Asset = asset('dashboard', 'css', 'text/css', STYLESHEET);
 export const SCRIPT_ASSET: Asset = asset('dashboard', 'js', 'text/javascript', SCRIPT);
+export const PLAYGROUND_ASSET: Asset = asset('playground', 'js', 'text/javascript', PLAYGROUND_SCRIPT);
 
-function asset(name: string, extension: string, type: string, content: string): Asset {
-  const digest = hash('sha256', content).slice(0, 16);
-  return { path: `${BASE}/assets/${name}.${digest}.${extension}`, type, content };
-}
+const ASSETS = [STYLESHEET_ASSET, SCRIPT_ASSET, PLAYGROUND_ASSET, ...EXAMPLE_ASSETS];
 
-/** Routes of the stylesheet and the script, which need no session. */
-export const ASSET_ROUTES: ServerRoute[] = [STYLESHEET_ASSET, SCRIPT_ASSET].map(
-  ({ path, type, content }) => ({
+/** Routes of the assets, which need no session. */
+export const ASSET_ROUTES: ServerRoute[] = ASSETS.map(({ path, type, content }) => {
+  const isText = typeof content === 'string';
+  let compressed: Buffer | undefined;
+  return {
     method: 'GET',
     path,
     options: { cache: false },
-    handler: (_request, h) =>
-      h
-        .response(content)
+    handler(request, h) {
+      const isCompressed = isText && /\bgzip\b/.test(String(request.headers['accept-encoding']));
+      if (isCompressed) compressed ??= gzipSync(content, { level: 9 });
+      const response = h.response(isCompressed ? compressed : content);
+      if (isCompressed) response.header('Content-Encoding', 'gzip');
+      if (isText) response.vary('Accept-Encoding');
+      return response
         .type(type)
         .header('Cache-Control', 'public, max-age=31536000, immutable')
-        .header('X-Content-Type-Options', 'nosniff'),
-  }),
-);
+        .header('X-Content-Type-Options', 'nosniff');
+    },
+  };
+});

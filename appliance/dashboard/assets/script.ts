@@ -46,37 +46,100 @@ document.addEventListener('click', async (event) => {
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 
+// The timeline of a scene's plays: seeks, follows the video, and tells pages which line plays.
+document.addEventListener('click', (event) => {
+  const place = event.target.closest('[data-seek]');
+  const video = place && document.querySelector('video');
+  if (!video) return;
+  // Just inside of the play: the frame before belongs to the one before.
+  video.currentTime = Number(place.dataset.seek) + 0.001;
+});
+const follow = (video) => {
+  const timeline = document.querySelector('[data-timeline]');
+  if (!timeline) return;
+  const at = video.currentTime;
+  const strip = timeline.querySelector('svg');
+  const x = Math.min(1, at / Number(strip.dataset.seconds)) * 1000 - 1.5;
+  strip.querySelector('.head').setAttribute('x', x.toFixed(1));
+  const plays = timeline.querySelectorAll('li');
+  let now;
+  for (const play of plays) if (at >= Number(play.dataset.start)) now = play;
+  const was = timeline.querySelector('li.now');
+  if (now === was) return;
+  for (const old of timeline.querySelectorAll('.now')) old.classList.remove('now');
+  const bar = now && strip.querySelector('[data-play="' + now.dataset.play + '"]');
+  now?.classList.add('now');
+  bar?.classList.add('now');
+  // Scrolls the list only, not the page.
+  const list = timeline.querySelector('ol');
+  if (now) list.scrollTop = now.offsetTop - list.clientHeight / 2;
+  const line = Number(now?.dataset.line) || undefined;
+  for (const old of document.querySelectorAll('pre .played')) old.classList.remove('played');
+  document.getElementById('line-' + line)?.classList.add('played');
+  video.dispatchEvent(new CustomEvent('play-line', { detail: line }));
+};
+// Media events don't bubble, but can be captured.
+for (const name of ['timeupdate', 'seeked']) {
+  document.addEventListener(name, ({ target }) => follow(target), true);
+}
+
 const regions = () => document.querySelectorAll('[data-live]');
 
 let isLoading = false;
 let isStale = false;
+/** Replaces the regions by those of a page. */
+const show = (page) => {
+  for (const region of regions()) {
+    const next = page.getElementById(region.id);
+    // What is the same stays: a video that plays isn't interrupted.
+    if (next && next.innerHTML !== region.dataset.last) {
+      region.dataset.last = next.innerHTML;
+      const checked = new Set([...region.querySelectorAll('input:checked')].map((box) => box.value));
+      const focused = region.contains(document.activeElement) && document.activeElement.value;
+      region.replaceChildren(...next.childNodes);
+      for (const box of region.querySelectorAll('input[type=checkbox]')) {
+        box.checked = checked.has(box.value);
+        if (box.value === focused) box.focus();
+      }
+      for (const all of alls) showAll(all);
+      showPictures();
+      region.dispatchEvent(new Event('replaced', { bubbles: true }));
+    }
+  }
+};
 const refresh = async () => {
   if (isLoading) { isStale = true; return; }
   isLoading = true;
   try {
-    const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    const { href } = location;
+    const answer = await fetch(href, { headers: { accept: 'text/html' } });
     if (answer.redirected) return location.reload();
     if (!answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    for (const region of regions()) {
-      const next = page.getElementById(region.id);
-      // What is the same stays: a video that plays isn't interrupted.
-      if (next && next.innerHTML !== region.dataset.last) {
-        region.dataset.last = next.innerHTML;
-        const checked = new Set([...region.querySelectorAll('input:checked')].map((box) => box.value));
-        const focused = region.contains(document.activeElement) && document.activeElement.value;
-        region.replaceChildren(...next.childNodes);
-        for (const box of region.querySelectorAll('input[type=checkbox]')) {
-          box.checked = checked.has(box.value);
-          if (box.value === focused) box.focus();
-        }
-        for (const all of alls) showAll(all);
-      }
-    }
+    const text = await answer.text();
+    // A script of the page may have changed the address meanwhile.
+    if (location.href === href) show(new DOMParser().parseFromString(text, 'text/html'));
+    else isStale = true;
   } finally {
     isLoading = false;
     if (isStale) { isStale = false; refresh(); }
   }
+};
+
+/** Loads the newest picture of a running job, unless one is being loaded. */
+const showPicture = (jobId) => {
+  const place = document.querySelector('[data-picture="' + CSS.escape(jobId) + '"]');
+  if (!place || place.dataset.loading) return;
+  const picture = new Image();
+  picture.alt = 'The frame that was drawn last';
+  place.dataset.loading = 'true';
+  const done = () => { delete place.dataset.loading; };
+  picture.addEventListener('error', done);
+  picture.addEventListener('load', () => { done(); place.replaceChildren(picture); });
+  picture.src = '/dashboard/jobs/' + encodeURIComponent(jobId) + '/picture?' + Date.now();
+};
+
+const showPictures = () => {
+  for (const { dataset } of document.querySelectorAll('[data-picture]')) showPicture(dataset.picture);
 };
 
 if (regions().length > 0) {
@@ -95,11 +158,19 @@ if (regions().length > 0) {
     timer = setTimeout(refresh, 150);
   });
   events.addEventListener('progress', ({ data }) => {
-    const { jobId, text } = JSON.parse(data);
+    const { jobId, stage, text } = JSON.parse(data);
+    for (const place of document.querySelectorAll('[data-stages="' + CSS.escape(jobId) + '"]')) {
+      place.dataset.stage = stage;
+    }
     for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
       place.textContent = text;
     }
   });
+  events.addEventListener('picture', ({ data }) => showPicture(JSON.parse(data).jobId));
+  showPictures();
+  // Pages with scripts of their own.
+  addEventListener('refresh', refresh);
+  addEventListener('show', ({ detail }) => show(detail));
   addEventListener('pagehide', () => events.close());
 }
 `;

@@ -17,6 +17,16 @@ export const STYLESHEET: string = `
   --bad-soft: light-dark(#fbe9e8, #43201f);
   --warn: light-dark(#7c4d00, #f0bf6d);
   --warn-soft: light-dark(#fbf0db, #3b2d14);
+  --code-line: light-dark(#f4f5f9, #22252e);
+  --code-selection: light-dark(#d5dbfa, #363d66);
+  --code-keyword: light-dark(#7a3ea8, #cfa3f7);
+  --code-string: light-dark(#1c6b45, #8fd6a6);
+  --code-number: light-dark(#a04a00, #f2b27a);
+  --code-comment: light-dark(#636876, #989eac);
+  --code-name: light-dark(#1f4fb0, #8fb8ff);
+  --code-call: light-dark(#23567e, #8fc7e8);
+  --code-self: light-dark(#96304f, #f09cb4);
+  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
   --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
   --small: 0.8125rem;
   --large: 1.125rem;
@@ -24,7 +34,7 @@ export const STYLESHEET: string = `
   --radius: 10px;
 }
 * { box-sizing: border-box; }
-html { font: 400 0.9375rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+html { font: 400 0.9375rem/1.55 var(--sans); }
 body { margin: 0; background: var(--ground); color: var(--text); }
 h1, h2, h3, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
 h1 { font-size: var(--title); line-height: 1.25; font-weight: 650; letter-spacing: -0.015em; }
@@ -132,6 +142,8 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: 7p
 pre { margin: 0; overflow-x: auto; line-height: 1.55; tab-size: 4; }
 pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 pre mark { background: var(--bad-soft); color: inherit; display: inline-block; min-width: 100%; }
+pre .code { display: inline-block; min-width: 100%; }
+pre .code:target, pre .code.played { background: var(--accent-soft); }
 pre .line { color: var(--muted); user-select: none; display: inline-block; width: 3ch; margin-right: 1.5ch; text-align: right; }
 
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
@@ -184,6 +196,62 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .paging:not(:has(a)) { display: none; }
 .paging { display: flex; justify-content: space-between; gap: 1rem; }
 
+.main.wide { max-width: 108rem; }
+.playground { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); align-items: start; }
+#problem:empty { display: none; }
+.toolbar { display: flex; flex-wrap: wrap; gap: 0.625rem 0.75rem; align-items: end; padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
+.toolbar label { flex: 0 1 auto; font-weight: 500; color: var(--muted); }
+.toolbar label:first-child { flex: 1 1 9rem; }
+.toolbar select, .toolbar input { padding: 0.35rem 0.5rem; }
+.toolbar input { width: 4.5rem; }
+.toolbar button { margin-left: auto; padding-inline: 1.25rem; }
+.toolbar button:disabled { opacity: 0.6; cursor: default; }
+.playground textarea { border: 0; border-radius: 0; font: 0.8125rem/1.6 var(--mono); padding: 0.75rem 1rem; resize: vertical; display: block; tab-size: 4; }
+.playground textarea:focus-visible { outline-offset: -2px; }
+.editor { height: clamp(20rem, calc(100vh - 19rem), 52rem); }
+.editor { position: relative; }
+.editor:focus-within::after { content: ""; position: absolute; inset: 0; z-index: 300; border: 2px solid var(--accent); pointer-events: none; }
+.card.flush > .keys { padding: 0.5rem 1rem; }
+.kept { padding: 0.5rem 1rem; background: var(--accent-soft); }
+kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--surface); color: var(--text); }
+.picture { aspect-ratio: 16 / 9; max-height: 70vh; margin-inline: auto; width: 100%; background: var(--sunken); border-radius: 8px; overflow: hidden; display: grid; place-items: center; }
+.picture.portrait { aspect-ratio: 9 / 16; width: auto; height: 60vh; }
+.picture img { width: 100%; height: 100%; object-fit: contain; display: block; background: #000; }
+.stages { list-style: none; display: flex; gap: 0.375rem; }
+.stages li { flex: 1; padding-top: 0.4rem; border-top: 3px solid var(--line); color: var(--muted); text-transform: capitalize; }
+.stages[data-stage="loading"] li[data-stage="loading"],
+.stages[data-stage="rendering"] li:is([data-stage="loading"], [data-stage="rendering"]),
+.stages[data-stage="finishing"] li:not([data-stage="checking"]),
+.stages[data-stage="checking"] li { border-color: var(--accent); color: var(--text); }
+
+.timeline { display: grid; gap: 0.5rem; }
+.timeline svg { display: block; width: 100%; height: 1.5rem; border-radius: 5px; background: var(--sunken); overflow: hidden; }
+.timeline rect { fill: light-dark(#b7c0f0, #4d5aa5); cursor: pointer; }
+.timeline rect.wait { fill: light-dark(#dcdfea, #393d4d); }
+.timeline rect:hover { fill: light-dark(#93a0e6, #6473c9); }
+.timeline rect.now { fill: light-dark(#5c6dd8, #7f8ff0); }
+.timeline rect.head { fill: var(--text); pointer-events: none; }
+.timeline summary { cursor: pointer; color: var(--muted); font-weight: 540; }
+.plays { list-style: none; max-height: 15rem; overflow-y: auto; position: relative; margin-top: 0.375rem; border: 1px solid var(--line); border-radius: 8px; }
+.plays li { display: flex; gap: 0.75rem; align-items: baseline; justify-content: space-between; padding: 0 0.75rem 0 0; }
+.plays li + li { border-top: 1px solid var(--line); }
+.plays li.now { background: var(--accent-soft); }
+.plays button { all: unset; cursor: pointer; display: flex; gap: 0.75rem; padding: 0.3rem 0.75rem; flex: 1; min-width: 0; overflow-wrap: anywhere; }
+.plays button:hover span:last-child { text-decoration: underline; text-underline-offset: 0.18em; }
+.plays button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; border-radius: 6px; }
+.plays .number { color: var(--muted); flex: none; }
+.plays a { white-space: nowrap; }
+
+.gallery { list-style: none; display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(10.5rem, 100%), 1fr)); }
+.gallery a { display: grid; gap: 0.4rem; text-decoration: none; color: var(--text); font-size: var(--small); font-weight: 530; border-radius: 8px; }
+.gallery img { width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 8px; background: #000; display: block; border: 1px solid var(--line); }
+.gallery a:hover span { text-decoration: underline; text-underline-offset: 0.18em; }
+.gallery a:hover img { border-color: var(--accent); }
+.snippet + .snippet { border-top: 1px solid var(--line); }
+.snippet summary { padding: 0.75rem 1.25rem; cursor: pointer; font-weight: 560; }
+.snippet > div { padding: 0 1.25rem 1.25rem; gap: 0.625rem; }
+.snippet pre { max-height: 22rem; overflow: auto; }
+
 .plain { min-height: 100vh; display: grid; place-content: center; padding: 1.5rem; grid-template-columns: minmax(0, 25rem); gap: 1.5rem; }
 .plain .brand { padding: 0; justify-content: center; }
 .plain .card { padding: 1.75rem; }
@@ -201,7 +269,8 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
   .side nav { order: 3; width: 100%; margin-inline: -0.375rem; }
   .nav a { padding: 0.3rem 0.5rem; }
   .main { padding: 1.25rem 1rem 3rem; gap: 1.25rem; }
-  .columns { grid-template-columns: minmax(0, 1fr); }
+  .columns, .playground { grid-template-columns: minmax(0, 1fr); }
+  .editor { height: 26rem; }
   .card { padding: 1rem; }
   th:first-child, td:first-child { padding-left: 1rem; }
   th:last-child, td:last-child { padding-right: 1rem; }
@@ -227,6 +296,7 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
   .clip { max-width: 60vw; }
   th .clip { max-width: none; }
   .secret > div { flex-wrap: wrap; }
+  .gallery { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .tag.busy::before { animation: pulse 1.4s ease-in-out infinite; }

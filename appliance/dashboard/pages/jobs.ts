@@ -1,11 +1,12 @@
 import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
-import { shownDuration, shownNumber, shownSize, shownTime } from '../format.ts';
+import { shownDuration, shownNumber, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { note, page, postButton } from '../layout.ts';
+import { page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { answerText, deliveryTag } from './delivery-views.ts';
-import { progressText, statusTag } from './job-views.ts';
+import { statusTag } from './job-views.ts';
+import { lineOf, outcome } from './outcome.ts';
 import { usageCard } from './usage-view.ts';
 
 /** The page of each job. */
@@ -67,38 +68,17 @@ ${deliveryCard(deliveries)}
   );
 }
 
-function outcome(job: JobDetails, assetUrl: string): Value {
-  const { status, error, artifacts, progress, jobId, forgottenAt } = job;
-  if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
-  if (error !== null) {
-    return html`<section class="card"><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}</section>`;
-  }
-  if (status === 'queued' || status === 'running') {
-    const text = status === 'queued' ? 'Waiting for a worker.' : html`${progressText(jobId, progress)}`;
-    return html`<section class="card"><div class="empty">${statusTag(status)}<p>${text}</p></div></section>`;
-  }
-  const urlOf = (name: string) => `${assetUrl}/artifacts/${jobId}/${name}`;
-  const has = (name: string) => artifacts.some((artifact) => artifact.name === name);
-  if (!has('video.mp4')) return undefined;
-  const links = artifacts.map(
-    ({ name, sizeBytes }) =>
-      html`<span><a href="${urlOf(name)}">${name}</a> <span class="muted">${shownSize(sizeBytes)}</span></span>`,
-  );
-  return html`<section class="card"><video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
-    has('captions.vtt') &&
-    html`<track kind="captions" src="${urlOf('captions.vtt')}" label="Captions" default>`
-  }</video><div class="actions small">${links}</div></section>`;
-}
-
 function source({ code, error }: JobDetails): Html | false {
   if (code === null) return false;
-  const marked = Number(/\bline (\d+)/.exec(error ?? '')?.[1] ?? 0);
+  const marked = lineOf(error);
   const lines = code
     .replace(/\n$/, '')
     .split('\n')
     .map((line, index) => {
       const number = html`<span class="line">${index + 1}</span>`;
-      return index + 1 === marked ? html`<mark>${number}${line}</mark>\n` : html`${number}${line}\n`;
+      return index + 1 === marked
+        ? html`<mark id="line-${index + 1}">${number}${line}</mark>\n`
+        : html`<span class="code" id="line-${index + 1}">${number}${line}</span>\n`;
     });
   return html`<section class="card"><header><h2>Code</h2><button type="button" data-copy="code" hidden>Copy</button></header><pre tabindex="0">${lines}</pre><div id="code" hidden>${code}</div></section>`;
 }
@@ -125,6 +105,7 @@ function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string)
   return [
     code !== null &&
       postButton({ to: `/jobs/${jobId}/render-again`, csrf, label: 'Render again', look: 'primary' }),
+    code !== null && html`<a class="button" href="${BASE}/playground?job=${jobId}">Open in playground</a>`,
     forgottenAt === null && html`<a class="button" href="${BASE}/jobs/${jobId}/forget">Forget …</a>`,
   ];
 }

@@ -1,7 +1,7 @@
 import type { Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
-/** Server-sent events, for open pages. */
+/** Server-sent events, for open pages, and pictures of running jobs. */
 export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
   return [
     {
@@ -17,6 +17,21 @@ export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
           // Proxies such as nginx would hold events back.
           .header('X-Accel-Buffering', 'no'),
       }),
+    },
+    {
+      method: 'GET',
+      path: '/jobs/{jobId}/picture',
+      for: 'members',
+      async handler({ admin, params, h }) {
+        const { jobId } = await admin.jobs.show({ jobId: params['jobId'] ?? '' });
+        const picture = live.pictureOf(jobId);
+        return {
+          response: (picture
+            ? h.response(Buffer.from(picture)).type('image/jpeg')
+            : h.response().code(204)
+          ).header('Cache-Control', 'no-store'),
+        };
+      },
     },
   ];
 }

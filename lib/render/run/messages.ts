@@ -152,6 +152,24 @@ export interface PreviewReport {
   jpeg: string;
 }
 
+/** A play of the scene, or a wait. */
+export interface Play {
+  /** The line of the code that plays it; 0: not known. */
+  line: number;
+  /** What it shows, in short. */
+  shows: string;
+  /** When it begins in the video. */
+  startSeconds: number;
+  /** Its length in the video. */
+  seconds: number;
+}
+
+/** The next plays of the scene, in their order. */
+export interface PlaysReport {
+  type: 'plays';
+  plays: Play[];
+}
+
 /** The video is in the job's folder. */
 export interface DoneReport {
   type: 'done';
@@ -183,6 +201,7 @@ export type JobReport =
   | StageReport
   | ProgressReport
   | PreviewReport
+  | PlaysReport
   | DoneReport
   | InspectedReport
   | ScenesReport

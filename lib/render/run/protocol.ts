@@ -1,5 +1,5 @@
 import { parseObject, withoutControlCharacters } from './line-reader.ts';
-import type { JobReport, JobStage, ZygoteReport } from './messages.ts';
+import type { JobReport, JobStage, Play, ZygoteReport } from './messages.ts';
 
 /*
  * The protocol between Node and the renderer: one JSON object per line.
@@ -17,6 +17,10 @@ export const LONGEST_LINE_BYTES: number = 128 * 1024;
 const LONGEST_ERROR = 4096;
 const EMPTY_LINES = /\n[ \t]*\n\s*\n/g;
 const MOST_SCENES = 1000;
+/** The plays that are kept of a scene. */
+export const MOST_PLAYS = 1000;
+const LONGEST_SHOWS = 60;
+const LONGEST_SECONDS = 1e6;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
 
@@ -37,6 +41,8 @@ export function parseJobReport(line: string): JobReport | undefined {
       return { type: 'progress', frames: count(report['frames']), seconds: amount(report['seconds']) };
     case 'preview':
       return typeof report['jpeg'] === 'string' ? { type: 'preview', jpeg: report['jpeg'] } : undefined;
+    case 'plays':
+      return { type: 'plays', plays: plays(report['plays']) };
     case 'done':
     case 'inspected':
       return { type: report['type'], frames: count(report['frames']), seconds: amount(report['seconds']) };
@@ -47,6 +53,22 @@ export function parseJobReport(line: string): JobReport | undefined {
     default:
       return undefined;
   }
+}
+
+function plays(value: unknown): Play[] {
+  const given: unknown[] = Array.isArray(value) ? value.slice(0, MOST_PLAYS) : [];
+  return given
+    .filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
+    .map(({ line, shows, startSeconds, seconds }) => ({
+      line: count(line),
+      shows: typeof shows === 'string' ? shortText(shows) : '',
+      startSeconds: Math.min(amount(startSeconds), LONGEST_SECONDS),
+      seconds: Math.min(amount(seconds), LONGEST_SECONDS),
+    }));
+}
+
+function shortText(text: string): string {
+  return withoutControlCharacters(text.slice(0, LONGEST_SHOWS)).replaceAll(/\s/g, ' ').toWellFormed();
 }
 
 function sceneNames(value: unknown): string[] {

@@ -1,5 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
+import type { Play } from './messages.ts';
+
+export type { Play };
 
 /** A render task of a worker; {@link RenderMessage}s are sent over `port`. @internal */
 export interface RenderTask {
@@ -81,6 +84,8 @@ export type RenderResult =
       frames: number;
       seconds: number;
       files: RenderedFile[];
+      /** The plays of the scene, as it reported them. */
+      plays: Play[];
       /** Contains the files; the receiver must remove it. */
       folder: string;
       usage?: RenderUsage;

@@ -7,8 +7,9 @@ import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { type EndReason, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
-import type { InspectJob, ListJob, RenderJob } from './messages.ts';
+import type { InspectJob, JobReport, ListJob, Play, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
+import { MOST_PLAYS } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -66,6 +67,11 @@ export class RenderWorker {
     const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(clock.uptimeMs() - startedAtMs));
     const { previewIntervalMs } = task;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
+    const plays: Play[] = [];
+    const hear = (report: JobReport) => {
+      if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
+      else progress.hear(report);
+    };
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
@@ -91,7 +97,7 @@ export class RenderWorker {
       const current = this.#current;
       const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
       try {
-        const rendered = await this.#forks.run(current, jobFolder, job, (report) => progress.hear(report));
+        const rendered = await this.#forks.run(current, jobFolder, job, hear);
         peakMemoryBytes = rendered.end.memoryBytes;
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure)
@@ -119,6 +125,7 @@ export class RenderWorker {
           durationMs: durationMs(),
           ...lengthOf(inspected),
           files,
+          plays,
           folder: outFolder,
         });
       } finally {

@@ -4,10 +4,12 @@ import { LIST_SCHEMA } from './list-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 import { SIGN_IN_SCHEMA } from './sign-in-schema.ts';
+import { TIMELINE_SCHEMA } from './timeline-schema.ts';
 
-/** The tables of jobs, queue, deliveries and books; then those of the dashboard, and indexes of its lists. */
+/** The tables of jobs, queue, deliveries and books; those of the dashboard; indexes of its lists; plays of scenes. */
 export const SQLITE_SCHEMA: Schema = new Schema([
   MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA,
   SIGN_IN_SCHEMA,
   LIST_SCHEMA,
+  TIMELINE_SCHEMA,
 ]);

@@ -42,7 +42,11 @@ async function openFolder(t: Test, options: DataFolderOptions = {}) {
       phase: 'completed',
       artifacts: [{ name: 'video.mp4', assetKey, sizeBytes }],
     });
-    await storage.transaction((tx) => storage.insertJob(tx, job, `source ${number} ${'x'.repeat(500)}`));
+    const plays = [{ line: number, shows: 'wait', startSeconds: 0, seconds: 1 }];
+    await storage.transaction(async (tx) => {
+      await storage.insertJob(tx, job, `source ${number} ${'x'.repeat(500)}`);
+      await storage.putPlays(tx, `job${number}`, plays);
+    });
   }
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   await ledger.grantPaid('a', 7);
@@ -64,6 +68,7 @@ t.test('a backup of a running folder restores the same data', async (t) => {
   t.same(await copy.storage.listJobs({}), await storage.listJobs({}));
   for (let number = 1; number <= 20; number++) {
     t.equal(await copy.storage.readSource(`job${number}`), await storage.readSource(`job${number}`));
+    t.match(await copy.storage.readPlays(`job${number}`), [{ line: number }]);
   }
   const opened = await copy.assets.open('job7/video.mp4');
   t.equal(opened && (await text(opened.stream)), 'the video');

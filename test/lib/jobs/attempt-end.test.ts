@@ -45,12 +45,13 @@ function rendered(t: Test): RenderResult & { kind: 'rendered' } {
   const path = join(folder, 'video.mp4');
   writeFileSync(path, 'a video');
   const files = [{ name: 'video.mp4' as const, path }];
-  return { kind: 'rendered', durationMs: 1_001, seconds: 1, frames: 30, files, folder };
+  return { kind: 'rendered', durationMs: 1_001, seconds: 1, frames: 30, files, plays: [], folder };
 }
 
 t.test('a render is stored, then its job completes with its cost', async (t) => {
   const { world, stored } = newWorld();
-  const result = rendered(t);
+  const plays = [{ line: 5, shows: 'wait', startSeconds: 0, seconds: 1 }];
+  const result = { ...rendered(t), plays };
   t.strictSame(await endOfAttempt(claimed(), result, world), {
     next: 'finish',
     outcome: {
@@ -58,7 +59,7 @@ t.test('a render is stored, then its job completes with its cost', async (t) => 
       artifacts: [{ name: 'video.mp4', assetKey: '1-7/video.mp4', sizeBytes: 9 }],
       costCredits: 3,
     },
-    options: { durationMs: 1_001 },
+    options: { durationMs: 1_001, plays },
   });
   t.same(stored, ['1-7/video.mp4']);
   t.notOk(existsSync(result.folder));

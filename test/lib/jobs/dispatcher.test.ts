@@ -111,7 +111,7 @@ async function setUp(
     const file = join(folder, 'video.mp4');
     writeFileSync(file, 'a video');
     const files = [{ name: 'video.mp4' as const, path: file }];
-    return { kind: 'rendered', durationMs: 1, seconds: 1, frames: 1, files, folder };
+    return { kind: 'rendered', durationMs: 1, seconds: 1, frames: 1, files, plays: [], folder };
   };
   const add = async (owner: string) => {
     const job = await open(owner);

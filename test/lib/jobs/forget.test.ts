@@ -43,6 +43,7 @@ async function usedFolder(t: Test) {
         webhookSecretSealed: text,
       });
       await storage.insertJob(tx, job, `# ${text}`);
+      await storage.putPlays(tx, jobId, [{ line: 1, shows: text, startSeconds: 0, seconds: 1 }]);
       const request = { owner, key: text, fingerprint: 'f', jobId, createdAtMs: Date.now() };
       await storage.putIdempotentRequest(tx, request);
       const url = `https://example.org/${text}`;
@@ -98,6 +99,8 @@ t.test('forgetting removes the owner’s texts from the disk and keeps payment r
   await t.rejects(service.deliveries.sendAgain('d1'), { code: 'not_found', message: /has been removed/ });
   t.match(await service.get('job2'), { metadataJson: `{"text":"${OTHER}"}` });
   t.equal(await folder.storage.readSource('job2'), `# ${OTHER}`);
+  t.same(await service.plays('job1'), []);
+  t.match(await service.plays('job2'), [{ shows: OTHER }]);
   const forgottenAt = one.forgottenAt;
   t.equal((await service.forget('job1')).forgottenAt, forgottenAt, 'forgetting again changes nothing');
 });

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import t from 'tap';
-import { artifactPath, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
+import { artifactPath, BODY_LINE, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
 import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
 
 const service = await startService(t);
@@ -38,6 +38,21 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
   for (const { name, sizeBytes } of artifacts)
     t.equal((await stat(await artifactPath(service, job, name))).size, sizeBytes, name);
   t.same(await service.get(job.jobId), job, 'get returns the same job');
+  t.match(await service.plays(job.jobId), [
+    { line: Number, shows: 'GrowFromCenter(Circle)', startSeconds: 0, seconds: 1 },
+  ]);
+  await t.rejects(service.plays(job.jobId, { owner: 'bob' }), { code: 'not_found' });
+  await service.forget(job.jobId);
+  t.same(await service.plays(job.jobId), []);
+});
+
+t.test('the plays of a scene are limited to the first 1,000', async (t) => {
+  const job = await render(service, {
+    code: scene('for _ in range(1100): self.wait(1 / config.frame_rate)'),
+  });
+  const plays = await service.plays(job.jobId);
+  t.equal(plays.length, 1000);
+  t.match(plays[999], { line: BODY_LINE, shows: 'wait', startSeconds: 66.6, seconds: 1 / 15 });
 });
 
 t.test('the default quality is medium', async (t) => {

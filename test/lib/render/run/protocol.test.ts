@@ -28,6 +28,26 @@ t.test('scene names must be identifiers, and their length and number are limited
   );
 });
 
+t.test('plays are limited in number and length, and free of control characters', async (t) => {
+  const play = { line: 3, shows: 'Create(Circle)', startSeconds: 0.5, seconds: 1 };
+  t.same(parse({ type: 'plays', plays: [{ ...play, x: 1 }, null, 'x'] }), { type: 'plays', plays: [play] });
+  t.same(parse({ type: 'plays', plays: [{ line: -1, shows: 7, startSeconds: 'x', seconds: null }] }), {
+    type: 'plays',
+    plays: [{ line: 0, shows: '', startSeconds: 0, seconds: 0 }],
+  });
+  t.match(parse({ type: 'plays', plays: [{ ...play, shows: `\x1b[2J\n\ud800${'x'.repeat(100)}` }] }), {
+    plays: [{ shows: /^\[2J \ufffdx{54}$/ }],
+  });
+  t.match(parse({ type: 'plays', plays: [{ ...play, startSeconds: 1e308 }] }), {
+    plays: [{ startSeconds: 1e6 }],
+  });
+  t.same(parse({ type: 'plays', plays: 'x' }), { type: 'plays', plays: [] });
+  t.equal(
+    (parse({ type: 'plays', plays: Array(5000).fill(play) }) as { plays: object[] }).plays.length,
+    1000,
+  );
+});
+
 t.test('invalid numbers become 0', async (t) => {
   for (const value of [-1, 1.5, 1e300, 'x', null, {}, [], true]) {
     t.match(parse({ type: 'progress', frames: value, seconds: -1 }), { frames: 0, seconds: 0 });

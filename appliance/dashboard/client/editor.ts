@@ -1,0 +1,243 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands';
+import { python } from '@codemirror/lang-python';
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language';
+import { type Range, StateEffect, StateField } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+  WidgetType,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+/** A message below the line of code that it is about. */
+export interface Fault {
+  line: number;
+  message: string;
+}
+
+const setFault = StateEffect.define<Fault | undefined>();
+const setPlayedLine = StateEffect.define<number | undefined>();
+
+class FaultMessage extends WidgetType {
+  readonly message: string;
+
+  constructor(message: string) {
+    super();
+    this.message = message;
+  }
+
+  override eq(other: FaultMessage): boolean {
+    return other.message === this.message;
+  }
+
+  toDOM(): HTMLElement {
+    const place = document.createElement('div');
+    place.className = 'cm-fault';
+    place.textContent = this.message;
+    return place;
+  }
+}
+
+/** Moves with the text, and goes when the line itself is edited. */
+const faults = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let updated = transaction.docChanged && touches(marks, transaction) ? Decoration.none : marks;
+    updated = updated.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(setFault)) continue;
+      const { doc } = transaction.state;
+      const fault = effect.value;
+      if (!fault || fault.line > doc.lines) updated = Decoration.none;
+      else {
+        const line = doc.line(fault.line);
+        const marks: Range<Decoration>[] = [
+          Decoration.line({ class: 'cm-faulty', attributes: { 'data-fault': '' } }).range(line.from),
+          Decoration.widget({ widget: new FaultMessage(fault.message), block: true, side: 1 }).range(line.to),
+        ];
+        updated = Decoration.set(marks);
+      }
+    }
+    return updated;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function touches(
+  marks: DecorationSet,
+  transaction: { changes: { touchesRange(from: number, to: number): unknown } },
+) {
+  let from: number | undefined;
+  let to = 0;
+  for (let at = marks.iter(); at.value; at.next()) {
+    from ??= at.from;
+    to = at.to;
+  }
+  return from !== undefined && Boolean(transaction.changes.touchesRange(from, to));
+}
+
+const playedLine = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let updated = marks.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(setPlayedLine)) continue;
+      const { doc } = transaction.state;
+      const number = effect.value;
+      updated =
+        number === undefined || number > doc.lines
+          ? Decoration.none
+          : Decoration.set(Decoration.line({ class: 'cm-played' }).range(doc.line(number).from));
+    }
+    return updated;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+const highlighting = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--code-keyword)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
+  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
+  {
+    tag: [tags.definition(tags.variableName), tags.definition(tags.className), tags.className],
+    color: 'var(--code-name)',
+  },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: 'var(--code-call)' },
+  { tag: [tags.self, tags.meta], color: 'var(--code-self)' },
+]);
+
+const theme = EditorView.theme({
+  '&': { height: '100%', fontSize: '0.8125rem', backgroundColor: 'transparent', color: 'var(--text)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', overflow: 'auto' },
+  '.cm-content': { padding: '0.75rem 0', caretColor: 'var(--text)' },
+  '.cm-line': { padding: '0 1rem 0 0.5rem' },
+  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 0.5rem 0 1rem', minWidth: '3.25rem' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'transparent' },
+  '&.cm-focused .cm-activeLine, &.cm-focused .cm-activeLineGutter': { backgroundColor: 'var(--code-line)' },
+  '.cm-activeLineGutter': { color: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--code-selection)',
+  },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--code-selection)', outline: 'none' },
+  '.cm-played': { backgroundColor: 'var(--accent-soft)' },
+  '.cm-faulty, &.cm-focused .cm-faulty': { backgroundColor: 'var(--bad-soft)' },
+  '.cm-fault': {
+    backgroundColor: 'var(--bad-soft)',
+    color: 'var(--bad)',
+    padding: '0.125rem 1rem 0.375rem 0.5rem',
+    fontFamily: 'var(--sans)',
+    whiteSpace: 'pre-wrap',
+    overflowWrap: 'anywhere',
+  },
+});
+
+/** The editor of the playground. */
+export class Editor {
+  readonly view: EditorView;
+
+  /** `onRender`: Ctrl+Enter or Cmd+Enter. */
+  constructor(
+    place: HTMLElement,
+    { text, onChange, onRender }: { text: string; onChange: () => void; onRender: () => void },
+  ) {
+    // A document's policy would refuse CodeMirror's <style> elements. In a shadow root it uses adopted style sheets.
+    const root = place.attachShadow({ mode: 'open' });
+    this.view = new EditorView({
+      root,
+      parent: root,
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        highlightActiveLine(),
+        highlightActiveLineGutter(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        indentUnit.of('    '),
+        python(),
+        syntaxHighlighting(highlighting),
+        theme,
+        faults,
+        playedLine,
+        // Esc, then Tab leaves the editor: CodeMirror's own behaviour.
+        keymap.of([
+          {
+            key: 'Mod-Enter',
+            run: () => {
+              onRender();
+              return true;
+            },
+          },
+          ...defaultKeymap,
+          ...historyKeymap,
+          indentWithTab,
+        ]),
+        EditorView.contentAttributes.of({
+          tabindex: '0',
+          'aria-label': 'Code',
+          'aria-description': 'Ctrl+Enter renders. Press Esc, then Tab, to leave the editor.',
+        }),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (docChanged) onChange();
+        }),
+      ],
+    });
+  }
+
+  get text(): string {
+    return this.view.state.doc.toString();
+  }
+
+  /** Replaces the text; can be undone by itself. */
+  set text(text: string) {
+    const { length } = this.view.state.doc;
+    this.view.dispatch({
+      changes: { from: 0, to: length, insert: text },
+      selection: { anchor: 0 },
+      scrollIntoView: true,
+      annotations: isolateHistory.of('full'),
+    });
+  }
+
+  showFault(fault: Fault | undefined): void {
+    const effects: StateEffect<unknown>[] = [setFault.of(fault)];
+    if (fault && fault.line <= this.view.state.doc.lines) {
+      effects.push(EditorView.scrollIntoView(this.view.state.doc.line(fault.line).from, { y: 'center' }));
+    }
+    this.view.dispatch({ effects });
+  }
+
+  /** Marks the line of the play that the video shows. */
+  showPlayedLine(line: number | undefined): void {
+    this.view.dispatch({ effects: setPlayedLine.of(line) });
+  }
+
+  /** Moves the cursor to a line, and focuses the editor. */
+  goTo(number: number): void {
+    const { doc } = this.view.state;
+    if (number > doc.lines) return;
+    const { from } = doc.line(number);
+    this.view.dispatch({
+      selection: { anchor: from },
+      effects: EditorView.scrollIntoView(from, { y: 'center' }),
+    });
+    this.view.focus();
+  }
+}

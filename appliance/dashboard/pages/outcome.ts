@@ -1,0 +1,78 @@
+import type { JobDetails } from '../../admin/administration-views.ts';
+import { counted, shownSize } from '../format.ts';
+import { type Html, html, type Value } from '../html.ts';
+import { note } from '../layout.ts';
+import { progressText, statusTag } from './job-views.ts';
+
+const STAGES = ['loading', 'rendering', 'finishing', 'checking'] as const;
+
+/** What became of a job: its video or its error; its progress until then. */
+export function outcome(job: JobDetails, assetUrl: string): Value {
+  const { status, error, artifacts, jobId, forgottenAt } = job;
+  if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
+  if (error !== null) {
+    const line = lineOf(error);
+    return html`<section class="card"><header><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${
+      line !== undefined &&
+      html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
+    }</header>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}</section>`;
+  }
+  if (status === 'queued' || status === 'running') return progress(job);
+  const urlOf = (name: string) => `${assetUrl}/artifacts/${jobId}/${name}`;
+  const has = (name: string) => artifacts.some((artifact) => artifact.name === name);
+  if (!has('video.mp4')) return undefined;
+  const links = artifacts.map(
+    ({ name, sizeBytes }) =>
+      html`<span><a href="${urlOf(name)}">${name}</a> <span class="muted">${shownSize(sizeBytes)}</span></span>`,
+  );
+  return html`<section class="card"><video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
+    has('captions.vtt') &&
+    html`<track kind="captions" src="${urlOf('captions.vtt')}" label="Captions" default>`
+  }</video>${timeline(job)}<div class="actions small">${links}</div></section>`;
+}
+
+function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {
+  const text = status === 'queued' ? 'Waiting for a worker.' : progressText(jobId, progress);
+  const shape = aspectRatio === '9:16' ? 'picture portrait' : 'picture';
+  return html`<section class="card"><div class="${shape}" data-picture="${jobId}">${statusTag(status)}</div>
+<ol class="stages small" data-stages="${jobId}" data-stage="${progress?.stage}">${STAGES.map(
+    (stage) => html`<li data-stage="${stage}">${stage}</li>`,
+  )}</ol><p class="small">${text}</p></section>`;
+}
+
+/** The width of the whole strip, in the units of its picture. */
+const STRIP = 1000;
+/** Plays that are shorter than this are drawn as if they were not, so that they can be seen. */
+const THINNEST = 2;
+
+/** The plays of the scene, to seek in the video and to find their lines. */
+function timeline({ plays }: JobDetails): Html | false {
+  const last = plays.at(-1);
+  if (!last) return false;
+  const whole = Math.max(last.startSeconds + last.seconds, 0.001);
+  const place = (seconds: number) => Number(((seconds / whole) * STRIP).toFixed(1));
+  const bars = plays.map(
+    ({ startSeconds, seconds, shows, line }, index) =>
+      html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}${line > 0 && `, line ${line}`}</title></rect>`,
+  );
+  const items = plays.map(
+    ({ startSeconds, shows, line }, index) =>
+      html`<li data-play="${index}" data-start="${startSeconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`,
+  );
+  return html`<div class="timeline" data-timeline>
+<svg viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" data-seconds="${whole}">${bars}<rect class="head" x="-4" y="0" width="3" height="24"/></svg>
+<details open><summary class="small">${counted(plays.length, 'play')}</summary><ol class="plays small" tabindex="0" aria-label="Plays">${items}</ol></details></div>`;
+}
+
+/** `0:03.2`. */
+function clock(seconds: number): string {
+  const tenths = Math.round(seconds * 10);
+  const rest = ((tenths % 600) / 10).toFixed(1);
+  return `${Math.floor(tenths / 600)}:${rest.padStart(4, '0')}`;
+}
+
+/** The line of the author's code that an error names. */
+export function lineOf(error: string | null): number | undefined {
+  const found = /\bline (\d+)/.exec(error ?? '')?.[1];
+  return found === undefined ? undefined : Number(found);
+}

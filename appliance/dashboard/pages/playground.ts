@@ -1,0 +1,225 @@
+import {
+  defaultFps,
+  isScenepressError,
+  type QUALITIES,
+  type Quality,
+  type RenderRequest,
+  ScenepressError,
+} from '../../../lib/index.ts';
+import type { JobDetails } from '../../admin/administration-views.ts';
+import { httpErrorOf } from '../../http/http-errors.ts';
+import { PLAYGROUND_ASSET } from '../assets/assets.ts';
+import { EXAMPLES } from '../assets/examples.ts';
+import { shownDuration, shownNumber } from '../format.ts';
+import { type Html, html, type Value } from '../html.ts';
+import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
+import { BASE, type Route, type Visit } from '../route.ts';
+import { SNIPPETS, type SnippetName } from '../snippets.ts';
+import { lineOf, outcome } from './outcome.ts';
+
+/** As for requests of the API. */
+const MOST_CODE_BYTES = 200 * 1024;
+/** Each byte of the code may take three in a form. */
+const MOST_FORM_BYTES = 3 * MOST_CODE_BYTES + 16 * 1024;
+
+const QUALITY_LABELS: Record<(typeof QUALITIES)[number], string> = {
+  low: 'Low, 480p',
+  medium: 'Medium, 720p',
+  high: 'High, 1080p',
+  twok: '2K, 1440p',
+  fourk: '4K, 2160p',
+};
+const SNIPPET_LABELS: Record<SnippetName, string> = { curl: 'curl', node: 'Node', python: 'Python' };
+
+/** What the form shows. */
+interface Draft {
+  code: string;
+  /** Empty: the only scene of the code. */
+  className: string;
+  /** As far as they are known. */
+  scenes: string[];
+  quality: string;
+  aspectRatio: string;
+  /** Empty: the default of the quality. */
+  fps: string;
+}
+
+/** An editor that renders what is written in it. */
+export function playgroundRoutes(): Route[] {
+  return [
+    { method: 'GET', path: '/playground', for: 'members', handler: openPage },
+    { method: 'POST', path: '/playground', for: 'members', mostBytes: MOST_FORM_BYTES, handler: render },
+    {
+      method: 'POST',
+      path: '/playground/scenes',
+      for: 'members',
+      mostBytes: MOST_FORM_BYTES,
+      handler: async (visit) => ({ response: visit.h.response(await scenesIn(visit)) }),
+    },
+  ];
+}
+
+async function openPage(visit: Visit): Promise<Html> {
+  const { admin, query } = visit;
+  const jobId = query['job'];
+  if (jobId !== undefined) {
+    const job = await admin.jobs.showDetails({ jobId });
+    const { className, quality, aspectRatio, fps } = job;
+    const fpsOf = fps === defaultFps(quality as Quality) ? '' : String(fps);
+    const code = job.code ?? '';
+    return playground(
+      visit,
+      { code, className, scenes: [className], quality, aspectRatio, fps: fpsOf },
+      { job },
+    );
+  }
+  const example = EXAMPLES.find(({ name }) => name === query['example']) ?? EXAMPLES[0];
+  const { code, className, aspectRatio } = example;
+  return playground(visit, { code, className, scenes: [className], quality: 'low', aspectRatio, fps: '' });
+}
+
+async function render(visit: Visit) {
+  const { admin, form, viewer } = visit;
+  const draft = draftIn(form);
+  try {
+    requireCode(draft.code);
+    if (draft.className === '') {
+      const { scenes } = await admin.jobs.listScenes({ account: viewer.accountId, code: draft.code });
+      draft.scenes = scenes;
+      draft.className = onlyOne(scenes);
+    }
+    const { code, className, quality, aspectRatio, fps } = draft;
+    const request = { code, className, quality, aspectRatio, ...(fps !== '' && { fps: Number(fps) }) };
+    const { jobId } = await admin.jobs.render({ account: viewer.accountId, ...(request as RenderRequest) });
+    return { to: `/playground?job=${jobId}` };
+  } catch (error) {
+    if (!isScenepressError(error)) throw error;
+    const { status, body } = httpErrorOf(error);
+    const problem = body.message ?? body.error;
+    return { page: playground(visit, draft, { problem }), status };
+  }
+}
+
+function onlyOne(scenes: string[]): string {
+  const [scene, ...others] = scenes;
+  if (scene === undefined) {
+    throw new ScenepressError(
+      'invalid_request',
+      'The code defines no scene: a class that inherits from Scene.',
+    );
+  }
+  if (others.length > 0) {
+    throw new ScenepressError('invalid_request', `Choose which scene to render: ${scenes.join(', ')}.`);
+  }
+  return scene;
+}
+
+function requireCode(code: string): void {
+  if (code.trim() === '') throw new ScenepressError('invalid_request', 'code is required');
+  if (Buffer.byteLength(code) > MOST_CODE_BYTES) {
+    throw new ScenepressError('invalid_request', 'The code is longer than 200 KiB.');
+  }
+}
+
+/** For the script: the scenes of the code, or why it can't be run. */
+async function scenesIn({ admin, form, viewer }: Visit): Promise<object> {
+  const { code } = draftIn(form);
+  try {
+    requireCode(code);
+    return await admin.jobs.listScenes({ account: viewer.accountId, code });
+  } catch (error) {
+    if (!isScenepressError(error)) throw error;
+    // What is wrong with the code; other errors pass.
+    return isScenepressError(error, 'invalid_request') ? { error: error.message } : {};
+  }
+}
+
+function draftIn(form: Record<string, string>): Draft {
+  const { className = '', quality = 'medium', aspectRatio = '16:9', fps = '' } = form;
+  const scenes = className === '' ? [] : [className];
+  // Forms send line breaks as CR LF.
+  const code = (form['code'] ?? '').replaceAll('\r\n', '\n');
+  return { code, className, scenes, quality, aspectRatio, fps: fps.trim() };
+}
+
+function playground(
+  visit: Visit,
+  draft: Draft,
+  { job, problem }: { job?: JobDetails; problem?: string } = {},
+): Html {
+  const { viewer, csrf, publicUrl } = visit;
+  return page(
+    { title: 'Playground', section: 'playground', viewer, csrf, isWide: true, script: PLAYGROUND_ASSET.path },
+    html`<div id="problem">${problem !== undefined && note('bad', problem)}</div>
+<div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}">
+<form method="post" action="${BASE}/playground" class="card flush">${csrfField(csrf)}
+<div class="toolbar">
+${choice('Scene', 'className', draft.className, [['', 'The only scene'], ...draft.scenes.map((name): [string, string] => [name, name])])}
+${choice('Quality', 'quality', draft.quality, Object.entries(QUALITY_LABELS))}
+${choice('Format', 'aspectRatio', draft.aspectRatio, [
+  ['16:9', '16:9'],
+  ['9:16', '9:16'],
+])}
+<label>fps<input name="fps" inputmode="numeric" pattern="[1-9][0-9]*" size="4" value="${draft.fps}" placeholder="auto" autocomplete="off"></label>
+<button class="primary" title="Ctrl+Enter">Render</button>
+</div>
+<div id="kept" class="kept small" hidden><span>Your last draft is kept.</span> <button type="button" class="link">Restore it</button></div>
+<textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${draft.code}</textarea>
+<div id="editor" class="editor" hidden></div>
+<p class="keys small muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
+</form>
+<div id="result" class="stack" data-live>${job ? result(job, visit) : nothingYet()}</div>
+</div>
+${gallery()}
+${snippets(draft, publicUrl)}`,
+  );
+}
+
+function choice(
+  label: string,
+  name: string,
+  chosen: string,
+  options: [value: string, label: string][],
+): Html {
+  return html`<label>${label}<select name="${name}">${options.map(
+    ([value, text]) => html`<option value="${value}" ${value === chosen && 'selected'}>${text}</option>`,
+  )}</select></label>`;
+}
+
+function nothingYet(): Html {
+  return html`<section class="card">${emptyState(
+    'Nothing rendered yet',
+    html`The video appears here. Press <span class="tight"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>, or choose an example below.`,
+  )}</section>`;
+}
+
+function result(job: JobDetails, { assetUrl, csrf }: Visit): Value {
+  const { jobId, status, error, durationMs, creditsCost } = job;
+  const isOver = status === 'completed' || status === 'failed';
+  return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${lineOf(error)}" data-error="${error}">
+${outcome(job, assetUrl)}
+<p class="actions small muted">${
+    isOver
+      ? html`<span>${shownDuration(durationMs)} · ${shownNumber(creditsCost)} credits · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`
+      : postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' })
+  }</p></div>`;
+}
+
+function gallery(): Html {
+  return html`<section class="stack" aria-labelledby="examples-title"><h2 id="examples-title">Examples</h2>
+<ul class="gallery" id="examples">${EXAMPLES.map(
+    ({ name, title, picture }) =>
+      html`<li><a href="${BASE}/playground?example=${name}" data-example="${name}"><img src="${picture}" alt="" width="320" height="180" loading="lazy"><span>${title}</span></a></li>`,
+  )}</ul></section>`;
+}
+
+function snippets({ code, className, quality, aspectRatio, fps }: Draft, publicUrl: string): Html {
+  const request = { code, className, quality, aspectRatio, ...(fps !== '' && { fps: Number(fps) }) };
+  const names = Object.keys(SNIPPETS) as SnippetName[];
+  return html`<section class="stack" aria-labelledby="snippets-title"><div><h2 id="snippets-title">The same render from a program</h2>
+<p class="muted">Set <code>SCENEPRESS_KEY</code> to an <a href="${BASE}/keys">API key</a>.</p></div>
+<div class="card flush">${names.map(
+    (name) =>
+      html`<details class="snippet"><summary>${SNIPPET_LABELS[name]}</summary><div class="stack"><div class="actions"><button type="button" data-copy="snippet-${name}" hidden>Copy</button></div><pre class="wrap" id="snippet-${name}" tabindex="0">${SNIPPETS[name](request, publicUrl)}</pre></div></details>`,
+  )}</div></section>`;
+}

@@ -1,0 +1,113 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { launchBrowser, openPage, peopledAppliance, signIn } from '../dashboard/browser.ts';
+
+const CODE = `from manim import *
+
+class Hello(Scene):
+    def construct(self):
+        self.play(Create(Circle()), subcaption="A circle")
+        self.wait(1)
+        self.play(FadeIn(Square()))
+`;
+const VIDEO = `document.querySelector('#result video')`;
+
+/** Waits until a condition of the page holds. */
+async function until(page: Page, condition: string): Promise<void> {
+  // Evaluated over the protocol: the page's policy forbids eval, which waitForFunction needs.
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => (${condition} ? resolve() : requestAnimationFrame(look));
+    look();
+  })`);
+}
+
+t.test('a scene is written, rendered, watched and corrected in the playground', async (t) => {
+  const { url, member, installation, service } = await peopledAppliance(t, { renders: true });
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/playground`);
+  await page.locator('html[data-connected]').waitFor();
+  const write = async (code: string) => {
+    await page.locator('.cm-content').focus();
+    await page.keyboard.press('Control+A');
+    await page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', ${JSON.stringify(code)});
+      const target = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
+      target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+  };
+  await write(CODE);
+  await page.locator('select[name=className] option[value=Hello]').waitFor({ state: 'attached' });
+  await page.keyboard.press('Control+Enter');
+
+  await page.locator('#result .picture img').waitFor({ timeout: 60_000 });
+  await page.getByText(/frames, \d\.\d s of video/).waitFor();
+  await until(page, `${VIDEO}?.currentTime > 0.3`);
+  t.equal(await page.evaluate(`${VIDEO}.error`), null, 'it plays by itself');
+  await until(page, `${VIDEO}.textTracks[0].mode === 'showing' && ${VIDEO}.textTracks[0].cues?.length === 1`);
+  const [job] = await service.list({});
+  const { accountId } = await installation.accounts.find(member);
+  t.match(job, {
+    owner: accountId,
+    className: 'Hello',
+    quality: 'low',
+    status: 'completed',
+    creditsCost: Number,
+  });
+  t.ok((job?.creditsCost ?? 0) > 0, 'the account of the session is charged');
+  t.same(await service.plays(String(job?.jobId)), [
+    { line: 5, shows: 'Create(Circle)', startSeconds: 0, seconds: 1 },
+    { line: 6, shows: 'wait', startSeconds: 1, seconds: 1 },
+    { line: 7, shows: 'FadeIn(Square)', startSeconds: 2, seconds: 1 },
+  ]);
+
+  await page.evaluate(`${VIDEO}.pause()`);
+  await page.getByRole('button', { name: /FadeIn\(Square\)/ }).click();
+  await until(page, `Math.abs(${VIDEO}.currentTime - 2) < 0.05`);
+  await page.locator('.plays li.now', { hasText: 'FadeIn(Square)' }).waitFor();
+  await page.locator('.cm-played', { hasText: 'FadeIn(Square' }).waitFor();
+  await page.locator('.timeline svg rect[data-play="1"]').click();
+  await until(page, `Math.abs(${VIDEO}.currentTime - 1) < 0.05`);
+  await page.getByRole('link', { name: 'line 5' }).click();
+  await page.locator('.cm-activeLine', { hasText: 'Create(Circle' }).waitFor();
+
+  await write(CODE.replace('Square', 'Sqare'));
+  await page.keyboard.press('Control+Enter');
+  await page.locator('.cm-faulty', { hasText: 'Sqare' }).waitFor({ timeout: 60_000 });
+  t.match(await page.locator('.cm-fault').textContent(), "NameError: name 'Sqare' is not defined");
+  await page.reload();
+  await page.locator('.cm-faulty', { hasText: 'Sqare' }).waitFor();
+
+  await write(CODE);
+  await page.keyboard.press('Control+Enter');
+  await until(page, `${VIDEO}?.currentTime > 0.3`);
+  await page.evaluate(`${VIDEO}.pause()`);
+  await page.locator('.timeline svg rect[data-play="2"]').click();
+  await until(page, `Math.abs(${VIDEO}.currentTime - 2) < 0.05`);
+  const rendered = page.url();
+  await page.getByRole('button', { name: 'Render' }).click();
+  await page.waitForURL((now) => now.href !== rendered);
+  await until(page, `${VIDEO}?.readyState > 1`);
+  t.ok(Number(await page.evaluate(`${VIDEO}.currentTime`)) >= 2, 'the next video continues at the place');
+
+  await page.getByRole('link', { name: 'Open job' }).click();
+  await page.getByRole('button', { name: /FadeIn\(Square\)/ }).click();
+  await page.locator('pre .played', { hasText: 'FadeIn(Square' }).waitFor();
+});
+
+t.test('a render goes on over a reload, and is canceled from the page', async (t) => {
+  const { url, member, service } = await peopledAppliance(t, { renders: true });
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/playground?example=06-lorenz`);
+  await page.locator('html[data-connected]').waitFor();
+  await page.getByRole('button', { name: 'Render' }).click();
+  await page.locator('#result .picture img').waitFor({ timeout: 60_000 });
+  await page.reload();
+  await page.locator('#result .picture img').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('heading', { name: 'Canceled' }).waitFor();
+  t.match(page.url(), '/dashboard/playground?job=');
+  t.match(await service.list({}), [{ status: 'failed', error: 'Canceled' }]);
+});
