@@ -90,7 +90,7 @@ export class AccountAdministration {
   }
 
   /** A link with which the account's person chooses a password; valid until the password changes. */
-  async showInvitation(request: { account: string }): Promise<{ url: string }> {
+  async invite(request: { account: string }): Promise<{ url: string }> {
     return { url: this.#setupLink.urlFor(await this.#accounts.find(request.account)) };
   }
 

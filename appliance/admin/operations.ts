@@ -29,7 +29,7 @@ export const OPERATIONS: {
     changePassword: acts('account'),
     setRole: acts('nothing'),
     showSetupLink: reads('nothing'),
-    showInvitation: reads('nothing'),
+    invite: acts('nothing'),
   },
   keys: {
     create: acts('account'),

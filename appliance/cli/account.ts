@@ -108,7 +108,7 @@ export function accountCommand(): Command {
       'scenepress account invite ada@example.org',
     ).action(async (reference: string, flags: Flags) => {
       const invitation = await withAdministration(configOf(flags), (admin) =>
-        admin.accounts.showInvitation({ account: reference }),
+        admin.accounts.invite({ account: reference }),
       );
       if (flags.json) printJson(invitation);
       else print(invitation.url);

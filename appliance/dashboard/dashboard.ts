@@ -11,7 +11,7 @@ import { ASSET_ROUTES } from './assets/assets.ts';
 import { Html, html } from './html.ts';
 import { plainPage } from './layout.ts';
 import { Live } from './live.ts';
-import { type Answer, BASE, type PublicVisit, type Route } from './route.ts';
+import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './route.ts';
 import { routesOf } from './routes.ts';
 import { Attempts } from './sign-in/attempts.ts';
 import { Cookies } from './sign-in/cookies.ts';
@@ -25,6 +25,7 @@ export interface DashboardOptions {
 }
 
 const MOST_BYTES = 64 * 1024;
+const SIGN_IN = '/sign-in';
 
 /** The dashboard, below `/dashboard`. Nothing of it exists for a server that doesn't register it. */
 export const dashboard: Plugin<DashboardOptions> = {
@@ -70,10 +71,18 @@ export const dashboard: Plugin<DashboardOptions> = {
         const token = viewer?.token ?? cookies.formTokenIn(request) ?? newToken();
         if (!viewer) cookies.setFormToken(request, h, token);
         const publicVisit = visitOf(request, h, token);
+        if (viewer && route.path === SIGN_IN) {
+          // From another tab, whose form is of the time before.
+          const next = publicVisit.form['next'] ?? publicVisit.query['next'] ?? '';
+          return respond({ to: pathWithin(next) }, h, headers);
+        }
         requireForm(route, publicVisit);
         return respond(await route.handler(publicVisit), h, headers);
       }
-      if (!viewer) return h.redirect(signInPath(request)).takeover();
+      if (!viewer) {
+        const hadSession = cookies.sessionTokenIn(request) !== undefined;
+        return withHeaders(h.redirect(signInPath(request, hadSession)), headers);
+      }
       if (route.for === 'admins' && viewer.role !== 'admin') {
         throw forbidden('Only administrators may do this.');
       }
@@ -123,13 +132,20 @@ function textsIn(fields: unknown): Record<string, string> {
   return texts;
 }
 
-function signInPath({ method, path, url }: Request): string {
-  const next = method === 'get' && path !== BASE ? `?next=${encodeURIComponent(path + url.search)}` : '';
-  return `${BASE}/sign-in${next}`;
+/** Signing in leads back to the page, or to that with the form, which was not sent. */
+function signInPath({ method, path, url, headers }: Request, hadSession: boolean): string {
+  const isForm = method === 'post';
+  const { pathname = '', search = '' } = URL.parse(String(headers['referer'])) ?? {};
+  const next = pathWithin(isForm ? pathname + search : path + url.search);
+  const query = new URLSearchParams({
+    ...(next !== '' && { next: `${BASE}${next}` }),
+    ...(isForm ? { ended: 'form' } : hadSession && { ended: 'session' }),
+  }).toString();
+  return `${BASE}${SIGN_IN}${query && `?${query}`}`;
 }
 
 function respond(answer: Answer, h: ResponseToolkit, headers: Record<string, string>) {
-  if ('response' in answer) return answer.response as ResponseObject;
+  if ('response' in answer) return withHeaders(answer.response as ResponseObject, headers);
   if ('to' in answer) return withHeaders(h.redirect(`${BASE}${answer.to}`).code(303), headers);
   const [page, status] = answer instanceof Html ? [answer, 200] : [answer.page, answer.status];
   return withHeaders(h.response(page.text).type('text/html').code(status), headers);

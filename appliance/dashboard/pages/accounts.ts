@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { forbidden } from '@hapi/boom';
 import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import { counted, shownNumber, shownTime } from '../format.ts';
@@ -6,16 +7,21 @@ import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 
-const DONE: Record<string, string> = {
-  created: 'The account was created. Send its person the link below.',
-  granted: 'The credits were added.',
-  disabled: 'The account is disabled: its keys are rejected, and it is signed out.',
-  enabled: 'The account is enabled.',
-  role: 'The role was changed.',
-};
+const DONE = new Map([
+  ['created', 'The account was created. Its person needs a link to choose a password: make one below.'],
+  ['granted', 'The credits were added.'],
+  ['disabled', 'The account is disabled: its keys are rejected, and it is signed out.'],
+  ['enabled', 'The account is enabled.'],
+  ['role', 'The role was changed.'],
+]);
+const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
 /** Accounts, for administrators. */
 export function accountsRoutes(): Route[] {
+  const ofAnother = changesOfOthers();
+  const deleteAccount = ofAnother(async ({ admin }, account) => {
+    await admin.accounts.delete({ account });
+  });
   return [
     { method: 'GET', path: '/accounts', for: 'admins', handler: async (visit) => listPage(visit) },
     {
@@ -42,26 +48,42 @@ export function accountsRoutes(): Route[] {
       const { paid, once: idempotencyKey } = form;
       await admin.credits.grant({ account, paid: Number(paid), idempotencyKey });
     }),
-    changeRoute('role', 'role', async ({ admin, form, viewer }, account) => {
-      refuseOwn(viewer.accountId === account);
-      await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
-    }),
-    changeRoute('disable', 'disabled', async ({ admin, form, viewer }, account) => {
-      refuseOwn(viewer.accountId === account);
-      await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
-    }),
+    changeRoute(
+      'role',
+      'role',
+      ofAnother(async ({ admin, form }, account) => {
+        await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
+      }),
+    ),
+    changeRoute(
+      'disable',
+      'disabled',
+      ofAnother(async ({ admin, form }, account) => {
+        await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
+      }),
+    ),
     changeRoute('enable', 'enabled', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
     }),
+    {
+      method: 'POST',
+      path: '/accounts/{userId}/invitation',
+      for: 'admins',
+      async handler(visit) {
+        const { admin, viewer, params } = visit;
+        const { userId } = await admin.accounts.show({ account: params['userId'] ?? '' });
+        // A stolen session must not serve to replace the password.
+        if (userId === viewer.accountId) throw new ScenepressError('conflict', CHANGE_YOUR_OWN);
+        return accountPage(visit, invitationCard(await admin.accounts.invite({ account: userId })));
+      },
+    },
     { method: 'GET', path: '/accounts/{userId}/delete', for: 'admins', handler: deletePage },
     {
       method: 'POST',
       path: '/accounts/{userId}/delete',
       for: 'admins',
-      async handler({ admin, params, viewer }) {
-        const account = params['userId'] ?? '';
-        refuseOwn(viewer.accountId === account);
-        await admin.accounts.delete({ account });
+      async handler(visit) {
+        await deleteAccount(visit, visit.params['userId'] ?? '');
         return { to: '/accounts?done=deleted' };
       },
     },
@@ -69,11 +91,7 @@ export function accountsRoutes(): Route[] {
 }
 
 /** A form of an account's page, which shows its error there. */
-function changeRoute(
-  name: string,
-  done: string,
-  change: (visit: Visit, account: string) => Promise<void>,
-): Route {
+function changeRoute(name: string, done: string, change: Change): Route {
   return {
     method: 'POST',
     path: `/accounts/{userId}/${name}`,
@@ -91,9 +109,29 @@ function changeRoute(
   };
 }
 
-/** Nobody should lock themselves out by mistake. */
-function refuseOwn(isOwn: boolean): void {
-  if (isOwn) throw new ScenepressError('conflict', 'Another administrator has to do this with your account.');
+type Change = (visit: Visit, account: string) => Promise<void>;
+
+/**
+ * Changes of others only: nobody locks themselves out by mistake. One at a time, by who is still an administrator, so
+ * that two of them can't take away each other's role.
+ */
+function changesOfOthers(): (change: Change) => Change {
+  let last: Promise<unknown> = Promise.resolve();
+  return (change) => (visit, reference) => {
+    const { admin, viewer } = visit;
+    const changing = last.then(async () => {
+      // The path may name the address instead of the id.
+      const { userId } = await admin.accounts.show({ account: reference });
+      if (userId === viewer.accountId) {
+        throw new ScenepressError('conflict', 'Another administrator has to do this with your account.');
+      }
+      const { role, disabledAt } = await admin.accounts.show({ account: viewer.accountId });
+      if (role !== 'admin' || disabledAt !== null) throw forbidden('Only administrators may do this.');
+      await change(visit, userId);
+    });
+    last = changing.catch(() => {});
+    return changing;
+  };
 }
 
 async function listPage(visit: Visit, problem?: string): Promise<Html> {
@@ -144,8 +182,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
     await admin.credits.balance({ account: userId }),
     await admin.credits.showPrices(),
   ];
-  const { url } = await admin.accounts.showInvitation({ account: userId });
-  const done = DONE[query['done'] ?? ''];
+  const done = DONE.get(query['done'] ?? '');
   const to = (name: string) => `/accounts/${userId}/${name}`;
   const named = new URLSearchParams({ account: email }).toString();
   const isOwn = viewer.accountId === userId;
@@ -167,9 +204,10 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 </dl>
 <div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
     disabledAt === null &&
+      !isOwn &&
       html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
-<p class="muted">${hasPassword ? 'For a forgotten password: whoever opens this link chooses a new one.' : 'Whoever opens this link chooses the password of the account.'} It is valid until the password changes.</p>
-${copyable('Link', 'invitation', url)}</section>`,
+<p class="muted">${hasPassword ? 'For a forgotten password: whoever opens the link chooses a new one.' : 'Whoever opens the link chooses the password of the account.'} It is valid until the password changes. The record notes who made one.</p>
+<div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
     html`<div class="row">${
       prices &&
       html`<section class="card"><h2>Add credits</h2>
@@ -192,6 +230,11 @@ ${copyable('Link', 'invitation', url)}</section>`,
           : postButton({ to: to('enable'), csrf, label: 'Enable' })
       }<a class="button" href="${BASE}${to('delete')}">Delete …</a></div></section>`,
   );
+}
+
+function invitationCard({ url }: { url: string }): Html {
+  return html`<section class="card"><h2>Link for choosing a password</h2>
+${copyable('Send it to its person only', 'invitation', url)}</section>`;
 }
 
 async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {
