@@ -28,6 +28,14 @@ document.addEventListener('click', async (event) => {
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 
+// A double click sends a form once.
+document.addEventListener('submit', (event) => {
+  const { dataset } = event.target;
+  if (dataset.sent) return event.preventDefault();
+  dataset.sent = 'true';
+  setTimeout(() => { delete dataset.sent; }, 2000);
+});
+
 const regions = () => document.querySelectorAll('[data-live]');
 
 let isLoading = false;
@@ -56,25 +64,47 @@ const refresh = async () => {
 
 if (regions().length > 0) {
   for (const region of regions()) region.dataset.last = region.innerHTML;
-  const events = new EventSource('/dashboard/live');
+  let events;
   let wasOpen = false;
-  events.addEventListener('open', () => {
-    // What happened while it was disconnected.
-    if (wasOpen) refresh();
-    wasOpen = true;
-    document.documentElement.dataset.connected = 'true';
-  });
+  const connect = () => {
+    events = new EventSource('/dashboard/live');
+    events.addEventListener('open', () => {
+      // What happened while it was disconnected.
+      if (wasOpen) refresh();
+      wasOpen = true;
+      document.documentElement.dataset.connected = 'true';
+    });
+    for (const [name, listener] of Object.entries(listeners)) events.addEventListener(name, listener);
+  };
+  const disconnect = () => {
+    events?.close();
+    events = undefined;
+    delete document.documentElement.dataset.connected;
+  };
   let timer;
-  events.addEventListener('job', () => {
-    clearTimeout(timer);
-    timer = setTimeout(refresh, 150);
-  });
-  events.addEventListener('progress', ({ data }) => {
-    const { jobId, text } = JSON.parse(data);
-    for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
-      place.textContent = text;
-    }
-  });
-  addEventListener('pagehide', () => events.close());
+  const listeners = {
+    job() {
+      // Soon, but not for each of many.
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh();
+      }, 300);
+    },
+    progress({ data }) {
+      const { jobId, text } = JSON.parse(data);
+      for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
+        place.textContent = text;
+      }
+    },
+  };
+  // Browsers open six connections to a server at most: tabs in the background need none.
+  const follow = () => {
+    if (document.hidden) disconnect();
+    else if (!events) connect();
+  };
+  document.addEventListener('visibilitychange', follow);
+  addEventListener('pageshow', follow);
+  addEventListener('pagehide', disconnect);
+  follow();
 }
 `;
