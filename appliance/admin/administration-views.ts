@@ -12,6 +12,8 @@ import {
   type RenderProgress,
   type ServiceStatus,
 } from '../../lib/index.ts';
+import type { Readiness } from '../http/health.ts';
+import type { Fault } from '../support/faults.ts';
 
 /** Data of a data folder for the doctor. */
 export interface Examination {
@@ -144,6 +146,36 @@ export interface Counts {
   revokedKeys: number;
   data: DataStatistics;
   service: ServiceStatus;
+}
+
+/** How long artifacts are kept; null: without a limit. */
+export interface RetentionInfo {
+  days: number | null;
+  gibibytes: number | null;
+}
+
+/** What the data takes of its disk, in bytes. */
+export interface DiskInfo {
+  /** Jobs, deliveries and the ledger, with commits that are not yet in the main file. */
+  databaseBytes: number;
+  /** Accounts, keys and settings. */
+  documentBytes: number;
+  /** Videos, thumbnails and captions; null until they have been added up. */
+  artifactBytes: number | null;
+  freeBytes: number;
+  totalBytes: number;
+  retention: RetentionInfo;
+}
+
+/** The service as its operator sees it. */
+export interface ServiceInfo {
+  version: string;
+  /** As `/health/ready` says it. */
+  health: Readiness;
+  status: ServiceStatus;
+  disk: DiskInfo;
+  /** The latest warnings and errors of the running server, newest first. */
+  faults: Fault[];
 }
 
 /** State of the queue. */

@@ -63,6 +63,7 @@ export const OPERATIONS: {
     rotateMasterKey: acts('nothing'),
     completeRotation: acts('nothing'),
     showCounts: reads('nothing'),
+    showService: reads('nothing'),
     examine: reads('nothing'),
     showMetrics: reads('nothing'),
   },

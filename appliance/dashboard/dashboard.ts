@@ -8,6 +8,7 @@ import { requestIdOf } from '../http/request-id.ts';
 import type { Installation } from '../installation.ts';
 import type { Logger } from '../support/log.ts';
 import { ASSET_ROUTES } from './assets/assets.ts';
+import { BackupDownload } from './backup-download.ts';
 import { Html, html } from './html.ts';
 import { plainPage } from './layout.ts';
 import { Live } from './live.ts';
@@ -37,13 +38,23 @@ export const dashboard: Plugin<DashboardOptions> = {
     const cookies = new Cookies(server, { signingKey: masterKeys.current.derive('cookies'), addresses });
     const live = new Live({ service, sessions });
     const attempts = new Attempts();
+    const backups = new BackupDownload(folder.path);
+    void backups.clear();
     const addressOf = (request: Request) => remoteAddressOf(request, config.trustProxy);
     const headers = securityHeaders(config.assetUrl);
 
     server.ext('onPreStop', () => live.stop());
     server.ext('onPreResponse', answerErrors(logger, headers), { sandbox: 'plugin' });
     server.route(ASSET_ROUTES);
-    for (const route of routesOf({ ...installation, sessions, cookies, attempts, live, addressOf })) {
+    for (const route of routesOf({
+      ...installation,
+      sessions,
+      cookies,
+      attempts,
+      live,
+      backups,
+      addressOf,
+    })) {
       server.route({
         method: route.method,
         path: `${BASE}${route.path}`,

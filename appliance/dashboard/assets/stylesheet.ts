@@ -137,6 +137,8 @@ pre .line { color: var(--muted); user-select: none; display: inline-block; width
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
 .details dt { color: var(--muted); }
 .details dd { overflow-wrap: anywhere; }
+.usage { display: grid; gap: 0.25rem; font-size: var(--small); color: var(--muted); }
+.usage meter { width: 100%; height: 1.1rem; }
 .columns { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.7fr) minmax(0, 1fr); align-items: start; }
 .columns > * { min-width: 0; }
 video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; display: block; }
