@@ -69,6 +69,7 @@ export function createService(
     queue: {
       maxQueued,
       maxQueuedPerOwner: maxQueuedPerAccount,
+      maxQueuedOf: (owner) => accounts.maxQueuedOf(owner),
       reservedWorkers: config.reservedWorkers,
       ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
     },

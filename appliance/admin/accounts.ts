@@ -101,6 +101,12 @@ export class AccountAdministration {
     return accountInfo(await this.#accounts.setRole(accountId, role));
   }
 
+  /** Changes how many of its jobs may wait; null: as many as of any account. */
+  async setLimits(request: { account: string; maxQueued: number | null }): Promise<AccountInfo> {
+    const { accountId } = await this.#accounts.find(request.account);
+    return accountInfo(await this.#accounts.setMaxQueued(accountId, request.maxQueued));
+  }
+
   async enable(request: { account: string }): Promise<AccountInfo> {
     const { accountId } = await this.#accounts.find(request.account);
     return accountInfo(await this.#accounts.enable(accountId));

@@ -40,6 +40,8 @@ export interface AccountInfo {
   role: AccountRole;
   /** Whether it can sign in to the dashboard. */
   hasPassword: boolean;
+  /** How many of its jobs may wait; null: as many as of any account. */
+  maxQueued: number | null;
 }
 
 /** Who did what, when and from where. */
@@ -191,7 +193,7 @@ export interface QueueInfo {
 }
 
 export function accountInfo(account: Account): AccountInfo {
-  const { accountId, email, createdAtMs, disabledAtMs, role = 'member', passwordHash } = account;
+  const { accountId, email, createdAtMs, disabledAtMs, role = 'member', passwordHash, maxQueued } = account;
   return {
     userId: accountId,
     email,
@@ -199,6 +201,7 @@ export function accountInfo(account: Account): AccountInfo {
     disabledAt: disabledAtMs === undefined ? null : isoTime(disabledAtMs),
     role,
     hasPassword: passwordHash !== undefined,
+    maxQueued: maxQueued ?? null,
   };
 }
 

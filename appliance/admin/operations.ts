@@ -28,6 +28,7 @@ export const OPERATIONS: {
     setPassword: acts('nothing'),
     changePassword: acts('account'),
     setRole: acts('nothing'),
+    setLimits: acts('nothing'),
     showSetupLink: reads('nothing'),
     invite: acts('nothing'),
   },

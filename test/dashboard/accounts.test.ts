@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { scenepress } from '../appliance/command.ts';
 import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
@@ -130,4 +131,32 @@ t.test('accounts are disabled, enabled, promoted and deleted, but never one’s 
     t.match(record, `<code>${action}</code>`);
   }
   t.notMatch(record, member, 'the address of the deleted account is forgotten');
+});
+
+t.test('an account has a limit of waiting jobs of its own', async (t) => {
+  const { client, member, administration, userIdOf, service, installation, dataDir } = await administrator(t);
+  const owner = await userIdOf(member);
+  const path = `/dashboard/accounts/${owner}`;
+  await service.pauseQueue();
+  t.equal((await client.post(`${path}/limits`, { maxQueued: '2' })).status, 303);
+  t.match((await client.get(path)).text, 'name="maxQueued" min="1" step="1" value="2"');
+  const enqueue = (of: string) => service.enqueue({ owner: of, className: 'A', code: 'x' });
+  for (const _ of [1, 2]) await enqueue(owner);
+  await t.rejects(enqueue(owner), { code: 'queue_full' });
+  await enqueue(await userIdOf('ada@example.org'));
+  for (const maxQueued of ['0', '-1', '1.5', 'many']) {
+    const refused = await client.post(`${path}/limits`, { maxQueued });
+    t.match([refused.status, refused.text], [400, 'A limit is a whole number of at least 1.'], maxQueued);
+  }
+  t.equal((await client.post(`${path}/limits`, { maxQueued: '' })).status, 303);
+  await enqueue(owner);
+
+  const set = (limit: string) =>
+    scenepress(['account', 'set-limits', member, '--max-waiting', limit, '--data-dir', dataDir]);
+  t.match(await set('3'), { code: 0, stdout: `3 jobs of account ${member} may wait.\n` });
+  t.match(await administration.accounts.show({ account: member }), { maxQueued: 3 });
+  t.match(await set('none'), { code: 1, stderr: 'A limit is a whole number of at least 1.' });
+  t.match(await set('default'), { code: 0, stdout: `Account ${member} has the limits of all accounts.\n` });
+  const [act] = await installation.folder.actStore.listActs({ limit: 1 });
+  t.match(act, { action: 'accounts.setLimits', actor: null, subject: owner });
 });

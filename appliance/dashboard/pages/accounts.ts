@@ -13,6 +13,7 @@ const DONE = new Map([
   ['disabled', 'The account is disabled: its keys are rejected, and it is signed out.'],
   ['enabled', 'The account is enabled.'],
   ['role', 'The role was changed.'],
+  ['limits', 'The limits were changed. They apply to requests from now on.'],
 ]);
 const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
@@ -62,6 +63,13 @@ export function accountsRoutes(): Route[] {
         await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
       }),
     ),
+    changeRoute('limits', 'limits', async ({ admin, form }, account) => {
+      const { maxQueued = '' } = form;
+      await admin.accounts.setLimits({
+        account,
+        maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
+      });
+    }),
     changeRoute('enable', 'enabled', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
     }),
@@ -177,7 +185,7 @@ function stateOf({ disabledAt }: AccountInfo): Html {
 async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
   const { admin, viewer, csrf, query, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
-  const { userId, email, role, hasPassword, disabledAt } = account;
+  const { userId, email, role, hasPassword, disabledAt, maxQueued } = account;
   const [balance, prices] = [
     await admin.credits.balance({ account: userId }),
     await admin.credits.showPrices(),
@@ -208,7 +216,9 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
       html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
 <p class="muted">${hasPassword ? 'For a forgotten password: whoever opens the link chooses a new one.' : 'Whoever opens the link chooses the password of the account.'} It is valid until the password changes. The record notes who made one.</p>
 <div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
-    html`<div class="row">${
+    html`<div class="row"><section class="card"><h2>Limits</h2>
+<form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
+<label>Jobs that may wait <span class="hint">empty: as many as of any account</span><input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}"></label><button>Save</button></form></section>${
       prices &&
       html`<section class="card"><h2>Add credits</h2>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
