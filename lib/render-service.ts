@@ -212,10 +212,12 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
     return (await this.#parts.storage.listJobs(query)).map(jobOf);
   }
 
-  /** The number of jobs with each status that were created at `sinceMs` (epoch milliseconds) or later. */
-  count({ owner, sinceMs = 0 }: JobScope & { sinceMs?: number } = {}): Promise<Record<JobStatus, number>> {
-    const after = firstIdAt(sinceMs);
-    return this.#parts.storage.countJobs({ after, ...(owner !== undefined && { owner }) });
+  /** The number of jobs with each status, up to `limit`, created at `sinceMs` (epoch milliseconds) or later. */
+  count({
+    sinceMs = 0,
+    ...query
+  }: JobScope & { sinceMs?: number; limit?: number } = {}): Promise<Record<JobStatus, number>> {
+    return this.#parts.storage.countJobs({ ...query, after: firstIdAt(sinceMs) });
   }
 
   /** Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. */

@@ -7,7 +7,7 @@ import {
   type Storage,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import { check, jobStatus, listLimit, time } from './administration-requests.ts';
+import { check, jobStatus, listLimit, MOST_LINES, time } from './administration-requests.ts';
 import { type JobDetails, type JobInfo, jobInfo } from './administration-views.ts';
 
 /** Jobs of all accounts. Requests and answers are plain data. */
@@ -48,13 +48,17 @@ export class JobAdministration {
     return Promise.all(jobs.map((job) => this.#jobInfo(job)));
   }
 
-  /** The number of jobs with each status that were created at a time (ISO 8601) or later. */
-  async count(request: { account?: string | undefined; since: string }): Promise<Record<JobStatus, number>> {
+  /** The number of jobs with each status, up to `limit`, that were created at a time (ISO 8601) or later. */
+  async count(request: {
+    account?: string | undefined;
+    since: string;
+    limit?: number | undefined;
+  }): Promise<Record<JobStatus, number>> {
     const { account, since } = request;
-    const sinceMs = check(time, since);
-    if (account === undefined) return this.#service.count({ sinceMs });
+    const query = { sinceMs: check(time, since), limit: check(listLimit, request.limit ?? MOST_LINES) };
+    if (account === undefined) return this.#service.count(query);
     const { accountId } = await this.#accounts.find(account, { deleted: true });
-    return this.#service.count({ sinceMs, owner: accountId });
+    return this.#service.count({ ...query, owner: accountId });
   }
 
   async show({ jobId }: { jobId: string }): Promise<JobInfo> {

@@ -7,6 +7,9 @@ import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 
+/** Of a page. */
+const ROWS = 50;
+
 const DONE = new Map([
   ['created', 'The account was created. Its person needs a link to choose a password: make one below.'],
   ['granted', 'The credits were added.'],
@@ -144,16 +147,17 @@ function changesOfOthers(): (change: Change) => Change {
 
 async function listPage(visit: Visit, problem?: string): Promise<Html> {
   const { admin, viewer, csrf, query, form } = visit;
-  const accounts = await admin.accounts.list();
-  const rows = accounts.map(
-    (account) => html`<tr>
-<th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
-<td data-label="State">${stateOf(account)}</td>
-<td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
-<td data-label="Signs in">${account.hasPassword ? 'yes' : 'not yet'}</td>
-<td data-label="Created">${shownTime(account.createdAt)}</td>
-</tr>`,
-  );
+  const wanted = (query['q'] ?? '').trim();
+  const all = await admin.accounts.list();
+  const found = all.filter(({ email }) => email.toLowerCase().includes(wanted.toLowerCase()));
+  const from = found.findIndex(({ userId }) => userId === query['after']) + 1;
+  const accounts = found.slice(from, from + ROWS);
+  const search =
+    all.length > ROWS / 2 &&
+    html`<form method="get" action="${BASE}/accounts" class="actions"><label class="visually-hidden" for="q">E-mail address contains</label><input id="q" name="q" type="search" value="${wanted}" placeholder="Search" size="20"><button>Search</button></form>`;
+  const rest = (more: Record<string, string>) =>
+    new URLSearchParams({ ...(wanted && { q: wanted }), ...more }).toString();
+  const last = accounts.at(-1);
   return page(
     {
       title: 'Accounts',
@@ -168,12 +172,32 @@ async function listPage(visit: Visit, problem?: string): Promise<Html> {
 ${csrfField(csrf)}
 <label>E-mail address of a new account<input type="email" name="email" value="${form['email']}" required></label>
 <button class="primary">Create account</button></form></section>
-<section class="card flush">${
-      rows.length === 0
-        ? emptyState('No accounts', 'Create one above.')
-        : html`<header><h2>${counted(rows.length, 'account')}</h2></header><div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`
-    }</section>`,
+<section class="card flush"><header><h2>${counted(found.length, 'account')}</h2>${search}</header>${
+      accounts.length === 0
+        ? emptyState(
+            'No accounts',
+            wanted === '' ? 'Create one above.' : 'No e-mail address contains this text.',
+          )
+        : accountTable(accounts)
+    }</section>
+<nav class="paging" aria-label="Pages">
+<span>${from > 0 && html`<a href="${BASE}/accounts?${rest({})}">First page</a>`}</span>
+<span>${from + ROWS < found.length && last && html`<a href="${BASE}/accounts?${rest({ after: last.userId })}" rel="next">Next page</a>`}</span>
+</nav>`,
   );
+}
+
+function accountTable(accounts: AccountInfo[]): Html {
+  const rows = accounts.map(
+    (account) => html`<tr>
+<th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
+<td data-label="State">${stateOf(account)}</td>
+<td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
+<td data-label="Signs in">${account.hasPassword ? 'yes' : 'not yet'}</td>
+<td data-label="Created (UTC)">${shownTime(account.createdAt)}</td>
+</tr>`,
+  );
+  return html`<div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 function stateOf({ disabledAt }: AccountInfo): Html {
@@ -210,7 +234,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <dt>Created</dt><dd>${shownTime(account.createdAt)}</dd>
 <dt>Credits</dt><dd>${prices ? `${shownNumber(balance.total)} available` : 'renders cost nothing here'}</dd>
 </dl>
-<div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
+<div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/webhooks?${named}">Webhooks</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
     disabledAt === null &&
       !isOwn &&
       html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
@@ -218,7 +242,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
     html`<div class="row"><section class="card"><h2>Limits</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
-<label>Jobs that may wait <span class="hint">empty: as many as of any account</span><input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}"></label><button>Save</button></form></section>${
+<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for everybody"></label><button>Save</button></form></section>${
       prices &&
       html`<section class="card"><h2>Add credits</h2>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
@@ -229,7 +253,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
         ? html`<section class="card"><h2>Your own account</h2><p class="muted">Another administrator has to change its role, disable it or delete it.</p></section>`
         : html`<section class="card"><h2>Role</h2>
 <form method="post" action="${BASE}${to('role')}" class="fields">${csrfField(csrf)}
-<label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member: its own things</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator: all accounts</option></select></label><button>Save</button></form></section>`
+<label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator</option></select></label><button>Save</button></form></section>`
     }</div>`,
     !isOwn &&
       html`<section class="card"><h2>${disabledAt === null ? 'Disable or delete' : 'Enable or delete'}</h2>

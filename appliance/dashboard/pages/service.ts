@@ -137,10 +137,14 @@ function retentionText({ days, gibibytes }: DiskInfo['retention']): string {
 
 function backupCard({ databaseBytes, documentBytes, artifactBytes }: DiskInfo, csrf: string): Html {
   const bytes = databaseBytes + documentBytes + (artifactBytes ?? 0);
-  return html`<section class="card"><h2>Backup</h2>
-<p>A copy of everything, made while the service runs: jobs with code and metadata, artifacts, accounts with password hashes, keys, credits, the record of acts, fonts and modules. About ${shownSize(bytes)}; while it is prepared and sent, the disk holds it twice.</p>
-<p class="muted">Protect it like the service itself. Webhook secrets in it are encrypted with the master key, which it does not contain: keep a copy of <code>master.key</code> elsewhere. Unpack it with <code>tar xf</code>, then <code>scenepress restore scenepress-backup --data-dir FOLDER</code>.</p>
-<form method="post" action="${BASE}/service/backup" class="actions">${csrfField(csrf)}<button>Back up and download</button></form></section>`;
+  return html`<section class="card"><header><h2>Backup</h2>
+<form method="post" action="${BASE}/service/backup">${csrfField(csrf)}<button>Back up and download</button></form></header>
+<p class="muted">A verified copy of everything, made while the service runs, of about ${shownSize(bytes)}. Until it is sent, it takes as much of the disk again.</p>
+<dl class="details">
+<dt>Contains</dt><dd>Jobs with code and metadata, artifacts, accounts with password hashes, key hashes, credits, the record, fonts and modules. Protect it like the service itself.</dd>
+<dt>Secrets</dt><dd>Webhook secrets are encrypted with the master key, which is not in it: keep a copy of <code>master.key</code> elsewhere.</dd>
+<dt>To restore</dt><dd><code>tar xf FILE</code>, then <code>scenepress restore scenepress-backup --data-dir FOLDER</code></dd>
+</dl></section>`;
 }
 
 function faultsCard(faults: Fault[]): Html {
