@@ -66,6 +66,16 @@ t.test('of concurrent uses of a link one succeeds', async (t) => {
     ),
   );
   t.equal(answers.filter(({ status }) => status === 303).length, 1);
+  const many = await accounts.invite({ account: 'grace@example.org' });
+  const another = new URL(many.url).searchParams.get('token') ?? '';
+  const link = many.url.slice(many.url.indexOf('/dashboard'));
+  const flood = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      new Client(port).post('/dashboard/set-up', { token: another, password: 'short' }, { from: link }),
+    ),
+  );
+  t.equal(flood.filter(({ status }) => status === 400).length, 10, 'the others are not even hashed');
+  t.equal(flood.filter(({ status }) => status === 429).length, 20);
   const right = answers.findIndex(({ status }) => status === 303) + 1;
   t.equal((await new Client(port).signIn('grace@example.org', `password number ${right}`)).status, 303);
 });
