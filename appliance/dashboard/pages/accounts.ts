@@ -193,8 +193,8 @@ function accountTable(accounts: AccountInfo[]): Html {
 <th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
 <td data-label="State">${stateOf(account)}</td>
 <td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
-<td data-label="Signs in">${account.hasPassword ? 'yes' : 'not yet'}</td>
-<td data-label="Created (UTC)">${shownTime(account.createdAt)}</td>
+<td data-label="Signs in" class="wide">${account.hasPassword ? 'yes' : 'not yet'}</td>
+<td data-label="Created (UTC)" class="wide">${shownTime(account.createdAt)}</td>
 </tr>`,
   );
   return html`<div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
