@@ -160,3 +160,20 @@ t.test('an account has a limit of waiting jobs of its own', async (t) => {
   const [act] = await installation.folder.actStore.listActs({ limit: 1 });
   t.match(act, { action: 'accounts.setLimits', actor: null, subject: owner });
 });
+
+t.test('accounts are searched, and listed in pages', async (t) => {
+  const { client, administration } = await administrator(t);
+  for (let number = 10; number < 70; number += 1)
+    await administration.accounts.create({ email: `p${number}@example.org` });
+  const emailsIn = (text: string) =>
+    [...text.matchAll(/accounts\/acct_\w+">([^<]+)</g)].map(([, email]) => email);
+  const first = (await client.get('/dashboard/accounts')).text;
+  t.match(first, '63 accounts');
+  t.equal(emailsIn(first).length, 50);
+  const [, next = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? [];
+  const second = (await client.get(next.replaceAll('&amp;', '&'))).text;
+  t.equal(new Set([...emailsIn(first), ...emailsIn(second)]).size, 63);
+  t.notMatch(second, 'rel="next"');
+  t.same(emailsIn((await client.get('/dashboard/accounts?q=P1')).text).length, 10);
+  t.match((await client.get('/dashboard/accounts?q=nobody')).text, 'No e-mail address contains this text.');
+});
