@@ -124,7 +124,7 @@ export class Accounts {
     );
   }
 
-  /** For {@link QueueOptions.maxQueuedOf}. */
+  /** Its own limit of waiting jobs, as the queue options of a service take it. */
   async maxQueuedOf(accountId: string): Promise<number | undefined> {
     return (await this.#store.getAccount(accountId))?.maxQueued;
   }

@@ -30,6 +30,7 @@ document.addEventListener('click', async (event) => {
 
 // A double click sends a form once.
 document.addEventListener('submit', (event) => {
+  if (event.defaultPrevented) return;
   const { dataset } = event.target;
   if (dataset.sent) return event.preventDefault();
   dataset.sent = 'true';
