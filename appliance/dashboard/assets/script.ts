@@ -99,13 +99,13 @@ if (regions().length > 0) {
     },
   };
   // Browsers open six connections to a server at most: tabs in the background need none.
-  const follow = () => {
+  const connectIfVisible = () => {
     if (document.hidden) disconnect();
     else if (!events) connect();
   };
-  document.addEventListener('visibilitychange', follow);
-  addEventListener('pageshow', follow);
+  document.addEventListener('visibilitychange', connectIfVisible);
+  addEventListener('pageshow', connectIfVisible);
   addEventListener('pagehide', disconnect);
-  follow();
+  connectIfVisible();
 }
 `;
