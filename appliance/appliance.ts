@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { RenderService } from '../lib/index.ts';
 import { COMMAND_LINE } from './admin/acts.ts';
 import { AdminSocket } from './admin/admin-socket.ts';
@@ -12,6 +11,7 @@ import { type Installation, openInstallation } from './installation.ts';
 import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
+import { readWebhookAuthorities } from './webhook-authorities.ts';
 
 const REQUESTS_GRACE_MS = 10_000;
 
@@ -41,7 +41,7 @@ export class Appliance {
     signal?: AbortSignal;
   } = {}): Promise<HttpServer & { service: RenderService; installation: Installation }> {
     try {
-      const webhookAuthorities = await readAuthorities(this.#config);
+      const webhookAuthorities = await readWebhookAuthorities(this.#config);
       let listening: HttpServer | undefined;
       const installation = await openInstallation(this.#config, {
         assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
@@ -153,15 +153,6 @@ async function startUnless(signal: AbortSignal | undefined, service: RenderServi
   } finally {
     signal?.removeEventListener('abort', stop);
   }
-}
-
-async function readAuthorities({ webhooksCa }: Config): Promise<string | undefined> {
-  if (webhooksCa === undefined) return undefined;
-  const pem = await readFile(webhooksCa, 'utf8').catch((cause: Error) => {
-    throw new UserError(`The CA certificates for webhooks can't be read: ${cause.message}.`, { cause });
-  });
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw new UserError(`${webhooksCa} (webhooksCa) contains no PEM certificate.`);
 }
 
 const REMEDIES: Record<string, string | undefined> = {

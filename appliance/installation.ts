@@ -24,6 +24,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { createService, type ServiceEnvironment } from './service.ts';
 import { Faults } from './support/faults.ts';
 import { UserError } from './user-error.ts';
+import { readWebhookAuthorities } from './webhook-authorities.ts';
 
 /** An open data folder, locked by this process, with the objects that use it. */
 export interface Installation {
@@ -63,7 +64,14 @@ export async function openInstallation(
     const books = new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth });
     const ledger =
       config.creditsMode === 'metered' ? books : new UnmeteredLedger({ freeCreditsPerMonth, books });
-    const service = createService(config, { folder, ledger, accounts, keys, masterKeys }, world);
+    // Without a server, test events are sent with them; other commands work without.
+    const webhookAuthorities =
+      world.webhookAuthorities ?? (await readWebhookAuthorities(config).catch(() => undefined));
+    const service = createService(
+      config,
+      { folder, ledger, accounts, keys, masterKeys },
+      { ...world, ...(webhookAuthorities !== undefined && { webhookAuthorities }) },
+    );
     const { assetUrl, publicUrl, logger, readiness, faults } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
     const administration = new Administration({

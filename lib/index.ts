@@ -32,6 +32,7 @@ export {
   type Quality,
 } from './jobs/job.ts';
 export { jobJson } from './jobs/job-json.ts';
+export type { JobListQuery } from './jobs/job-list-query.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -39,6 +40,7 @@ export {
   type RenderRequest,
   type ValidRenderRequest,
 } from './jobs/render-request.ts';
+export type { ErrorSearch, ErrorSearchResult } from './jobs/search-errors.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyQuery, KeyRecord, KeyStore } from './keys/key-store.ts';
 export type { KeyUse, KeyUseStore } from './keys/key-use-store.ts';
@@ -55,6 +57,7 @@ export type { SealedSecrets } from './keys/sealed-secrets.ts';
 export type { Balance, Ledger } from './ledger/ledger.ts';
 export type {
   AuditReport,
+  Charges,
   EntryQuery,
   Grant,
   GrantPart,
@@ -87,7 +90,7 @@ export { type Random, systemRandom } from './random.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export type { LostRow } from './recovery/salvage.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { RenderProgress, RenderStage } from './render/run/render-task.ts';
+export type { RenderProgress, RenderStage, RenderUsage } from './render/run/render-task.ts';
 export type {
   LimitEnforcer,
   SandboxLayer,
@@ -126,7 +129,7 @@ export type {
   UnfinishedPhase,
 } from './storage/storage.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
-export { Deliveries } from './webhooks/deliveries.ts';
+export { Deliveries, type FailedDeliveries, type SentAgain } from './webhooks/deliveries.ts';
 export type {
   Delivery,
   DeliveryAttempt,
@@ -137,6 +140,7 @@ export type {
 } from './webhooks/delivery.ts';
 export type {
   DeliveryQuery,
+  DeliveryState,
   DeliveryStore,
   DueLanes,
   DuePeriod,
@@ -154,3 +158,4 @@ export {
   type WebhookVerdict,
 } from './webhooks/signature.ts';
 export type { WebhookJob, WebhookOptions } from './webhooks/webhook-secrets.ts';
+export type { WebhookTest, WebhookTestRequest } from './webhooks/webhook-test.ts';

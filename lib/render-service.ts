@@ -9,7 +9,9 @@ import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import { fingerprintOf } from './jobs/job-book.ts';
+import { type JobListQuery, jobQueryOf } from './jobs/job-list-query.ts';
 import { parseRenderRequest } from './jobs/render-request.ts';
+import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
@@ -23,7 +25,6 @@ import type {
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
-import type { JobQuery } from './storage/storage.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
@@ -208,8 +209,16 @@ export class RenderService extends EventEmitter<RenderServiceEvents> {
   }
 
   /** Jobs, newest first. */
-  async list(query: JobQuery = {}): Promise<Job[]> {
-    return (await this.#parts.storage.listJobs(query)).map(jobOf);
+  async list(query: JobListQuery = {}): Promise<Job[]> {
+    return (await this.#parts.storage.listJobs(jobQueryOf(query))).map(jobOf);
+  }
+
+  /**
+   * Failed jobs whose error contains a text, in any case, newest first. Errors are stored encrypted, so it reads one
+   * job after the other: at most `mostExamined` (default 1000), from where another call continues.
+   */
+  searchErrors(query: ErrorSearch): Promise<ErrorSearchResult> {
+    return searchErrors(this.#parts.storage, query);
   }
 
   /** The number of jobs with each status, up to `limit`, created at `sinceMs` (epoch milliseconds) or later. */

@@ -172,7 +172,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     events,
     owners,
     webhooks,
-    deliveries: new Deliveries({ storage, clock, random }),
+    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks.sends }),
     discards,
     book,
     renderer,

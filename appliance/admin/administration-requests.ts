@@ -1,5 +1,13 @@
 import Joi from 'joi';
-import { type AccountRole, isWebhookUrl, type JobStatus, ScenepressError } from '../../lib/index.ts';
+import {
+  type AccountRole,
+  type DeliveryState,
+  isWebhookUrl,
+  type JobStatus,
+  QUALITIES,
+  type Quality,
+  ScenepressError,
+} from '../../lib/index.ts';
 
 /** `https://…`, or null. */
 export const webhookUrl: Joi.StringSchema = Joi.string()
@@ -55,6 +63,32 @@ export const time: Joi.Schema<number> = Joi.custom((value: unknown) => {
 })
   .required()
   .messages({ '*': 'A time is written as 2026-11-22T18:30:00Z.' });
+
+export const optionalTime: Joi.Schema<number | undefined> = time.optional();
+
+export const quality: Joi.StringSchema<Quality> = Joi.string<Quality>()
+  .valid(...QUALITIES)
+  .messages({ '*': `The quality must be one of ${QUALITIES.join(', ')}.` });
+
+/** The text of an error to search for. */
+export const errorText: Joi.StringSchema = Joi.string()
+  .max(200)
+  .messages({ '*': 'The text of an error must have at most 200 characters.' });
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+
+export const deliveryState: Joi.StringSchema<DeliveryState> = Joi.string<DeliveryState>()
+  .valid(...DELIVERY_STATES)
+  .messages({ '*': `The state of a delivery must be one of ${DELIVERY_STATES.join(', ')}.` });
+
+export const MOST_DAYS = 366;
+
+export const days: Joi.NumberSchema = Joi.number()
+  .integer()
+  .min(1)
+  .max(MOST_DAYS)
+  .default(30)
+  .messages({ '*': `The number of days must be a whole number from 1 to ${MOST_DAYS}.` });
 
 export const accountRole: Joi.StringSchema<AccountRole | undefined> = Joi.string<AccountRole | undefined>()
   .valid('admin', 'member')

@@ -2,6 +2,7 @@ import {
   type Account,
   type AccountRole,
   type AuditReport,
+  type Charges,
   type DataStatistics,
   isoTime,
   type Job,
@@ -10,6 +11,7 @@ import {
   type LedgerEntry,
   type Quality,
   type RenderProgress,
+  type RenderUsage,
   type ServiceStatus,
 } from '../../lib/index.ts';
 import type { Readiness } from '../http/health.ts';
@@ -92,6 +94,12 @@ export interface Prices {
   freeCreditsPerMonth: number;
 }
 
+/** What an account was charged on one day. */
+export interface DaySpending extends Charges {
+  /** The day (UTC), as `2026-11-23`. */
+  day: string;
+}
+
 /** One line of an account's history. */
 export interface StatementLine {
   entryId: string;
@@ -129,9 +137,20 @@ export interface JobInfo {
   progress: RenderProgress | null;
 }
 
+/** A page of a list of jobs. */
+export interface JobPage {
+  jobs: JobInfo[];
+  /** How many failed jobs were read in search of an error; null when all found jobs are listed. */
+  examined: number | null;
+  /** Continues as `before` of the next page; null at the end. */
+  next: string | null;
+}
+
 /** A job with what it was made of. */
 export interface JobDetails extends JobInfo {
   startedAt: string | null;
+  /** What the render took; null until it has ended by itself. */
+  usage: RenderUsage | null;
   /** The scene's code; null once it is forgotten. */
   code: string | null;
   /** The JSON text as received; null when there was none. */

@@ -2,15 +2,19 @@ import {
   type Accounts,
   type AuditReport,
   type Balance,
+  type Charges,
+  isoTime,
   ScenepressError,
   StoredLedger,
+  systemClock,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import { amount, check, idempotencyKey, listLimit } from './administration-requests.ts';
-import { type Prices, type StatementLine, statementLine } from './administration-views.ts';
+import { amount, check, days, idempotencyKey, listLimit } from './administration-requests.ts';
+import { type DaySpending, type Prices, type StatementLine, statementLine } from './administration-views.ts';
 
 const STATEMENT_LINES = 1000;
+const DAY_MS = 86_400_000;
 
 /** Credits of accounts, and the books. Requests and answers are plain data. */
 export class CreditAdministration {
@@ -60,6 +64,25 @@ export class CreditAdministration {
       ...(before !== undefined && { before }),
     });
     return entries.map(statementLine);
+  }
+
+  /** What the account spent on each of the last days (UTC), today included; oldest first. */
+  async spending(request: { account: string; days?: number | undefined }): Promise<DaySpending[]> {
+    const { accountId } = await this.#accounts.find(request.account, { deleted: true });
+    const count = check(days, request.days);
+    const todayMs = Math.floor(systemClock.now() / DAY_MS) * DAY_MS;
+    const firstMs = todayMs - (count - 1) * DAY_MS;
+    const spending: DaySpending[] = [];
+    for (let fromMs = firstMs; fromMs <= todayMs; fromMs += DAY_MS) {
+      const charges = await this.#chargesOf(accountId, { fromMs, untilMs: fromMs + DAY_MS });
+      spending.push({ day: isoTime(fromMs).slice(0, 10), ...charges });
+    }
+    return spending;
+  }
+
+  async #chargesOf(accountId: string, period: { fromMs: number; untilMs: number }): Promise<Charges> {
+    if (this.#ledger instanceof StoredLedger) return this.#ledger.charges(accountId, period);
+    return { chargedCredits: 0, renders: 0 };
   }
 
   /** What renders cost; null in unmetered mode. */

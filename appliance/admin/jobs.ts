@@ -1,14 +1,39 @@
 import {
   type Accounts,
   type Job,
+  type JobListQuery,
   type JobStatus,
+  type Quality,
   type RenderService,
   ScenepressError,
   type Storage,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import { check, jobStatus, listLimit, MOST_LINES, time } from './administration-requests.ts';
-import { type JobDetails, type JobInfo, jobInfo } from './administration-views.ts';
+import {
+  check,
+  errorText,
+  jobStatus,
+  listLimit,
+  MOST_LINES,
+  optionalTime,
+  quality,
+  time,
+} from './administration-requests.ts';
+import { type JobDetails, type JobInfo, type JobPage, jobInfo } from './administration-views.ts';
+
+/** Which jobs to list. Times are written in ISO 8601. */
+export interface JobFilter {
+  account?: string | undefined;
+  status?: JobStatus | undefined;
+  quality?: Quality | undefined;
+  /** Created at this time or later. */
+  since?: string | undefined;
+  /** Created before this time. */
+  until?: string | undefined;
+  limit?: number | undefined;
+  /** The last job of the previous page. */
+  before?: string | undefined;
+}
 
 /** Jobs of all accounts. Requests and answers are plain data. */
 export class JobAdministration {
@@ -30,22 +55,28 @@ export class JobAdministration {
   }
 
   /** Newest first, optionally of an account or status. `before`: the last job of the previous page. */
-  async list(request: {
-    account?: string | undefined;
-    status?: JobStatus | undefined;
-    limit?: number | undefined;
-    before?: string | undefined;
-  }): Promise<JobInfo[]> {
-    const { account, status, before } = request;
-    const jobs = await this.#service.list({
-      ...(account !== undefined && {
-        owner: (await this.#accounts.find(account, { deleted: true })).accountId,
-      }),
-      ...(status !== undefined && { status: check(jobStatus, status) }),
-      ...(before !== undefined && { before }),
-      limit: check(listLimit, request.limit),
-    });
+  async list(request: JobFilter): Promise<JobInfo[]> {
+    const jobs = await this.#service.list(await this.#queryOf(request));
     return Promise.all(jobs.map((job) => this.#jobInfo(job)));
+  }
+
+  /**
+   * A page of jobs, newest first. `error`: only failed jobs whose error contains this text, in any case; of these a
+   * page is found in at most 1000 failed jobs.
+   */
+  async search(request: JobFilter & { error?: string | undefined }): Promise<JobPage> {
+    const text = check(errorText, request.error);
+    const query = await this.#queryOf(request);
+    const { limit } = query;
+    if (text === undefined) {
+      // One more shows whether there is another page.
+      const found = await this.#service.list({ ...query, limit: limit + 1 });
+      const jobs = await Promise.all(found.slice(0, limit).map((job) => this.#jobInfo(job)));
+      return { jobs, examined: null, next: found.length > limit ? (jobs.at(-1)?.jobId ?? null) : null };
+    }
+    if (query.status !== undefined && query.status !== 'failed') return { jobs: [], examined: 0, next: null };
+    const { jobs, examined, next } = await this.#service.searchErrors({ ...query, text });
+    return { jobs: await Promise.all(jobs.map((job) => this.#jobInfo(job))), examined, next };
   }
 
   /** The number of jobs with each status, up to `limit`, that were created at a time (ISO 8601) or later. */
@@ -68,9 +99,9 @@ export class JobAdministration {
   /** The job with its code and metadata. */
   async showDetails({ jobId }: { jobId: string }): Promise<JobDetails> {
     const job = await this.#service.get(jobId);
-    const { startedAt, metadataJson, forgottenAt = null } = job;
+    const { startedAt, usage, metadataJson, forgottenAt = null } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
-    return { ...(await this.#jobInfo(job)), startedAt, code, metadataJson, forgottenAt };
+    return { ...(await this.#jobInfo(job)), startedAt, usage, code, metadataJson, forgottenAt };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */
@@ -97,6 +128,21 @@ export class JobAdministration {
       );
     }
     return this.#jobInfo(await this.#service.renderAgain(jobId));
+  }
+
+  async #queryOf({ account, before, ...request }: JobFilter): Promise<JobListQuery & { limit: number }> {
+    const [sinceMs, untilMs] = [check(optionalTime, request.since), check(optionalTime, request.until)];
+    return {
+      ...(account !== undefined && {
+        owner: (await this.#accounts.find(account, { deleted: true })).accountId,
+      }),
+      ...(request.status !== undefined && { status: check(jobStatus, request.status) }),
+      ...(request.quality !== undefined && { quality: check(quality, request.quality) }),
+      ...(sinceMs !== undefined && { sinceMs }),
+      ...(untilMs !== undefined && { untilMs }),
+      ...(before !== undefined && { before }),
+      limit: check(listLimit, request.limit),
+    };
   }
 
   async #jobInfo(job: Job): Promise<JobInfo> {

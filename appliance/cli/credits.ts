@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Balance } from '../../lib/index.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative, type Example } from './describe.ts';
+import { wholeNumber } from './job.ts';
 import { print, printJson, printTable, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
@@ -55,22 +56,62 @@ export function creditsCommand(): Command {
       'statement',
       "Show an account's history, newest first",
       'scenepress credits statement --account ada@example.org --json',
-    ).action(async (flags: Flags) => {
-      const { account } = flags;
-      const lines = await withAdministration(configOf(flags), (admin) =>
-        admin.credits.statement({ account }),
-      );
-      if (flags.json) return printJson(lines);
-      printTable(
-        ['TIME', 'KIND', 'CREDITS', 'JOB ID'],
-        lines.map(({ at, kind, amountCredits, jobId }) => [
-          shownTime(at),
-          kind,
-          String(amountCredits),
-          jobId ?? '',
-        ]),
-      );
-    }),
+    )
+      .option('--limit <number>', 'maximum number of entries (default: 1000)', wholeNumber)
+      .option('--before <entryId>', 'only entries older than this one')
+      .action(async (flags: Flags & { limit?: number; before?: string }) => {
+        const { account, limit, before } = flags;
+        const lines = await withAdministration(configOf(flags), (admin) =>
+          admin.credits.statement({ account, limit, before }),
+        );
+        if (flags.json) return printJson(lines);
+        printTable(
+          ['TIME', 'KIND', 'CREDITS', 'JOB ID'],
+          lines.map(({ at, kind, amountCredits, jobId }) => [
+            shownTime(at),
+            kind,
+            String(amountCredits),
+            jobId ?? '',
+          ]),
+        );
+      }),
+  );
+
+  credits.addCommand(
+    ofAccount(
+      'spending',
+      'Show what an account was charged on each day (UTC)',
+      'scenepress credits spending --account ada@example.org --days 7',
+    )
+      .option('--days <number>', 'number of days, today included (default: 30)', wholeNumber)
+      .action(async (flags: Flags & { days?: number }) => {
+        const { account, days } = flags;
+        const spending = await withAdministration(configOf(flags), (admin) =>
+          admin.credits.spending({ account, days }),
+        );
+        if (flags.json) return printJson(spending);
+        printTable(
+          ['DAY', 'RENDERS', 'CREDITS'],
+          spending.map(({ day, renders, chargedCredits }) => [day, String(renders), String(chargedCredits)]),
+        );
+      }),
+  );
+
+  credits.addCommand(
+    administrative('prices', 'Show what renders cost', 'scenepress credits prices').action(
+      async (flags: { json?: boolean } & Record<string, unknown>) => {
+        const prices = await withAdministration(configOf(flags), (admin) => admin.credits.showPrices());
+        if (flags.json) return printJson(prices);
+        if (!prices) return print('Renders cost nothing here: the credits mode is "unmetered".');
+        const { creditsPerSecond, reserveSeconds, freeCreditsPerMonth } = prices;
+        printTable(
+          ['QUALITY', 'CREDITS PER SECOND'],
+          Object.entries(creditsPerSecond).map(([quality, credits]) => [quality, String(credits)]),
+        );
+        print(`\nReserved for each render: the price of ${reserveSeconds} s.`);
+        print(`Free credits per account and month: ${freeCreditsPerMonth}.`);
+      },
+    ),
   );
 
   credits.addCommand(

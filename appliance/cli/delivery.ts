@@ -1,5 +1,6 @@
-import { Command } from 'commander';
-import type { Delivery, DeliveryDetails } from '../../lib/index.ts';
+import { Command, Option } from 'commander';
+import type { Delivery, DeliveryDetails, DeliveryState, WebhookTest } from '../../lib/index.ts';
+import { DELIVERY_STATES } from '../admin/administration-requests.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { wholeNumber } from './job.ts';
@@ -11,7 +12,10 @@ type Flags = { json?: boolean } & Record<string, unknown>;
 interface ListFlags extends Flags {
   account?: string;
   job?: string;
+  key?: string;
+  state?: DeliveryState;
   limit?: number;
+  before?: string;
 }
 
 /** `scenepress delivery …` */
@@ -27,11 +31,14 @@ export function deliveryCommand(): Command {
     )
       .option('--account <account>', 'only deliveries for this account: e-mail address or user id')
       .option('--job <jobId>', 'only deliveries of this job')
+      .option('--key <keyId>', 'only deliveries that are signed with the secret of this key')
+      .addOption(new Option('--state <state>', 'only deliveries in this state').choices(DELIVERY_STATES))
+      .option('--before <deliveryId>', 'only deliveries older than this one')
       .option('--limit <number>', 'maximum number of deliveries (default: 50)', wholeNumber)
       .action(async (flags: ListFlags) => {
-        const { account, job: jobId, limit } = flags;
+        const { account, job: jobId, key: keyId, state, limit, before } = flags;
         const deliveries = await withAdministration(configOf(flags), (admin) =>
-          admin.deliveries.list({ account, jobId, limit }),
+          admin.deliveries.list({ account, jobId, keyId, state, limit, before }),
         );
         if (flags.json) return printJson(deliveries);
         printTable(
@@ -77,6 +84,44 @@ export function deliveryCommand(): Command {
     }),
   );
 
+  delivery.addCommand(
+    administrative(
+      'send-failed-again',
+      'Send all failed deliveries since a time again, at most 1000; those that were sent again are left out',
+      'scenepress delivery send-failed-again --since 2026-11-22T18:30:00Z',
+      'scenepress delivery send-failed-again --account ada@example.org --since 2026-11-22 --until 2026-11-23',
+    )
+      .requiredOption('--since <time>', 'when the first of them was created')
+      .option('--until <time>', 'only deliveries created before this time (default: now)')
+      .option('--account <account>', 'only deliveries for this account: e-mail address or user id')
+      .option('--key <keyId>', 'only deliveries that are signed with the secret of this key')
+      .action(async (flags: Flags & { since: string; until?: string; account?: string; key?: string }) => {
+        const { since, until, account, key: keyId } = flags;
+        const result = await withAdministration(configOf(flags), (admin) =>
+          admin.deliveries.sendFailedAgain({ since, until, account, keyId }),
+        );
+        if (flags.json) return printJson(result);
+        print(`Created ${result.sent === 1 ? '1 delivery' : `${result.sent} deliveries`}.`);
+        if (!result.isComplete) print('There may be more: repeat the command for the rest.');
+      }),
+  );
+
+  delivery.addCommand(
+    administrative(
+      'test <keyId> [url]',
+      'Send a test event, signed with the secret of a key, and show how a receiver verifies it; exit code 1 if it fails',
+      'scenepress delivery test KEYID',
+      'scenepress delivery test KEYID https://example.org/hook',
+    ).action(async (keyId: string, url: string | undefined, flags: Flags) => {
+      const sent = await withAdministration(configOf(flags), (admin) =>
+        admin.deliveries.sendTest({ keyId, url }),
+      );
+      if (flags.json) printJson(sent);
+      else showTest(sent);
+      if (sent.reason !== null || sent.status < 200 || sent.status >= 300) process.exitCode = 1;
+    }),
+  );
+
   return delivery;
 }
 
@@ -93,6 +138,23 @@ function show(delivery: DeliveryDetails): void {
     }),
   ]);
   if (answer) print(`\n${printable(answer)}`);
+}
+
+function showTest({ url, headers, body, verification, ...answer }: WebhookTest): void {
+  const { timestamp, signature, computed, verdict } = verification;
+  const { status, reason, detail, tookMs } = answer;
+  printDetails([
+    ['URL', url],
+    ...Object.entries(headers).map(([name, value]): [string, string] => ['Header', `${name}: ${value}`]),
+    ['Body', body],
+    ['Time t', timestamp],
+    ['Signature v1', signature],
+    ['Signed text', `${timestamp}.${body}`],
+    ['HMAC-SHA256', `${computed}${computed === signature ? ', equal to v1' : ', different from v1'}`],
+    ['Verified', verdict.valid ? 'valid' : verdict.message],
+    ['Answer', `${status}${reason === null ? '' : ` ${reason}: ${detail}`} after ${tookMs} ms`],
+  ]);
+  if (answer.answer) print(`\n${printable(answer.answer)}`);
 }
 
 /** `500`, `0 refused`; empty before the first attempt has ended. */

@@ -1,10 +1,22 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { JobStatus } from '../../lib/index.ts';
+import { type JobStatus, QUALITIES, type Quality } from '../../lib/index.ts';
+import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
 import type { JobInfo } from '../admin/administration-views.ts';
+import { forEachJob } from '../admin/many.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { print, printDetails, printJson, printTable, shownDuration, shownSize, shownTime } from './output.ts';
+import {
+  counted,
+  print,
+  printable,
+  printDetails,
+  printJson,
+  printTable,
+  shownDuration,
+  shownSize,
+  shownTime,
+} from './output.ts';
 import { watchJob } from './watch-job.ts';
 import { withAdministration } from './with-administration.ts';
 
@@ -13,6 +25,10 @@ type Flags = { json?: boolean } & Record<string, unknown>;
 interface ListFlags extends Flags {
   account?: string;
   status?: JobStatus;
+  quality?: Quality;
+  error?: string;
+  since?: string;
+  until?: string;
   limit?: number;
   before?: string;
 }
@@ -28,16 +44,26 @@ export function jobCommand(): Command {
       'List jobs, newest first',
       'scenepress job list --account ada@example.org --status failed',
       ['scenepress job list --limit 100 --before JOBID', 'the next hundred'],
+      ['scenepress job list --error LaTeX --since 2026-11-01', 'searches failed jobs'],
     )
       .option('--account <account>', 'only jobs of this account: e-mail address or user id')
       .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
+      .addOption(new Option('--quality <quality>', 'only jobs in this quality').choices(QUALITIES))
+      .option('--error <text>', 'only failed jobs whose error contains this text, in any case')
+      .option('--since <time>', 'only jobs created at this time or later, such as 2026-11-22T18:30:00Z')
+      .option('--until <time>', 'only jobs created before this time')
       .option('--limit <number>', 'maximum number of jobs (default: 50)', wholeNumber)
       .option('--before <jobId>', 'only jobs older than this one')
       .action(async (flags: ListFlags) => {
-        const { account, status, limit, before } = flags;
-        const jobs = await withAdministration(configOf(flags), (admin) =>
-          admin.jobs.list({ account, status, limit, before }),
+        const { account, status, quality, error, since, until, limit, before } = flags;
+        const { jobs, examined, next } = await withAdministration(configOf(flags), (admin) =>
+          admin.jobs.search({ account, status, quality, error, since, until, limit, before }),
         );
+        if (examined !== null && next !== null) {
+          process.stderr.write(
+            `Looked through ${counted(examined, 'failed job')}. Continue with --before ${next}\n`,
+          );
+        }
         if (flags.json) return printJson(jobs);
         printTable(
           ['JOB ID', 'STATUS', 'SCENE', 'QUALITY', 'CREATED', 'TOOK', 'CREDITS', 'ACCOUNT'],
@@ -57,14 +83,45 @@ export function jobCommand(): Command {
 
   job.addCommand(
     administrative(
+      'count',
+      'Count the jobs with each status that were created since a time',
+      'scenepress job count --since 2026-11-22',
+    )
+      .requiredOption('--since <time>', 'such as 2026-11-22T18:30:00Z')
+      .option('--account <account>', 'only jobs of this account: e-mail address or user id')
+      .action(async (flags: Flags & { since: string; account?: string }) => {
+        const { since, account } = flags;
+        const counts = await withAdministration(configOf(flags), (admin) =>
+          admin.jobs.count({ since, account }),
+        );
+        if (flags.json) printJson(counts);
+        else printDetails(Object.entries(counts).map(([status, count]) => [status, String(count)]));
+      }),
+  );
+
+  job.addCommand(
+    administrative(
       'show <jobId>',
       'Show a job: status, progress, error with the line of code, artifacts',
       'scenepress job show JOBID',
-    ).action(async (jobId: string, flags: Flags) => {
-      const found = await withAdministration(configOf(flags), (admin) => admin.jobs.show({ jobId }));
-      if (flags.json) printJson(found);
-      else show(found);
-    }),
+      ['scenepress job show JOBID --details', 'with its metadata and code'],
+    )
+      .option('--details', 'also show the metadata and the code')
+      .action(async (jobId: string, flags: Flags & { details?: boolean }) => {
+        if (!flags.details) {
+          const found = await withAdministration(configOf(flags), (admin) => admin.jobs.show({ jobId }));
+          return flags.json ? printJson(found) : show(found);
+        }
+        const found = await withAdministration(configOf(flags), (admin) => admin.jobs.showDetails({ jobId }));
+        if (flags.json) return printJson(found);
+        show(found);
+        const { usage } = found;
+        for (const [stage, ms] of Object.entries(usage?.stagesMs ?? {}))
+          print(`Stage ${stage}: ${shownDuration(ms)}`);
+        if (usage?.peakMemoryBytes) print(`Peak memory: ${shownSize(usage.peakMemoryBytes)}`);
+        if (found.metadataJson !== null) print(`\n${printable(found.metadataJson)}`);
+        if (found.code !== null) print(`\n${printable(found.code)}`);
+      }),
   );
 
   job.addCommand(
@@ -83,47 +140,68 @@ export function jobCommand(): Command {
 
   job.addCommand(
     administrative(
-      'cancel <jobId>',
-      'Cancel a queued or running job; it fails with "Canceled" and costs nothing',
+      'cancel <jobId...>',
+      'Cancel queued or running jobs; they fail with "Canceled" and cost nothing',
       'scenepress job cancel JOBID',
-    ).action(async (jobId: string, flags: Flags) => {
-      const canceled = await withAdministration(configOf(flags), (admin) => admin.jobs.cancel({ jobId }));
-      if (flags.json) printJson(canceled);
-      else
-        print(
-          `Job ${jobId} ${canceled.error === 'Canceled' ? 'is canceled' : `had already ended: it ${canceled.status}`}.`,
-        );
+    ).action(async (jobIds: string[], flags: Flags) => {
+      await each(jobIds, flags, (admin) => admin.jobs.cancel, {
+        one: ({ jobId, error, status }) =>
+          `Job ${jobId} ${error === 'Canceled' ? 'is canceled' : `had already ended: it ${status}`}.`,
+        several: 'canceled',
+      });
     }),
   );
 
   job.addCommand(
     administrative(
-      'forget <jobId>',
-      'Remove the code, metadata, error, webhook and artifacts of an ended job; its cost stays recorded',
+      'forget <jobId...>',
+      'Remove the code, metadata, error, webhook and artifacts of ended jobs; their cost stays recorded',
       'scenepress job forget JOBID',
-    ).action(async (jobId: string, flags: Flags) => {
-      const forgotten = await withAdministration(configOf(flags), (admin) => admin.jobs.forget({ jobId }));
-      if (flags.json) printJson(forgotten);
-      else
-        print(
+    ).action(async (jobIds: string[], flags: Flags) => {
+      await each(jobIds, flags, (admin) => admin.jobs.forget, {
+        one: ({ jobId }) =>
           `Job ${jobId} is forgotten; its cost stays in the books. Earlier backups still contain the job.`,
-        );
+        several: 'forgotten',
+      });
     }),
   );
 
   job.addCommand(
     administrative(
-      'retry <jobId>',
-      'Render again: create a new job from the same source, charged like any other',
+      'retry <jobId...>',
+      'Render again: create new jobs from the same sources, charged like any other',
       'scenepress job retry JOBID',
-    ).action(async (jobId: string, flags: Flags) => {
-      const made = await withAdministration(configOf(flags), (admin) => admin.jobs.renderAgain({ jobId }));
-      if (flags.json) printJson(made);
-      else print(`Job ${made.jobId} is ${made.status}: ${made.className} in ${made.quality} quality.`);
+    ).action(async (jobIds: string[], flags: Flags) => {
+      await each(jobIds, flags, (admin) => admin.jobs.renderAgain, {
+        one: ({ jobId, status, className, quality }) =>
+          `Job ${jobId} is ${status}: ${className} in ${quality} quality.`,
+        several: 'rendered again',
+      });
     }),
   );
 
   return job;
+}
+
+type Apply = (admin: RemoteAdministration) => (request: { jobId: string }) => Promise<JobInfo>;
+
+/** Applies an operation to jobs. With several, one that fails doesn't stop the others; exit code 1 if any failed. */
+async function each(
+  jobIds: string[],
+  flags: Flags,
+  apply: Apply,
+  said: { one: (job: JobInfo) => string; several: string },
+): Promise<void> {
+  const [jobId = '', ...others] = jobIds;
+  if (others.length === 0) {
+    const job = await withAdministration(configOf(flags), (admin) => apply(admin)({ jobId }));
+    return flags.json ? printJson(job) : print(said.one(job));
+  }
+  const result = await withAdministration(configOf(flags), (admin) => forEachJob(jobIds, apply(admin)));
+  if (flags.json) printJson(result);
+  else print(`${counted(result.done.length, 'job')} ${said.several}.`);
+  for (const { jobId, message } of result.problems) process.stderr.write(`${jobId}: ${message}\n`);
+  if (result.problems.length > 0) process.exitCode = 1;
 }
 
 /** Argument parser of `--limit` and similar flags. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { print, printJson, printTable, shownTime } from './output.ts';
+import { print, printDetails, printJson, printTable, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
@@ -57,6 +57,24 @@ export function keyCommand(): Command {
           ]),
         );
       }),
+  );
+
+  key.addCommand(
+    administrative('show <keyId>', 'Show a key without its secrets', 'scenepress key show KEYID').action(
+      async (keyId: string, flags: Flags) => {
+        const key = await withAdministration(configOf(flags), (admin) => admin.keys.show({ keyId }));
+        if (flags.json) return printJson(key);
+        printDetails([
+          ['Key', `${key.keyId}, ${key.keyPrefix}…`],
+          ['Name', key.name],
+          ['Account', key.account],
+          ['Webhook', key.webhookUrl],
+          ['Created', shownTime(key.createdAt)],
+          ['Last used', key.lastUsedAt === null ? 'never' : shownTime(key.lastUsedAt)],
+          ['Revoked', shownTime(key.revokedAt)],
+        ]);
+      },
+    ),
   );
 
   key.addCommand(

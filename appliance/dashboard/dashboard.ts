@@ -112,6 +112,7 @@ export const dashboard: Plugin<DashboardOptions> = {
         assetUrl: config.assetUrl ?? '',
         csrf: formTokenOf(token),
         form: textsIn(request.payload),
+        formValues: (name) => valuesIn(request.payload, name),
         query: textsIn(request.query),
         params: textsIn(request.params),
       };
@@ -141,6 +142,11 @@ function textsIn(fields: unknown): Record<string, string> {
     if (typeof text === 'string') texts[name] = text.toWellFormed();
   }
   return texts;
+}
+
+function valuesIn(fields: unknown, name: string): string[] {
+  const value: unknown = Object.entries((fields ?? {}) as object).find(([field]) => field === name)?.[1];
+  return [value].flat().filter((text) => typeof text === 'string');
 }
 
 /** Signing in leads back to the page, or to that with the form, which was not sent. */

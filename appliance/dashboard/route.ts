@@ -30,6 +30,8 @@ export interface Visit {
   csrf: string;
   /** The fields of the form, as single texts. */
   form: Record<string, string>;
+  /** All values of a field of the form, such as of checkboxes with the same name. */
+  formValues: (name: string) => string[];
   query: Record<string, string>;
   params: Record<string, string>;
 }

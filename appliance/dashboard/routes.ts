@@ -6,6 +6,7 @@ import { accountRoutes } from './pages/account.ts';
 import { accountsRoutes } from './pages/accounts.ts';
 import { actRoutes } from './pages/acts.ts';
 import { creditRoutes } from './pages/credits.ts';
+import { jobListRoutes } from './pages/job-list.ts';
 import { jobRoutes } from './pages/jobs.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { liveRoutes } from './pages/live.ts';
@@ -13,6 +14,7 @@ import { overviewRoutes } from './pages/overview.ts';
 import { serviceRoutes } from './pages/service.ts';
 import { setupRoutes } from './pages/set-up.ts';
 import { signInRoutes } from './pages/sign-in.ts';
+import { webhookTestRoutes } from './pages/webhook-test.ts';
 import { webhookRoutes } from './pages/webhooks.ts';
 import type { Route } from './route.ts';
 import type { Attempts } from './sign-in/attempts.ts';
@@ -37,9 +39,11 @@ export function routesOf(parts: RouteParts): Route[] {
     ...accountRoutes(parts),
     ...liveRoutes(parts),
     ...overviewRoutes(),
+    ...jobListRoutes(),
     ...jobRoutes(),
     ...keyRoutes(),
     ...webhookRoutes(),
+    ...webhookTestRoutes(),
     ...creditRoutes(),
     ...accountsRoutes(),
     ...serviceRoutes(parts),

@@ -3,7 +3,7 @@ import type { SpareSpace } from '../data-folder/spare-space.ts';
 import { isOutOfSpace } from '../disk.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
-import type { RenderResult, StopReason } from '../render/run/render-task.ts';
+import type { RenderResult, RenderUsage, StopReason } from '../render/run/render-task.ts';
 import { isTransient } from '../shortage.ts';
 import { CREDITS_RAN_OUT, DISK_WAS_FULL, MOST_ATTEMPTS, NOT_STORED, RENDERER_FAILED } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
@@ -54,7 +54,7 @@ export async function endOfAttempt(
       return endOfRendered({ job, claim }, result, world);
     case 'failed': {
       const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: 'scene' };
-      return { next: 'finish', outcome, options: { durationMs, storedNothing: true } };
+      return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...usageOf(result) } };
     }
     case 'stopped':
       return endOfStopped(result.reason, durationMs);
@@ -123,7 +123,7 @@ async function endOfRendered(
     return {
       next: 'finish',
       outcome: { kind: 'completed', artifacts, costCredits },
-      options: { durationMs },
+      options: { durationMs, ...usageOf(result) },
     };
   } catch (error) {
     // Logged where the job is requeued.
@@ -132,6 +132,10 @@ async function endOfRendered(
     if (isOutOfSpace(error)) return endOfFullDisk(job, durationMs, sizeBytes, world);
     return { next: 'count', error: NOT_STORED, durationMs };
   }
+}
+
+function usageOf({ usage }: { usage?: RenderUsage }): { usage?: RenderUsage } {
+  return usage === undefined ? {} : { usage };
 }
 
 function endOfFullDisk(

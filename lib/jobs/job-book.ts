@@ -164,6 +164,7 @@ export class JobBook {
       completedAtMs: null,
       durationMs: null,
       creditsCost: 0,
+      usage: null,
       outcome: null,
       artifacts: [],
       error: null,

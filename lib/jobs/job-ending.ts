@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
+import type { RenderUsage } from '../render/run/render-task.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
@@ -23,6 +24,7 @@ export interface FinishOptions {
   durationMs: number;
   /** The last attempt stored no artifact, so a job with a single attempt has no orphans. */
   storedNothing?: boolean;
+  usage?: RenderUsage;
 }
 
 export interface JobEndingOptions {
@@ -142,8 +144,8 @@ export class JobEnding {
     const end = await decide(tx, job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs } = options;
-    return { job: { ...job, phase: 'settling', outcome, durationMs }, options, isNew: true };
+    const { durationMs, usage = null } = options;
+    return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
   }
 
   /** Reports the outcome of a settling job to the ledger; returns the terminal record. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ARTIFACT_NAMES, type ArtifactName } from '../artifacts.ts';
 import { isoTime } from '../clock.ts';
+import type { RenderUsage } from '../render/run/render-task.ts';
 import type { FailedBy } from './failures.ts';
 
 /**
@@ -107,6 +108,8 @@ export interface JobRecord {
   completedAtMs: number | null;
   /** Render wall-clock time of the last attempt; null until terminal. */
   durationMs: number | null;
+  /** What the render took; null until terminal, and without a render that ended by itself. */
+  usage: RenderUsage | null;
   /** Credits charged; 0 until completed. */
   creditsCost: number;
   /** The outcome to report to the ledger; only while settling. */
@@ -135,6 +138,8 @@ export interface Job {
   creditsCost: number;
   /** Milliseconds; null until terminal. */
   durationMs: number | null;
+  /** What the render took; null until terminal, and without a render that ended by itself. */
+  usage: RenderUsage | null;
   artifacts: Artifact[];
   error: string | null;
   /**
@@ -178,6 +183,7 @@ export function jobOf(record: JobRecord): Job {
     webhookUrl,
     creditsCost,
     durationMs: isTerminal(record.phase) ? record.durationMs : null,
+    usage: isTerminal(record.phase) ? record.usage : null,
     artifacts: artifacts.map((artifact) => ({ ...artifact })),
     error,
     attempts,

@@ -102,6 +102,11 @@ export class ApiKeys {
     return this.#store.resealSecrets((sealed) => this.#masterKeys.reseal(sealed));
   }
 
+  /** The key, also a revoked one; undefined when there is none. */
+  find(keyId: string): Promise<KeyRecord | undefined> {
+    return this.#store.getKey(keyId);
+  }
+
   /** Lists keys of one account, or all, oldest first. */
   list(query?: KeyQuery): Promise<KeyRecord[]> {
     return this.#store.listKeys(query);

@@ -52,6 +52,13 @@ export interface EntryQuery {
   before?: string;
 }
 
+/** What an account was charged in a period. */
+export interface Charges {
+  chargedCredits: number;
+  /** The number of charged renders. */
+  renders: number;
+}
+
 /** The result of an audit; `problems` is empty when the ledger is consistent. */
 export interface AuditReport {
   accounts: number;
@@ -84,6 +91,8 @@ export interface LedgerStore {
   /** The reserve of a job and its end (`settle` or `void`), in any order. */
   entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]>;
   listEntries(owner: string, query: EntryQuery): Promise<LedgerEntry[]>;
+  /** What an account was charged from `fromMs` until before `untilMs`. */
+  sumCharges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges>;
   /** At most `limit` owners whose accounting month is not `period`. */
   ownersNotIn(period: string, limit: number): Promise<string[]>;
   /** Recomputes all balances from the entries, and compares the ledger with the jobs. */

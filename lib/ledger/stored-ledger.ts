@@ -9,6 +9,7 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type {
   AuditReport,
+  Charges,
   EntryQuery,
   Grant,
   GrantPart,
@@ -141,6 +142,11 @@ export class StoredLedger implements Ledger {
   /** The account's history, newest first. */
   async statement(owner: string, { limit = 100, ...page }: Partial<EntryQuery> = {}): Promise<LedgerEntry[]> {
     return this.#store.listEntries(owner, { limit, ...page });
+  }
+
+  /** What an account was charged from `fromMs` until before `untilMs` (epoch milliseconds). */
+  charges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges> {
+    return this.#store.sumCharges(owner, period);
   }
 
   audit(): Promise<AuditReport> {

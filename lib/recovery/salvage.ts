@@ -107,7 +107,7 @@ const ERROR_LOST = 'The render failed. The error message was lost when a disk fa
 /** Keeps cost, times and owner, as for a forgotten job. */
 function jobWithoutTexts(row: Row, textKey: TextKey, now: Date): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
-  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error };
+  const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error, usage: null };
   const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: now.getTime() };
   return { ...row, ...JOBS.cells(job, textKey, systemRandom) };
 }

@@ -199,7 +199,8 @@ export class RowFormat<Rec extends object> {
   #openTexts(cells: Cells): Record<string, unknown> {
     try {
       const values = JSON.parse(open(cells['texts'] as Uint8Array, textKeyOf(cells).key)) as unknown[];
-      return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
+      // A row of an earlier version has fewer.
+      return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i] ?? null]));
     } catch (error) {
       throw this.#damaged(cells, error);
     }

@@ -4,7 +4,13 @@ import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
-import type { DeliveryQuery, DeliveryStore, DueQuery, DueRequest } from '../webhooks/delivery-store.ts';
+import type {
+  DeliveryQuery,
+  DeliveryState,
+  DeliveryStore,
+  DueQuery,
+  DueRequest,
+} from '../webhooks/delivery-store.ts';
 import { DueRound } from './due-round.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
@@ -13,6 +19,12 @@ import { ANSWERS, BODIES, DELIVERIES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
+
+/** As in the indexes. */
+const STATE_CONDITIONS: Record<Exclude<DeliveryState, 'pending'>, string> = {
+  delivered: 'delivered_at_ms IS NOT NULL',
+  failed: 'due_at_ms IS NULL AND delivered_at_ms IS NULL',
+};
 
 /** Deliveries in an SQL database. Triggers maintain the tables of due deliveries, hosts and owners. */
 export class SqlDeliveryStore implements DeliveryStore {
@@ -67,16 +79,26 @@ export class SqlDeliveryStore implements DeliveryStore {
     return row && DELIVERIES.record(row);
   }
 
-  async list({ owner, jobId, limit = DEFAULT_LIMIT, before }: DeliveryQuery): Promise<DeliveryRecord[]> {
-    const conditions = [
-      ...(jobId === undefined ? [] : [{ text: 'job_id = ?', value: jobId }]),
-      ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
-      ...(before === undefined ? [] : [{ text: 'delivery_id < ?', value: before }]),
-    ];
-    const where = conditions.length > 0 ? `WHERE ${conditions.map(({ text }) => text).join(' AND ')}` : '';
-    const rows = await this.#database.all(
+  async list(query: DeliveryQuery, tx?: Transaction): Promise<DeliveryRecord[]> {
+    const { state, limit = DEFAULT_LIMIT, before } = query;
+    const conditions = conditionsOf(query);
+    const values = conditions.map(({ value }) => value);
+    const texts = conditions.map(({ text }) => text);
+    if (state === 'pending') {
+      const due = conditions.filter(({ isOfDue }) => isOfDue);
+      const where = due.length > 0 ? `WHERE ${due.map(({ text }) => text).join(' AND ')}` : '';
+      // The first ones suffice if all conditions are on the table of due deliveries.
+      const page = due.length === conditions.length ? 'ORDER BY delivery_id DESC LIMIT ?' : '';
+      texts.unshift(`delivery_id IN (SELECT delivery_id FROM due_deliveries ${where} ${page})`);
+      values.unshift(...due.map(({ value }) => value), ...(page === '' ? [] : [limit]));
+    } else if (state !== undefined) {
+      texts.push(STATE_CONDITIONS[state]);
+    }
+    const where = texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '';
+    const reader = tx ? this.#database.inside(tx) : this.#database;
+    const rows = await reader.all(
       `SELECT ${DELIVERIES.names} FROM deliveries ${where} ORDER BY delivery_id DESC LIMIT ?`,
-      ...conditions.map(({ value }) => value),
+      ...values,
       limit,
     );
     const deliveries = rows.map((row) => DELIVERIES.record(row));
@@ -137,4 +159,22 @@ export class SqlDeliveryStore implements DeliveryStore {
     assert(row, 'the delivery exists');
     return textKeyOf(row);
   }
+}
+
+interface Condition {
+  text: string;
+  value: string | number;
+  /** Whether the table of due deliveries has the column, too. */
+  isOfDue: boolean;
+}
+
+function conditionsOf({ owner, jobId, keyId, before, after }: DeliveryQuery): Condition[] {
+  const all: [text: string, value: string | undefined, isOfDue: boolean][] = [
+    ['job_id = ?', jobId, false],
+    ['owner = ?', owner, true],
+    ['key_id = ?', keyId, false],
+    ['delivery_id < ?', before, true],
+    ['delivery_id > ?', after, true],
+  ];
+  return all.flatMap(([text, value, isOfDue]) => (value === undefined ? [] : [{ text, value, isOfDue }]));
 }

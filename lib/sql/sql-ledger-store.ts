@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type {
   AuditReport,
+  Charges,
   EntryQuery,
   Grant,
   GrantPart,
@@ -17,6 +18,8 @@ import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
 // Not concatenated for each call: SQLite's prepared statements are looked up by their text.
 const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`;
 const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`;
+const CHARGES = `SELECT sum(charged_credits) AS charged, count(*) AS renders FROM ledger_entries
+  WHERE owner = ? AND kind = 'settle' AND at_ms >= ? AND at_ms < ?`;
 /** Updates a grant that has credits before and after the change. */
 const REMAINDER = GRANTS.updateOf('remainingCredits');
 
@@ -118,6 +121,19 @@ export class SqlLedgerStore implements LedgerStore {
     );
     const entries = rows.map((row) => ENTRIES.record(row));
     return inOrder(ENTRIES, ({ entryId }) => entryId, entries, { up: false, from: before });
+  }
+
+  async sumCharges(
+    owner: string,
+    { fromMs, untilMs }: { fromMs: number; untilMs: number },
+  ): Promise<Charges> {
+    const sums = await this.#database.get<{ charged: number | null; renders: number }>(
+      CHARGES,
+      owner,
+      fromMs,
+      untilMs,
+    );
+    return { chargedCredits: sums?.charged ?? 0, renders: sums?.renders ?? 0 };
   }
 
   async ownersNotIn(period: string, limit: number): Promise<string[]> {

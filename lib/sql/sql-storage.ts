@@ -164,19 +164,33 @@ export class SqlStorage implements Storage {
     return this.#cache.get(jobId, async () => frozen(await this.#read(this.#database, jobId)));
   }
 
-  async listJobs({ owner, status, limit = DEFAULT_LIMIT, before }: JobQuery): Promise<JobRecord[]> {
+  async listJobs({
+    owner,
+    status,
+    quality,
+    limit = DEFAULT_LIMIT,
+    before,
+    after,
+  }: JobQuery): Promise<JobRecord[]> {
     const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
     const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
     // Reads the newest jobs of each phase in index order, then merges them.
     const conditions = [
       ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
+      ...(quality === undefined ? [] : [{ text: 'quality = ?', value: quality }]),
       ...(before === undefined ? [] : [{ text: 'job_id < ?', value: before }]),
+      ...(after === undefined ? [] : [{ text: 'job_id > ?', value: after }]),
     ];
-    const where = ['phase = ?', ...conditions.map(({ text }) => text)].join(' AND ');
-    const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE ${where} ORDER BY job_id DESC LIMIT ?) AS page`;
+    const where = conditions.map(({ text }) => ` AND ${text}`).join('');
+    // Phases are written out, because the indexes of qualities contain two of them.
+    const each = phases.map(
+      (phase) =>
+        `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = '${phase}'${where} ` +
+        'ORDER BY job_id DESC LIMIT ?) AS page',
+    );
     const rows = await this.#database.all(
-      `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id DESC LIMIT ?`,
-      ...phases.flatMap((phase) => [phase, ...conditions.map(({ value }) => value), limit]),
+      `${each.join(' UNION ALL ')} ORDER BY job_id DESC LIMIT ?`,
+      ...phases.flatMap(() => [...conditions.map(({ value }) => value), limit]),
       limit,
     );
     const jobs = rows.map((row) => JOBS.record(row));
@@ -290,6 +304,8 @@ export class SqlStorage implements Storage {
 function frozen(job: JobRecord | undefined): JobRecord | undefined {
   for (const artifact of job?.artifacts ?? []) Object.freeze(artifact);
   Object.freeze(job?.artifacts);
+  Object.freeze(job?.usage?.stagesMs);
+  Object.freeze(job?.usage);
   return Object.freeze(job);
 }
 

@@ -34,6 +34,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     outcome: 'sealed',
     artifacts: 'json',
     error: 'sealed',
+    usage: 'sealed',
     failedBy: 'optional',
     forgottenAtMs: 'optional',
   },

@@ -1,4 +1,4 @@
-import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
 import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
@@ -15,10 +15,13 @@ export interface Transaction {
 export interface JobQuery {
   owner?: string;
   status?: JobStatus;
+  quality?: Quality;
   /** Maximum number of jobs; default 50. */
   limit?: number;
   /** Only jobs older than this one: the last `jobId` of the previous page. */
   before?: string;
+  /** Only jobs whose ids sort behind it. */
+  after?: string;
 }
 
 /** A query for the number of jobs. */

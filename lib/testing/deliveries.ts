@@ -85,6 +85,33 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await list({ limit: 2, before: '3' }), ['2', '1']);
       assert.deepEqual(await list({ jobId: 'none' }), []);
     },
+
+    async 'lists deliveries by key and state'(storage) {
+      await insert(
+        storage,
+        deliveryRecord('1', { keyId: 'k' }),
+        deliveryRecord('2', { keyId: 'k', dueAtMs: null, deliveredAtMs: 5 }),
+        deliveryRecord('3', { keyId: 'k', dueAtMs: null }),
+        deliveryRecord('4', { keyId: 'l', dueAtMs: null }),
+        deliveryRecord('5', { keyId: 'k', owner: 'b', dueAtMs: null }),
+      );
+      const list = async (query: DeliveryQuery) => idsOf(await storage.deliveries.list(query));
+      assert.deepEqual(await list({ keyId: 'k' }), ['5', '3', '2', '1']);
+      assert.deepEqual(await list({ keyId: 'k', owner: 'a', limit: 2 }), ['3', '2']);
+      assert.deepEqual(await list({ state: 'failed' }), ['5', '4', '3']);
+      assert.deepEqual(await list({ state: 'pending' }), ['1']);
+      assert.deepEqual(await list({ state: 'delivered' }), ['2']);
+      assert.deepEqual(await list({ state: 'failed', owner: 'a', before: '4' }), ['3']);
+      assert.deepEqual(await list({ state: 'failed', keyId: 'k', after: '3' }), ['5']);
+      await update(storage, deliveryRecord('1', { keyId: 'k', dueAtMs: null }));
+      assert.deepEqual(await list({ state: 'pending' }), []);
+      assert.deepEqual(await list({ state: 'failed', keyId: 'k', owner: 'a' }), ['3', '1']);
+      const seen = await storage.transaction(async (tx) => {
+        await storage.deliveries.insert(tx, deliveryRecord('6'), 'body');
+        return idsOf(await storage.deliveries.list({ limit: 1 }, tx));
+      });
+      assert.deepEqual(seen, ['6']);
+    },
   });
 }
 

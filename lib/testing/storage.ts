@@ -125,6 +125,12 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await list({ owner: 'a', limit: 2 }), ['6', '4']);
       assert.deepEqual(await list({ owner: 'a', limit: 2, before: '4' }), ['3', '1']);
       assert.deepEqual(await list({ status: 'running' }), ['6']);
+      assert.deepEqual(await list({ after: '2', before: '6' }), ['4', '3']);
+      assert.deepEqual(await list({ quality: 'fourk' }), []);
+      await insert(storage, jobRecord('7', { quality: 'fourk' }));
+      await insert(storage, jobRecord('8', { phase: 'completed', quality: 'fourk', completedAtMs: 30 }));
+      assert.deepEqual(await list({ quality: 'fourk' }), ['8', '7']);
+      assert.deepEqual(await list({ quality: 'fourk', owner: 'a', status: 'completed' }), ['8']);
       assert.deepEqual(await list({ owner: 'none' }), []);
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },

@@ -1,10 +1,34 @@
 import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
+import { firstIdAt, SortableIds } from '../ids.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
 import { DeliveryBook, dueAt } from './delivery-book.ts';
 import type { DeliveryQuery } from './delivery-store.ts';
+import { Outbound, type Sends } from './outbound.ts';
+import { type WebhookTest, type WebhookTestRequest, WebhookTests } from './webhook-test.ts';
+
+const MOST_SENT_AGAIN = 1000;
+/** Added in one transaction, which takes some ten milliseconds. */
+const SENT_AGAIN_AT_ONCE = 100;
+
+/** Failed deliveries to be sent again: those that were created in a period. */
+export interface FailedDeliveries extends Pick<DeliveryQuery, 'owner' | 'keyId'> {
+  /** Epoch milliseconds. */
+  sinceMs: number;
+  /** Default: now. */
+  untilMs?: number;
+  /** Maximum number of deliveries to send. */
+  limit?: number;
+}
+
+export interface SentAgain {
+  /** The number of new deliveries. */
+  sent: number;
+  /** False when there may be more: another call sends them. */
+  isComplete: boolean;
+}
 
 /** Lists webhook deliveries and redelivers them. */
 export class Deliveries {
@@ -12,13 +36,23 @@ export class Deliveries {
   readonly #book: DeliveryBook;
   readonly #clock: Clock;
 
+  readonly #tests: WebhookTests;
+
+  /** `outbound`: sends test events; default: an {@link Outbound} without exceptions. */
   constructor({
     storage,
     clock = systemClock,
     random = systemRandom,
-  }: { storage: Storage; clock?: Clock; random?: Random }) {
+    outbound = () => new Outbound({}, clock),
+  }: {
+    storage: Storage;
+    clock?: Clock;
+    random?: Random;
+    outbound?: () => Sends;
+  }) {
     this.#storage = storage;
     this.#clock = clock;
+    this.#tests = new WebhookTests({ outbound, clock, ids: new SortableIds(clock, random) });
     this.#book = new DeliveryBook({ storage, clock, random });
   }
 
@@ -48,6 +82,46 @@ export class Deliveries {
     return deliveryOf(await this.#book.openAgain(await this.#record(deliveryId, owner)));
   }
 
+  /**
+   * Sends the failed deliveries of a period again, as {@link sendAgain} does; newest first, at most `limit` (default
+   * 1000). Leaves out those whose job has a newer delivery, so that a repeated call with the same period sends nothing
+   * twice, and those whose body was removed.
+   */
+  async sendFailedAgain({
+    sinceMs,
+    untilMs = this.#clock.now(),
+    limit = MOST_SENT_AGAIN,
+    ...query
+  }: FailedDeliveries): Promise<SentAgain> {
+    const after = firstIdAt(sinceMs);
+    let before = firstIdAt(untilMs);
+    let sent = 0;
+    for (;;) {
+      const failed = await this.#storage.deliveries.list({
+        ...query,
+        state: 'failed',
+        after,
+        before,
+        limit: SENT_AGAIN_AT_ONCE,
+      });
+      const batch = failed.slice(0, limit - sent);
+      sent += (await this.#book.openAllAgain(batch)).length;
+      const last = failed.at(-1);
+      if (failed.length < SENT_AGAIN_AT_ONCE || !last)
+        return { sent, isComplete: batch.length === failed.length };
+      if (sent >= limit) return { sent, isComplete: false };
+      before = last.deliveryId;
+    }
+  }
+
+  /**
+   * Sends a test event: signed as a delivery, with the body of a completed job and the header `svc-test`. It is not
+   * recorded, and not retried. Errors: `invalid_request`; `conflict` while another test of the owner is under way.
+   */
+  sendTest(request: WebhookTestRequest): Promise<WebhookTest> {
+    return this.#tests.send(request);
+  }
+
   async #record(deliveryId: string, owner: string | undefined): Promise<DeliveryRecord> {
     const delivery = await this.#storage.deliveries.get(deliveryId);
     if (!delivery || (owner !== undefined && delivery.owner !== owner)) {
@@ -59,13 +133,14 @@ export class Deliveries {
 
 /** Converts a record to the public view. */
 export function deliveryOf(record: DeliveryRecord): Delivery {
-  const { deliveryId, jobId, owner, event, url, attempts, repeats, dueAtMs } = record;
+  const { deliveryId, jobId, owner, keyId, event, url, attempts, repeats, dueAtMs } = record;
   const status = statusOf(record);
   const ended = attempts.filter(({ endedAtMs }) => endedAtMs !== null);
   return {
     deliveryId,
     jobId,
     owner,
+    keyId,
     event,
     url,
     status,

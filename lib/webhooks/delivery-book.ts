@@ -81,8 +81,46 @@ export class DeliveryBook {
   async openAgain(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
     if (body === undefined) throw removed();
+    const again = await this.#storage.transaction((tx) => this.#insertAgain(tx, delivery, body));
+    if (!again) throw removed();
+    return again;
+  }
+
+  /**
+   * As {@link openAgain}, for several deliveries in one transaction. Leaves out those whose body was removed, and those
+   * whose job has a newer delivery.
+   */
+  async openAllAgain(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
+    const bodies = await Promise.all(
+      deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
+    );
+    return this.#storage.transaction(async (tx) => {
+      const added: DeliveryRecord[] = [];
+      for (const [index, delivery] of deliveries.entries()) {
+        const body = bodies[index];
+        const { jobId, deliveryId } = delivery;
+        const [newest] = await this.#storage.deliveries.list({ jobId, limit: 1 }, tx);
+        if (body === undefined || newest?.deliveryId !== deliveryId) continue;
+        const again = await this.#insertAgain(tx, delivery, body);
+        if (again) added.push(again);
+      }
+      return added;
+    });
+  }
+
+  /** Undefined when the body has been removed since it was read. */
+  async #insertAgain(
+    tx: Transaction,
+    delivery: DeliveryRecord,
+    body: string,
+  ): Promise<DeliveryRecord | undefined> {
+    const job = await this.#storage.getJob(delivery.jobId, tx);
+    if (job?.forgottenAtMs !== undefined) return undefined;
+    // Read again, because the master key may have been replaced since.
+    const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
     const again: DeliveryRecord = {
       ...delivery,
+      ...(secretSealed !== undefined && { secretSealed }),
       deliveryId: this.#ids.next(),
       createdAtMs: this.#clock.now(),
       repeats: delivery.repeats ?? delivery.deliveryId,
@@ -92,18 +130,7 @@ export class DeliveryBook {
       dueAtMs: this.#clock.now(),
       deliveredAtMs: null,
     };
-    await this.#storage.transaction(async (tx) => {
-      // The body may have been removed since it was read.
-      const job = await this.#storage.getJob(delivery.jobId, tx);
-      if (job?.forgottenAtMs !== undefined) throw removed();
-      // Read again, because the master key may have been replaced since.
-      const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
-      await this.#storage.deliveries.insert(
-        tx,
-        { ...again, ...(secretSealed !== undefined && { secretSealed }) },
-        body,
-      );
-    });
+    await this.#storage.deliveries.insert(tx, again, body);
     return again;
   }
 

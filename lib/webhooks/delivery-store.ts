@@ -2,14 +2,22 @@ import type { Page } from '../pages.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from './delivery.ts';
 
+/** `pending`: waiting, or being sent. */
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
 /** A query for deliveries, newest first. */
 export interface DeliveryQuery {
   owner?: string;
   jobId?: string;
+  /** Only deliveries signed with the secret of this API key. */
+  keyId?: string;
+  state?: DeliveryState;
   /** Maximum number of deliveries; default 50. */
   limit?: number;
   /** Only deliveries older than this one: the last `deliveryId` of the previous page. */
   before?: string;
+  /** Only deliveries whose ids sort behind it. */
+  after?: string;
 }
 
 /** The response speed of an owner's host; `new`: not called recently. */
@@ -67,7 +75,7 @@ export interface DeliveryStore {
   /** Re-encrypts the secrets of deliveries, as {@link Storage.resealSecrets} does. */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
-  list(query: DeliveryQuery): Promise<DeliveryRecord[]>;
+  list(query: DeliveryQuery, tx?: Transaction): Promise<DeliveryRecord[]>;
   /**
    * Claims due deliveries. Each gets a higher `token`, a fencing token that its sender compares in each later
    * transaction. Returns the deliveries that `begin` changed.

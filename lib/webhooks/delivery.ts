@@ -99,6 +99,8 @@ export interface Delivery {
   deliveryId: string;
   jobId: string;
   owner: string;
+  /** The API key whose secret signs it; null without API keys. */
+  keyId: string | null;
   event: 'completed' | 'failed';
   url: string;
   status: DeliveryStatus;

@@ -11,7 +11,7 @@ import { deliveryOf } from './deliveries.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryBook } from './delivery-book.ts';
 import { DeliverySender } from './delivery-sender.ts';
-import { assertOutboundOptions, type Sends } from './outbound.ts';
+import { assertOutboundOptions, Outbound, type Sends } from './outbound.ts';
 import { OutboundThread } from './outbound-thread.ts';
 import { type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
 
@@ -94,6 +94,11 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
       stopListening();
       dataFolder?.spareSpace.off('available', this.#wake);
     };
+  }
+
+  /** Sends requests with the protections of deliveries, also while no deliveries are sent. */
+  get sends(): Sends {
+    return this.#outbound ?? new Outbound(this.#options.options, this.#options.clock);
   }
 
   /** Notifies all processes that a delivery is due. */

@@ -91,7 +91,7 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
         os.kill(init, signal.SIGKILL)
         os.waitpid(init, 0)  # returns when every process of the namespace is dead
         if is_walled and export.export(fork.folder, place, fork.outputs) == "disk_full":
-            Findings("disk_full").write(_FINDINGS)
+            Findings("disk_full", found.memory_bytes).write(_FINDINGS)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)

@@ -118,6 +118,8 @@ class JobEnded(TypedDict):
     exitCode: int | None
     signal: str | None
     reason: JobEndReason | None
+    # The most memory that it was seen to use; null when it ended before it was measured.
+    memoryBytes: int | None
 
 
 class ZygoteError(TypedDict):

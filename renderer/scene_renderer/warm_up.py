@@ -3,9 +3,12 @@
 import manimpango
 from tqdm import tqdm
 
+from . import tex_sample
+
 
 def run() -> None:
     """Import all modules that a job needs and read the list of fonts."""
+    characters = tex_sample.Conversion()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
         copies,
@@ -14,6 +17,7 @@ def run() -> None:
         interpolation,
         rendering,  # noqa: F401 (imported for its side effect)
         svg,
+        tex,
     )
 
     copies.copy_directly()
@@ -21,4 +25,5 @@ def run() -> None:
     families.list_directly()
     interpolation.interpolate_directly()
     svg.read_without_writing()
+    tex.set_directly(characters.result())
     manimpango.list_fonts()

@@ -24,12 +24,13 @@ _REPORT_BYTES_MAX = 4096
 
 @dataclass(frozen=True)
 class Findings:
-    """The limit that a job has exceeded, if any.
+    """The limit that a job has exceeded, if any, and the most memory that it was seen to use.
 
     The reason is ``disk_full`` if the disk was full when the job's outputs were exported.
     """
 
     reason: JobEndReason | None = None
+    memory_bytes: int | None = None
 
     @staticmethod
     def read(descriptor: int) -> "Findings":
@@ -62,9 +63,9 @@ def _watch_isolated(ended: select.poll, fork: ForkCommand) -> Findings:
         files = mounts.used()
         # A scene that ran out of space fails for that reason, whatever it reports.
         if is_over or files.reason:
-            return Findings(files.reason)
+            return Findings(files.reason, memory.peak_bytes)
         if memory.is_exceeded(process_tree.in_namespace(), files.size_bytes):
-            return Findings("memory")
+            return Findings("memory", memory.peak_bytes)
 
 
 def _watch_exposed(ended: select.poll, fork: ForkCommand) -> Findings:
@@ -74,11 +75,11 @@ def _watch_exposed(ended: select.poll, fork: ForkCommand) -> Findings:
     while not ended.poll(_INTERVAL_S * 1000):
         pids = list(process_tree.descendants(os.getpid()))
         if memory.is_exceeded(pids, 0):
-            return Findings("memory")
+            return Findings("memory", memory.peak_bytes)
         disk.note_written(pids)
         if disk.reason:
-            return Findings(disk.reason)
-    return Findings()
+            return Findings(disk.reason, memory.peak_bytes)
+    return Findings(memory_bytes=memory.peak_bytes)
 
 
 class _MemoryWatch:
@@ -87,6 +88,7 @@ class _MemoryWatch:
     def __init__(self, limit_bytes: int, *, shared: bool) -> None:
         self._limit_bytes = limit_bytes
         self._shared = shared
+        self.peak_bytes: int | None = None
 
     def is_exceeded(self, pids: list[int], in_files_bytes: int) -> bool:
         try:
@@ -96,4 +98,5 @@ class _MemoryWatch:
         used = in_files_bytes + sum(memory.total_bytes for memory in held.values())
         if used > self._limit_bytes:
             used = in_files_bytes + process_tree.proportional_bytes(held, shared=self._shared)
+        self.peak_bytes = max(used, self.peak_bytes or 0)
         return used > self._limit_bytes

@@ -221,6 +221,7 @@ class _Zygote:
                         "exitCode": code if code >= 0 else None,
                         "signal": _signal_name(-code) if code < 0 else None,
                         "reason": found.reason,
+                        "memoryBytes": found.memory_bytes,
                     }
                 )
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# In a tree with compilers: installs the locked Python packages into /tmp/python, built where there are no wheels.
+# In a tree with compilers: installs the locked Python packages into /tmp/python, built where there are no wheels, and
+# the library that turns LaTeX into a server.
 set -eu
 cd /tmp
 python3 -m venv /tmp/build
@@ -26,4 +27,5 @@ install() {
 install requirements-build
 install requirements --target=/tmp/python --no-build-isolation --use-pep517 --no-binary=manimpango,pycairo,srt
 rm -rf /tmp/python/bin
+gcc $CFLAGS $LDFLAGS -shared -fPIC -o /tmp/python/libscenepress_fork_at.so /tmp/fork_at.c
 find /tmp/python -name '*.so*' -type f -exec strip --strip-unneeded {} + 2>/dev/null || true

@@ -66,7 +66,11 @@ t.test('a member reads and changes nothing of others by ids, on no route', async
       const fields = {
         account,
         keyId,
+        key: keyId,
         jobId,
+        action: 'forget',
+        confirmed: 'yes',
+        since: '2020-01-01T00:00',
         name: 'Intruder',
         webhookUrl: 'https://evil.example/',
         email: admin,

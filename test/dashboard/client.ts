@@ -20,15 +20,18 @@ export class Client {
   /** Posts a form with the `csrf` field of a page. */
   async post(
     path: string,
-    fields: Record<string, string>,
+    fields: Record<string, string | string[]>,
     { from = '/dashboard/account' }: { from?: string } = {},
   ): Promise<Answer> {
     const csrf = /name="csrf" value="([^"]+)"/.exec((await this.get(from)).text)?.[1] ?? '';
     return this.postAsIs(path, { csrf, ...fields });
   }
 
-  async postAsIs(path: string, fields: Record<string, string>): Promise<Answer> {
-    return this.#exchange('POST', path, new URLSearchParams(fields).toString());
+  async postAsIs(path: string, fields: Record<string, string | string[]>): Promise<Answer> {
+    const pairs = Object.entries(fields).flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, one]),
+    );
+    return this.#exchange('POST', path, new URLSearchParams(pairs).toString());
   }
 
   async signIn(email: string, password: string = PASSWORD): Promise<Answer> {

@@ -1,4 +1,5 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { peopledAppliance } from './browser.ts';
@@ -43,4 +44,115 @@ t.test('a delivery is looked at and sent again', async (t) => {
   const list = (await client.get('/dashboard/webhooks')).text;
   t.match(list, '(sent again)');
   t.match(list, `https://127.0.0.1:${receiver.port}/hook`);
+});
+
+/** A receiver whose answer can be changed, and a member with a key that names it. */
+async function withReceiver(t: Test) {
+  let status = 500;
+  const receiver = await webhookReceiver(t, certificate, (response) => {
+    response.statusCode = status;
+    response.end('<b>thanks</b>');
+  });
+  const appliance = await peopledAppliance(t, {
+    webhooksAllowNetworks: ['127.0.0.0/8'],
+    webhooksCa: authority.caFile,
+  });
+  const { port, member, installation, service } = appliance;
+  const url = `https://127.0.0.1:${receiver.port}/hook`;
+  const { administration, folder } = installation;
+  const key = await administration.keys.create({ account: member, name: 'Site', webhookUrl: url });
+  const { accountId } = await installation.accounts.find(member);
+  const client = await signedIn(t, port, member);
+  /** A delivery that failed after its last attempt. */
+  const fail = async () => {
+    const { keyId } = key;
+    const sent = new Promise<string>((resolve) => {
+      service.once('delivery', ({ deliveryId }) => resolve(deliveryId));
+    });
+    const request = { owner: accountId, keyId, className: 'A', code: 'x', webhookUrl: url };
+    const { jobId } = await service.enqueue(request);
+    await service.cancel(jobId);
+    const deliveryId = await sent;
+    const { storage } = folder;
+    await storage.transaction(async (tx) => {
+      const record = await storage.deliveries.get(deliveryId, tx);
+      if (record) await storage.deliveries.update(tx, { ...record, dueAtMs: null });
+    });
+    return deliveryId;
+  };
+  const answerWith = (code: number) => {
+    status = code;
+  };
+  return { ...appliance, receiver, hook: url, key, client, fail, answerWith };
+}
+
+const rowsOf = (text: string) =>
+  [...text.matchAll(/<th scope="row" class="rowhead"><a href="([^"]+)"/g)].length;
+
+t.test('deliveries are filtered by state and key', async (t) => {
+  const { client, key, fail, installation, member } = await withReceiver(t);
+  const other = await installation.administration.keys.create({ account: member, name: 'Other' });
+  await fail();
+  const rows = async (query: string) => rowsOf((await client.get(`/dashboard/webhooks?${query}`)).text);
+  t.equal(await rows(''), 1);
+  t.equal(await rows('state=failed'), 1);
+  t.equal(await rows('state=pending'), 0);
+  t.equal(await rows('state=delivered'), 0);
+  t.equal(await rows(`state=failed&key=${key.keyId}`), 1);
+  t.equal(await rows(`key=${other.keyId}`), 0);
+  const { text } = await client.get(`/dashboard/webhooks?state=failed&key=${key.keyId}`);
+  t.match(text, `href="/dashboard/webhooks?key=${key.keyId}&amp;state=pending"`, 'filters are combined');
+});
+
+t.test('all that failed since a time are sent again, once for each form', async (t) => {
+  const { client, fail, answerWith, service, receiver } = await withReceiver(t);
+  const failed = [await fail(), await fail()];
+  answerWith(204);
+  const form = (await client.get('/dashboard/webhooks')).text;
+  const [, until = ''] = /name="until" value="([^"]+)"/.exec(form) ?? [];
+  const again = new Set<string | null>();
+  const delivered = new Promise<void>((resolve) => {
+    service.on('delivery', ({ repeats }) => again.add(repeats).size === 2 && resolve());
+  });
+  const send = async (since: string) => {
+    const answer = await client.post('/dashboard/webhooks/failed/send-again', { since, until });
+    t.equal(answer.status, 303);
+    return (await client.get(String(answer.headers.location))).text;
+  };
+  t.match(await send('2100-01-01T00:00'), 'No failed webhook of this time was left');
+  t.match(await send('2020-01-01T00:00'), '2 webhooks are sent again');
+  t.match(await send('2020-01-01T00:00'), 'No failed webhook of this time was left');
+  await delivered;
+  t.same([...again].sort(), failed.sort());
+  t.equal(receiver.received.length, 4);
+  const wrong = await client.post('/dashboard/webhooks/failed/send-again', { since: 'x', until });
+  t.match([wrong.status, wrong.text], [400, 'A time is written as']);
+});
+
+t.test('a test event shows how its signature is verified', async (t) => {
+  const { client, key, hook, answerWith, receiver, service } = await withReceiver(t);
+  answerWith(204);
+  const send = (fields: Record<string, string>) =>
+    client.post('/dashboard/webhooks/test', { key: key.keyId, ...fields });
+  const { status, text } = await send({});
+  t.equal(status, 200);
+  const [got] = receiver.received;
+  const header = String(got?.headers['svc-signature']);
+  t.match(verifyWebhook(got?.body ?? '', header, key.webhookSecret), { valid: true });
+  t.match(got?.headers, { 'svc-event': 'completed', 'svc-test': 'true' });
+  const [, time = '', signature = ''] = /^t=(\d+),v1=(\w+)$/.exec(header) ?? [];
+  t.match(text, `svc-signature: ${header}`);
+  t.match(text, `${time}.{&quot;jobId&quot;:`);
+  t.equal(text.split(signature).length - 1, 3, 'in the header, read, and computed');
+  t.match(text, 'HTTP 204');
+  t.match(text, /Equal<.*Valid</s);
+  t.notMatch(text, key.webhookSecret);
+  answerWith(500);
+  const refused = (await send({ url: `${hook}?other` })).text;
+  t.match(refused, 'HTTP 500');
+  t.match(refused, '&lt;b&gt;thanks&lt;/b&gt;');
+  t.match((await send({ url: 'https://10.0.0.1/' })).text, 'in a network that webhooks may not reach');
+  const insecure = await send({ url: 'http://example.org/' });
+  t.match([insecure.status, insecure.text], [400, 'must be an https:// URL']);
+  t.same(await service.deliveries.list(), [], 'a test is no delivery');
 });

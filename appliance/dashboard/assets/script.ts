@@ -18,6 +18,24 @@ const copy = async (text) => {
 
 for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
 
+// A checkbox that selects all of a form's checkboxes with a name.
+const boxesOf = (all) => [...all.form.querySelectorAll('input[type=checkbox][name="' + all.dataset.all + '"]')];
+const showAll = (all) => {
+  const boxes = boxesOf(all);
+  const count = boxes.filter((box) => box.checked).length;
+  all.checked = count > 0 && count === boxes.length;
+  all.indeterminate = count > 0 && count < boxes.length;
+};
+const alls = document.querySelectorAll('input[data-all]');
+for (const all of alls) {
+  all.closest('label').hidden = false;
+  showAll(all);
+}
+document.addEventListener('change', ({ target }) => {
+  if (target.dataset.all) for (const box of boxesOf(target)) box.checked = target.checked;
+  for (const all of alls) showAll(all);
+});
+
 document.addEventListener('click', async (event) => {
   const button = event.target.closest('button[data-copy]');
   if (!button) return;
@@ -54,7 +72,14 @@ const refresh = async () => {
       // What is the same stays: a video that plays isn't interrupted.
       if (next && next.innerHTML !== region.dataset.last) {
         region.dataset.last = next.innerHTML;
+        const checked = new Set([...region.querySelectorAll('input:checked')].map((box) => box.value));
+        const focused = region.contains(document.activeElement) && document.activeElement.value;
         region.replaceChildren(...next.childNodes);
+        for (const box of region.querySelectorAll('input[type=checkbox]')) {
+          box.checked = checked.has(box.value);
+          if (box.value === focused) box.focus();
+        }
+        for (const all of alls) showAll(all);
       }
     }
   } finally {

@@ -154,6 +154,40 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .filters { display: flex; flex-wrap: wrap; gap: 0.375rem; }
 .filters a { padding: 0.25rem 0.75rem; border-radius: 99px; border: 1px solid var(--line); text-decoration: none; color: var(--muted); font-weight: 540; font-size: var(--small); background: var(--surface); }
 .filters a[aria-current] { background: var(--accent-soft); border-color: transparent; color: var(--accent); }
+.stack.dense { gap: 0.75rem; }
+details.more { gap: 0; padding: 0; display: block; }
+details.more > summary { padding: 0.6rem 1rem; font-weight: 560; font-size: var(--small); cursor: pointer; border-radius: var(--radius); }
+details.more > .fields, details.more > .body { padding: 0.25rem 1rem 1rem; }
+details.more > .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(13rem, 100%), 1fr)); }
+details.more > .fields > label { grid-template-columns: minmax(0, 1fr); }
+.fields > label.wide { flex-grow: 2; }
+.toolbar { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; justify-content: space-between; }
+.toolbar select { width: auto; max-width: 16rem; padding-block: 0.25rem; font-size: var(--small); }
+.toolbar button { padding: 0.2rem 0.7rem; font-size: var(--small); }
+.chart { display: grid; gap: 0.25rem; grid-template-columns: minmax(0, 1fr); }
+.chart svg { width: 100%; height: 9rem; border-block: 1px solid var(--line); fill: var(--accent); }
+.chart rect:hover { fill: var(--text); }
+.chart figcaption { display: flex; justify-content: space-between; }
+summary { cursor: pointer; }
+.meters { display: grid; gap: 0.625rem; }
+.meters > div { display: grid; grid-template-columns: 1fr auto; gap: 0.125rem 1rem; }
+.meters dt { color: var(--muted); }
+.meters .bar { grid-column: 1 / -1; line-height: 0; }
+progress { appearance: none; width: 100%; height: 4px; border: 0; border-radius: 2px; background: var(--sunken); overflow: hidden; }
+progress::-webkit-progress-bar { background: var(--sunken); }
+progress::-webkit-progress-value { background: var(--accent); }
+progress::-moz-progress-bar { background: var(--accent); }
+.attempts { width: 100%; padding: 0; list-style: none; }
+.attempts li { display: flex; justify-content: space-between; gap: 1rem; }
+.steps { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr); padding-left: 1.375rem; }
+.steps > li { padding-left: 0.375rem; }
+.steps > li::marker { color: var(--muted); font-weight: 560; }
+.steps pre { margin-top: 0.5rem; }
+.bulk { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; padding: 0.625rem 0.75rem 0.625rem 1.375rem; border-bottom: 1px solid var(--line); }
+.bulk label { margin-right: auto; }
+.bulk button { padding: 0.2rem 0.7rem; font-size: var(--small); }
+th.pick, td.pick { width: 1px; padding-right: 0; }
+input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var(--accent-ground); vertical-align: -0.15em; }
 .paging:not(:has(a)) { display: none; }
 .paging { display: flex; justify-content: space-between; gap: 1rem; }
 
@@ -191,6 +225,9 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
   table.cards th, table.cards td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; text-align: right; min-width: 0; }
   table.cards td[data-label]::before { content: attr(data-label); color: var(--muted); font-size: var(--small); flex: none; text-align: left; }
   table.cards td:empty { display: none; }
+  table.cards tr:has(.pick) { position: relative; padding-left: 2.75rem; }
+  table.cards td.pick { position: absolute; left: 1rem; top: 0.875rem; }
+  .bulk { padding-left: 1rem; }
   table.cards th.rowhead { text-align: left; display: block; }
   table.cards td.wide { display: none; }
   table.cards .actions { justify-content: flex-start; }

@@ -5,6 +5,7 @@ import { type Html, html, type Value } from '../html.ts';
 import { emptyState, page } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { accountOf, accountPicker } from './scope.ts';
+import { spendingCard } from './spending.ts';
 
 const LINES = 25;
 const LONGEST_SECONDS = 86_400;
@@ -48,6 +49,7 @@ async function creditsPage(visit: Visit): Promise<Html> {
   return page(
     { ...head, lead: 'Renders cost credits by the second of render time. Failed renders cost nothing.' },
     await balanceFigures(visit, prices),
+    await spendingCard(visit),
     await statement(visit),
     html`<div class="row">${priceTable(prices)}${calculator(visit, prices)}</div>`,
   );
@@ -92,11 +94,17 @@ async function statement(visit: Visit): Promise<Html> {
 
 function statementRow({ at, kind, note, jobId, amountCredits, chargedCredits }: StatementLine): Html {
   return html`<tr>
-<th scope="row" class="rowhead">${kind === 'settle' ? `Render charged ${shownNumber(chargedCredits)}, rest of its reserve returned` : KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
+<th scope="row" class="rowhead">${kind === 'settle' ? settled(chargedCredits, amountCredits) : KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
 <td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId.slice(0, 12)}…</code></a>`}</td>
 <td data-label="Time (UTC)">${shownTime(at)}</td>
 <td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>
 </tr>`;
+}
+
+function settled(chargedCredits: number, amountCredits: number): string {
+  const charged = `Render charged ${shownNumber(chargedCredits)}`;
+  if (amountCredits === 0) return `${charged}, as reserved`;
+  return amountCredits > 0 ? `${charged}, rest of its reserve returned` : `${charged}, more than its reserve`;
 }
 
 function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {

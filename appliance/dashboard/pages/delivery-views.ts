@@ -1,4 +1,4 @@
-import type { Delivery } from '../../../lib/index.ts';
+import type { Delivery, FailureReason } from '../../../lib/index.ts';
 import { counted } from '../format.ts';
 import { type Html, html } from '../html.ts';
 
@@ -24,4 +24,38 @@ export function answerOf({ attempts, lastStatus }: Delivery): string {
 export function answerText(status: number | null, reason: string | null): string {
   if (status === null) return 'under way';
   return status === 0 ? `no answer${reason === null ? '' : ` (${reason})`}` : `HTTP ${status}`;
+}
+
+const REASONS: Record<FailureReason, string> = {
+  dns: 'The name of the host was not found.',
+  blocked: 'The host is in a network that webhooks may not reach.',
+  refused: 'The host refused the connection.',
+  unreachable: 'The host could not be reached.',
+  tls: 'The TLS handshake failed: the certificate is not trusted, or is for another name.',
+  timeout: 'The exchange was not finished within 10 seconds.',
+  reset: 'The connection was closed before the answer was complete.',
+  protocol: 'The answer was not valid HTTP.',
+  too_large: 'The answer was too long.',
+  secret: 'There was no secret to sign it with.',
+  stopped: 'The service was stopped during the exchange.',
+  interrupted: 'The service ended during the exchange.',
+};
+
+/** Why an exchange failed, in a sentence. */
+export function reasonText(reason: FailureReason): string {
+  return REASONS[reason];
+}
+
+/** A text in a box, or what is said without one. */
+export function textBox(content: string | null, otherwise: string): Html {
+  return content
+    ? html`<pre class="wrap" tabindex="0">${content}</pre>`
+    : html`<p class="muted">${otherwise}</p>`;
+}
+
+/** The request line and headers of a webhook. */
+export function requestHead(url: string, headers: Record<string, string>): string {
+  const { pathname, search, host } = new URL(url);
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return [`POST ${pathname}${search} HTTP/1.1`, ...lines].join('\n');
 }

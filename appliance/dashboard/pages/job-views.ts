@@ -27,16 +27,23 @@ export function jobName({ className, jobId }: JobInfo): Html {
   return html`<a href="${BASE}/jobs/${jobId}">${className || 'Forgotten'}</a>`;
 }
 
-/** A table of jobs. `accounts`: with a column of their accounts. */
-export function jobTable(jobs: JobInfo[], { accounts }: { accounts: boolean }): Html {
+/** A table of jobs. `accounts`: with a column of their accounts. `select`: with checkboxes, of the field `jobId`. */
+export function jobTable(
+  jobs: JobInfo[],
+  { accounts, select = false }: { accounts: boolean; select?: boolean },
+): Html {
   return html`<div class="scroll"><table class="cards">
-<thead><tr><th>Scene</th><th>Status</th>${accounts && html`<th>Account</th>`}<th>Quality</th><th>Created (UTC)</th><th class="end">Time</th><th class="end">Credits</th></tr></thead>
-<tbody>${jobs.map((job) => jobRow(job, accounts))}</tbody></table></div>`;
+<thead><tr>${select && html`<th class="pick"><span class="visually-hidden">Select</span></th>`}<th>Scene</th><th>Status</th>${accounts && html`<th>Account</th>`}<th>Quality</th><th>Created (UTC)</th><th class="end">Time</th><th class="end">Credits</th></tr></thead>
+<tbody>${jobs.map((job) => jobRow(job, { accounts, select }))}</tbody></table></div>`;
 }
 
-function jobRow(job: JobInfo, accounts: boolean): Html {
+function jobRow(job: JobInfo, { accounts, select }: { accounts: boolean; select: boolean }): Html {
   const { jobId, status, account, quality, createdAt, durationMs, creditsCost, error, progress } = job;
-  return html`<tr>
+  return html`<tr>${
+    select &&
+    html`
+<td class="pick"><input type="checkbox" name="jobId" value="${jobId}" aria-label="Select ${job.className || 'forgotten job'} of ${createdAt.slice(0, 16).replace('T', ' ')}"></td>`
+  }
 <th scope="row" class="rowhead">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
 <td data-label="Status">${statusTag(status)}</td>
 ${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}

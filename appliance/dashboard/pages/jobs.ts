@@ -1,19 +1,16 @@
-import type { Delivery, JobStatus } from '../../../lib/index.ts';
-import { JOB_STATUSES } from '../../admin/administration-requests.ts';
+import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { shownDuration, shownNumber, shownSize, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { emptyState, note, page, postButton } from '../layout.ts';
+import { note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
-import { answerOf, deliveryTag } from './delivery-views.ts';
-import { jobTable, progressText, statusTag } from './job-views.ts';
+import { answerText, deliveryTag } from './delivery-views.ts';
+import { progressText, statusTag } from './job-views.ts';
+import { usageCard } from './usage-view.ts';
 
-const ROWS = 50;
-
-/** Jobs: the list, and a page for each. */
+/** The page of each job. */
 export function jobRoutes(): Route[] {
   return [
-    { method: 'GET', path: '/jobs', for: 'members', handler: listPage },
     { method: 'GET', path: '/jobs/{jobId}', for: 'members', handler: jobPage },
     {
       method: 'POST',
@@ -46,69 +43,6 @@ export function jobRoutes(): Route[] {
   ];
 }
 
-async function listPage(visit: Visit): Promise<Html> {
-  const { admin, viewer, csrf, query } = visit;
-  const status = JOB_STATUSES.find((status) => status === query['status']);
-  const account = (viewer.role === 'admin' && query['account']) || undefined;
-  const before = query['before'] || undefined;
-  // One more shows whether there is another page.
-  const found = await admin.jobs.list({ status, account, before, limit: ROWS + 1 });
-  const jobs = found.slice(0, ROWS);
-  const kept = { ...(account !== undefined && { account }), ...(status && { status }) };
-  const last = jobs.at(-1);
-  return page(
-    {
-      title: 'Jobs',
-      section: 'jobs',
-      viewer,
-      csrf,
-      actions: viewer.role === 'admin' && accountFilter(account, status),
-    },
-    html`<nav class="filters" aria-label="Status">${[undefined, ...JOB_STATUSES].map((one) => statusFilter(one, status, account))}</nav>
-<section class="card flush" id="live" data-live>${
-      jobs.length > 0 ? jobTable(jobs, { accounts: viewer.role === 'admin' }) : noJobs(status, before)
-    }</section>
-<nav class="paging" aria-label="Pages">
-<span>${before !== undefined && html`<a href="${jobsUrl(kept)}">Newest</a>`}</span>
-<span>${found.length > ROWS && last && html`<a href="${jobsUrl({ ...kept, before: last.jobId })}" rel="next">Older jobs</a>`}</span>
-</nav>`,
-  );
-}
-
-function noJobs(status: JobStatus | undefined, before: string | undefined): Html {
-  if (before !== undefined) return emptyState('No older jobs', 'This is the end of the list.');
-  if (status) return emptyState(`No ${status} jobs`, 'No job has this status at the moment.');
-  return emptyState(
-    'No jobs yet',
-    'Each render is listed here. Create an API key; the page that shows it has a command that renders a first scene.',
-    html`<a class="button primary" href="${BASE}/keys/new">Create key</a>`,
-  );
-}
-
-function jobsUrl(query: Record<string, string>): string {
-  const text = new URLSearchParams(query).toString();
-  return `${BASE}/jobs${text && `?${text}`}`;
-}
-
-function statusFilter(
-  one: JobStatus | undefined,
-  status: JobStatus | undefined,
-  account: string | undefined,
-): Html {
-  const label = one === undefined ? 'All' : `${one.slice(0, 1).toUpperCase()}${one.slice(1)}`;
-  const url = jobsUrl({ ...(account !== undefined && { account }), ...(one && { status: one }) });
-  return one === status
-    ? html`<a href="${url}" aria-current="true">${label}</a>`
-    : html`<a href="${url}">${label}</a>`;
-}
-
-function accountFilter(account: string | undefined, status: JobStatus | undefined): Html {
-  return html`<form method="get" action="${BASE}/jobs" class="actions">
-<label class="visually-hidden" for="account">Account</label>
-<input id="account" name="account" type="text" value="${account}" placeholder="All accounts" size="24" autocomplete="off">
-${status && html`<input type="hidden" name="status" value="${status}">`}<button>Filter</button></form>`;
-}
-
 async function jobPage(visit: Visit): Promise<Html> {
   const { admin, viewer, csrf, params } = visit;
   const jobId = params['jobId'] ?? '';
@@ -126,6 +60,7 @@ async function jobPage(visit: Visit): Promise<Html> {
 <div class="stack">${outcome(job, visit.assetUrl)}${source(job)}</div>
 <div class="stack">
 <section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>
+${usageCard(job)}
 ${job.metadataJson !== null && html`<section class="card"><h2>Metadata</h2><pre class="wrap">${job.metadataJson}</pre></section>`}
 ${deliveryCard(deliveries)}
 </div></div>`,
@@ -198,9 +133,18 @@ function deliveryCard(deliveries: Delivery[]): Html | false {
   if (deliveries.length === 0) return false;
   const items = deliveries.map(
     (delivery) =>
-      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${shownTime(delivery.createdAt)} · ${answerOf(delivery)}</span></span>${deliveryTag(delivery)}</li>`,
+      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${delivery.event}${delivery.repeats !== null && ', sent again'}</span></span>${deliveryTag(delivery)}${attemptList(delivery)}</li>`,
   );
   return html`<section class="card flush"><header><h2>Webhook</h2></header><ul class="list">${items}</ul></section>`;
+}
+
+function attemptList({ attempts }: Delivery): Html {
+  if (attempts.length === 0) return html`<p class="small muted">Not sent yet.</p>`;
+  const items = attempts.map(
+    ({ startedAt, endedAt, status, reason }) =>
+      html`<li>${shownTime(startedAt)} <span>${answerText(endedAt === null ? null : status, reason)}</span></li>`,
+  );
+  return html`<ol class="attempts small muted" aria-label="Attempts">${items}</ol>`;
 }
 
 async function forgetPage({ admin, viewer, csrf, params }: Visit): Promise<Html> {

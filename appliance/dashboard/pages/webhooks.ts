@@ -1,10 +1,13 @@
-import type { Delivery, DeliveryDetails } from '../../../lib/index.ts';
-import { shownTime } from '../format.ts';
+import type { Delivery, DeliveryDetails, DeliveryState } from '../../../lib/index.ts';
+import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
+import type { KeyInfo } from '../../admin/administration-views.ts';
+import { counted, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { emptyState, note, page, postButton } from '../layout.ts';
-import { BASE, type Route, type Visit } from '../route.ts';
-import { answerOf, answerText, deliveryTag } from './delivery-views.ts';
-import { accountOf, accountPicker } from './scope.ts';
+import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
+import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+import { answerOf, answerText, deliveryTag, reasonText, requestHead, textBox } from './delivery-views.ts';
+import { accountOf, accountPicker, accountQuery } from './scope.ts';
+import { inputTime, utcTime } from './times.ts';
 
 const ROWS = 50;
 
@@ -12,6 +15,12 @@ const ROWS = 50;
 export function webhookRoutes(): Route[] {
   return [
     { method: 'GET', path: '/webhooks', for: 'members', handler: listPage },
+    {
+      method: 'POST',
+      path: '/webhooks/failed/send-again',
+      for: 'members',
+      handler: sendFailedAgain,
+    },
     { method: 'GET', path: '/webhooks/{deliveryId}', for: 'members', handler: deliveryPage },
     {
       method: 'POST',
@@ -25,15 +34,23 @@ export function webhookRoutes(): Route[] {
   ];
 }
 
-async function listPage(visit: Visit): Promise<Html> {
+async function listPage(visit: Visit): Promise<Answer> {
   const { admin, viewer, csrf, query } = visit;
   const account = accountOf(visit);
   const before = query['before'] || undefined;
+  const state = DELIVERY_STATES.find((one) => one === query['state']);
+  const keys = await admin.keys.list({ account });
+  const keyId = keys.find((key) => key.keyId === query['key'])?.keyId;
   // One more shows whether there is another page.
-  const found = await admin.deliveries.list({ account, before, limit: ROWS + 1 });
+  const found = await admin.deliveries.list({ account, state, keyId, before, limit: ROWS + 1 });
   const deliveries = found.slice(0, ROWS);
-  const kept = account === viewer.email ? {} : { account };
-  const older = { ...kept, before: deliveries.at(-1)?.deliveryId ?? '' };
+  const kept: Filters = {
+    ...(account !== viewer.email && { account }),
+    ...(state && { state }),
+    ...(keyId !== undefined && { key: keyId }),
+  };
+  const older = found.length > ROWS && webhooksUrl({ ...kept, before: deliveries.at(-1)?.deliveryId ?? '' });
+  const names = new Map(keys.map(({ keyId, name }) => [keyId, name]));
   return page(
     {
       title: 'Webhooks',
@@ -41,18 +58,100 @@ async function listPage(visit: Visit): Promise<Html> {
       viewer,
       csrf,
       lead: 'The outcome of each job that names a webhook is sent there, signed, in up to four attempts.',
-      actions: await accountPicker(visit, '/webhooks'),
+      actions: [
+        await accountPicker(visit, '/webhooks'),
+        html`<a class="button" href="${BASE}/webhooks/test${accountQuery(visit)}">Send a test event</a>`,
+      ],
     },
-    html`<section class="card flush">${deliveries.length > 0 ? deliveryTable(deliveries) : noDeliveries(before)}</section>
+    failedAgainNote(query),
+    html`<div class="stack dense">
+<div class="toolbar"><nav class="filters" aria-label="State">${[undefined, ...DELIVERY_STATES].map((one) => stateLink(one, kept))}</nav>${keys.length > 1 && keyFilter(keys, kept)}</div>
+${failedAgainForm(visit, kept)}</div>
+<section class="card flush">${deliveries.length > 0 ? deliveryTable(deliveries, names) : noDeliveries(kept, before)}</section>
 <nav class="paging" aria-label="Pages">
-<span>${before !== undefined && html`<a href="${BASE}/webhooks?${new URLSearchParams(kept).toString()}">Newest</a>`}</span>
-<span>${found.length > ROWS && html`<a href="${BASE}/webhooks?${new URLSearchParams(older).toString()}" rel="next">Older deliveries</a>`}</span>
+<span>${before !== undefined && html`<a href="${webhooksUrl(kept)}">Newest</a>`}</span>
+<span>${older && html`<a href="${older}" rel="next">Older deliveries</a>`}</span>
 </nav>`,
   );
 }
 
-function noDeliveries(before: string | undefined): Html {
+type Filters = { account?: string; state?: DeliveryState; key?: string };
+
+function webhooksUrl(query: Filters | Record<string, string>): string {
+  const text = new URLSearchParams(query as Record<string, string>).toString();
+  return `${BASE}/webhooks${text && `?${text}`}`;
+}
+
+function stateLink(one: DeliveryState | undefined, { state, ...others }: Filters): Html {
+  const label = one === undefined ? 'All' : `${one.slice(0, 1).toUpperCase()}${one.slice(1)}`;
+  const url = webhooksUrl({ ...others, ...(one && { state: one }) });
+  return one === state
+    ? html`<a href="${url}" aria-current="true">${label}</a>`
+    : html`<a href="${url}">${label}</a>`;
+}
+
+function keyFilter(keys: KeyInfo[], { key, ...others }: Filters): Html {
+  const options = keys.map(
+    ({ keyId, name, keyPrefix }) =>
+      html`<option value="${keyId}" ${keyId === key && 'selected'}>${name} (${keyPrefix}…)</option>`,
+  );
+  return html`<form method="get" action="${BASE}/webhooks" class="actions">
+${Object.entries(others).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label class="visually-hidden" for="key">Key</label>
+<select id="key" name="key"><option value="">All keys</option>${options}</select><button>Show</button></form>`;
+}
+
+/** `until` is the time of the page, so that sending the form twice sends nothing twice. */
+function failedAgainForm({ csrf }: Visit, { account, key }: Filters): Html {
+  const now = new Date();
+  const yesterday = new Date(now.getTime() - 86_400_000).toISOString();
+  return html`<details class="card more"><summary>Send failed ones again …</summary>
+<form method="post" action="${BASE}/webhooks/failed/send-again" class="body stack">${csrfField(csrf)}
+<input type="hidden" name="until" value="${now.toISOString()}">
+${account !== undefined && html`<input type="hidden" name="account" value="${account}">`}
+${key !== undefined && html`<input type="hidden" name="key" value="${key}">`}
+<p class="muted">For a receiver that was down: the failed webhooks ${key === undefined ? 'of all keys' : 'of this key'} since a time are sent again, at most 1,000 at once. One that was sent again already is left out.</p>
+<div class="fields"><label>Since (UTC)<input type="datetime-local" name="since" value="${inputTime(yesterday)}" required></label><button>Send all again</button></div>
+</form></details>`;
+}
+
+async function sendFailedAgain(visit: Visit): Promise<Answer> {
+  const { admin, form, viewer } = visit;
+  const { since = '', until, key } = form;
+  const account = (viewer.role === 'admin' && form['account']) || viewer.email;
+  const { sent, isComplete } = await admin.deliveries.sendFailedAgain({
+    account,
+    since: utcTime(since),
+    until,
+    keyId: key,
+  });
+  const result = {
+    ...(account !== viewer.email && { account }),
+    ...(key !== undefined && { key }),
+    sent: String(sent),
+    ...(!isComplete && { more: 'yes' }),
+  };
+  return { to: webhooksUrl(result).slice(BASE.length) };
+}
+
+function failedAgainNote(query: Record<string, string>): Html | undefined {
+  if (query['sent'] === undefined) return undefined;
+  const sent = Math.max(Math.floor(Number(query['sent']) || 0), 0);
+  if (sent === 0) return note('', 'No failed webhook of this time was left to send again.');
+  const rest = query['more'] === undefined ? '' : ' There are more: send again for the rest.';
+  return note(
+    'good',
+    `${counted(sent, 'webhook')} ${sent === 1 ? 'is' : 'are'} sent again, with one attempt each.${rest}`,
+  );
+}
+
+function noDeliveries({ state, key }: Filters, before: string | undefined): Html {
   if (before !== undefined) return emptyState('No older deliveries', 'This is the end of the list.');
+  if (state === 'failed')
+    return emptyState('No failed webhooks', 'Every receiver has accepted what it was sent.');
+  if (state !== undefined || key !== undefined) {
+    return emptyState('No such webhooks', 'No delivery matches these filters.');
+  }
   return emptyState(
     'No webhooks sent yet',
     'Give a key a default webhook URL, or name one in a request. Each delivery is then listed here with its attempts.',
@@ -60,17 +159,18 @@ function noDeliveries(before: string | undefined): Html {
   );
 }
 
-function deliveryTable(deliveries: Delivery[]): Html {
+function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html {
   const rows = deliveries.map(
     (delivery) => html`<tr>
 <th scope="row" class="rowhead"><a href="${BASE}/webhooks/${delivery.deliveryId}" class="clip">${delivery.url}</a></th>
 <td data-label="State">${deliveryTag(delivery)}</td>
 <td data-label="Answer">${answerOf(delivery)}</td>
 <td data-label="Outcome">${delivery.event}${delivery.repeats !== null && html` <span class="muted">(sent again)</span>`}</td>
+<td data-label="Key"><span class="clip">${names.get(delivery.keyId ?? '') ?? '–'}</span></td>
 <td data-label="Created (UTC)">${shownTime(delivery.createdAt)}</td>
 </tr>`,
   );
-  return html`<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 async function deliveryPage({ admin, viewer, csrf, params, query }: Visit): Promise<Html> {
@@ -99,16 +199,27 @@ ${repeats !== null && html`<dt>Repeats</dt><dd><a href="${BASE}/webhooks/${repea
     }</section>
 ${attemptsCard(delivery)}
 <div class="row">
-<section class="card"><h2>Request body</h2>${text(body, 'The body was forgotten with its job.')}</section>
-<section class="card"><h2>Last answer</h2>${text(answer, 'No body was received.')}<p class="small muted">At most the first kilobyte is kept.</p></section>
+<section class="card"><h2>Request</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)), '')}${textBox(body, 'The body was forgotten with its job.')}</section>
+<section class="card"><h2>Last answer</h2>${lastAnswer(delivery)}${textBox(answer, 'No body was received.')}<p class="small muted">At most the first kilobyte is kept.</p></section>
 </div>`,
   );
 }
 
-function text(content: string | null, otherwise: string): Value {
-  return content
-    ? html`<pre class="wrap" tabindex="0">${content}</pre>`
-    : html`<p class="muted">${otherwise}</p>`;
+/** The signature is that of each attempt, with its time. */
+function headersOf({ event, repeats }: DeliveryDetails): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'svc-event': event,
+    'svc-signature': 't=<time of the attempt>,v1=<signature>',
+    ...(repeats !== null && { 'svc-redelivery': repeats }),
+  };
+}
+
+function lastAnswer({ attempts }: DeliveryDetails): Value {
+  const last = attempts.findLast(({ endedAt }) => endedAt !== null);
+  if (!last) return undefined;
+  if (last.reason !== null) return html`<p>${reasonText(last.reason)}</p>`;
+  return html`<p>HTTP ${last.status}</p>`;
 }
 
 function attemptsCard({ attempts }: DeliveryDetails): Html | false {

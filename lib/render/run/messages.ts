@@ -65,6 +65,8 @@ export interface JobEnded {
   exitCode: number | null;
   signal: string | null;
   reason: JobEndReason | null;
+  /** The most memory that it was seen to use; null when it ended before it was measured. */
+  memoryBytes: number | null;
 }
 
 /** A command was invalid or out of order. */

@@ -16,6 +16,7 @@ export class ProgressSender {
   readonly #nowMs: () => number;
   readonly #progress: RenderProgress = { stage: 'loading', frames: 0, seconds: 0 };
   #begun = false;
+  readonly #enteredAtMs: Partial<Record<RenderStage, number>> = {};
   /** Excludes stage messages: the first frame often follows one immediately, and the next may take long. */
   #advanceSentAtMs = Number.NEGATIVE_INFINITY;
   #previewSentAtMs = Number.NEGATIVE_INFINITY;
@@ -41,7 +42,21 @@ export class ProgressSender {
   /** Sends a stage once; ignores earlier stages. */
   enter(stage: RenderStage, length: Partial<RenderProgress> = {}): void {
     const isNew = !this.#begun || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
-    if (isNew) this.#sendProgress({ ...length, stage });
+    if (!isNew) return;
+    this.#enteredAtMs[stage] = this.#nowMs();
+    this.#sendProgress({ ...length, stage });
+  }
+
+  /** The time of each entered stage, in milliseconds. The first began at `startedAtMs`, the last ends now. */
+  stagesMs(startedAtMs: number): Partial<Record<RenderStage, number>> {
+    const entered = STAGES.filter((stage) => this.#enteredAtMs[stage] !== undefined);
+    const beginnings = entered.map((stage, index) =>
+      index === 0 ? startedAtMs : (this.#enteredAtMs[stage] ?? 0),
+    );
+    const ends = [...beginnings.slice(1), this.#nowMs()];
+    return Object.fromEntries(
+      entered.map((stage, index) => [stage, Math.round((ends[index] ?? 0) - (beginnings[index] ?? 0))]),
+    );
   }
 
   #advance(frames: number, seconds: number): void {

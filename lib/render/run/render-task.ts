@@ -65,6 +65,14 @@ export interface RenderedFile {
   path: string;
 }
 
+/** What a render took. */
+export interface RenderUsage {
+  /** Wall-clock time of each stage that it entered, in milliseconds. */
+  stagesMs: Partial<Record<RenderStage, number>>;
+  /** The most memory that all its processes were seen to use, measured five times a second; null: not measured. */
+  peakMemoryBytes: number | null;
+}
+
 /** The result of a render. `durationMs` is wall-clock time. */
 export type RenderResult =
   | {
@@ -75,9 +83,10 @@ export type RenderResult =
       files: RenderedFile[];
       /** Contains the files; the receiver must remove it. */
       folder: string;
+      usage?: RenderUsage;
     }
   /** The scene failed or exceeded a limit. */
-  | { kind: 'failed'; durationMs: number; error: string }
+  | { kind: 'failed'; durationMs: number; error: string; usage?: RenderUsage }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk of the work folder is full; can be retried when there is space. */
   | { kind: 'disk_full'; durationMs: number }

@@ -68,6 +68,12 @@ export class RenderWorker {
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
+    let peakMemoryBytes: number | null = null;
+    const withUsage = <Result extends RenderResult>(result: Result): Result => {
+      if (startedAtMs === undefined || (result.kind !== 'rendered' && result.kind !== 'failed'))
+        return result;
+      return { ...result, usage: { stagesMs: progress.stagesMs(startedAtMs), peakMemoryBytes } };
+    };
 
     task.port.on('message', (message: StopMessage) => {
       stopped ??= message.reason;
@@ -86,34 +92,35 @@ export class RenderWorker {
       const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
       try {
         const rendered = await this.#forks.run(current, jobFolder, job, (report) => progress.hear(report));
+        peakMemoryBytes = rendered.end.memoryBytes;
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
-        if (failure) return await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason);
+        if (failure)
+          return withUsage(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
         progress.enter('checking', lengthOf(rendered));
         await this.#forks.makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
         if (collected.problem !== undefined)
-          return await this.#orDiskFull({
-            kind: 'failed',
-            durationMs: durationMs(),
-            error: collected.problem,
-          });
+          return withUsage(
+            await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), error: collected.problem }),
+          );
 
         const { widthPx, heightPx, fps, limits } = job;
         const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits };
         current.zygote = inspector;
         const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
-        if (defect) return await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason);
+        if (defect)
+          return withUsage(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
         const files = await publishedFiles(outFolder);
         if (!files) throw new ZygoteDied('an inspection left no files');
         keepOutFolder = true;
-        return {
+        return withUsage({
           kind: 'rendered',
           durationMs: durationMs(),
           ...lengthOf(inspected),
           files,
           folder: outFolder,
-        };
+        });
       } finally {
         timer.cancel();
       }

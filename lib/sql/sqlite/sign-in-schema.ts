@@ -30,11 +30,12 @@ BEGIN SELECT RAISE(ABORT, 'an act does not change'); END;
 CREATE TRIGGER acts_stay BEFORE DELETE ON acts
 BEGIN SELECT RAISE(ABORT, 'an act stays'); END;
 
+-- With row ids: the index on key_id shows a damaged key_id, which no checksum would, because its row is not found.
 CREATE TABLE key_uses (
   key_id TEXT PRIMARY KEY,
   used_at_ms INTEGER NOT NULL,
   checksum INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TRIGGER key_uses_grow BEFORE UPDATE ON key_uses WHEN NEW.used_at_ms < OLD.used_at_ms
 BEGIN SELECT RAISE(ABORT, 'a use replaces an earlier one'); END;
 `;

@@ -42,9 +42,9 @@ export function damageOf(bytes: Buffer): LogDamage | undefined {
   if (log.frames === 0) return undefined;
   const broken = log.firstBroken();
   if (broken === undefined) return undefined;
-  let commits = log.isCommit(broken) ? 1 : 0;
+  let commits = log.wasCommit(broken) ? 1 : 0;
   for (let frame = broken + 1; frame <= log.frames; frame++) {
-    if (log.isIntact(frame) && log.isCommit(frame)) commits += 1;
+    if (log.isIntact(frame) && log.endsCommit(frame)) commits += 1;
     if (commits === 2) return { frame: broken, frames: log.frames };
   }
   return undefined;
@@ -86,16 +86,16 @@ class Log {
     return this.#hasSalt(frame) && this.hasItsChecksum(frame);
   }
 
-  isCommit(frame: number): boolean {
-    if (frame === 0) return false;
-    const at = placeOf(frame);
+  /** Whether an intact frame is the last one of a commit. */
+  endsCommit(frame: number): boolean {
+    return frame > 0 && this.#bytes.readUInt32BE(placeOf(frame) + FRAME_PAGES_AFTER_COMMIT) > 0;
+  }
+
+  /** Whether a broken frame was the last one of a commit, as far as its header tells. */
+  wasCommit(frame: number): boolean {
     // An interrupted write may have left half of a header that spans two sectors.
-    const isWhole = (at % SECTOR_BYTES) + FRAME_CHECKSUM <= SECTOR_BYTES;
-    return (
-      isWhole &&
-      this.#bytes.readUInt32BE(at + FRAME_PAGES_AFTER_COMMIT) > 0 &&
-      (this.#hasSalt(frame) || this.hasItsChecksum(frame))
-    );
+    const isWhole = (placeOf(frame) % SECTOR_BYTES) + FRAME_CHECKSUM <= SECTOR_BYTES;
+    return isWhole && this.endsCommit(frame) && (this.#hasSalt(frame) || this.hasItsChecksum(frame));
   }
 
   /** Recomputes the checksums of all frames. */

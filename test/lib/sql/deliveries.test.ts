@@ -220,10 +220,10 @@ t.test('a delivery on an unreadable page fails one claim and is skipped by the n
   const mark = 'B'.repeat(9_000);
   // They separate the pages of the other deliveries.
   const between = Array.from({ length: 40 }, (_, i) =>
-    deliveryRecord(`b${i}`, { keyId: 'k'.repeat(900), dueAtMs: null }),
+    deliveryRecord(`b${i}`, { secretSealed: 'k'.repeat(900), dueAtMs: null }),
   );
   await insert(storage, [
-    deliveryRecord('a', { keyId: mark }),
+    deliveryRecord('a', { secretSealed: mark }),
     ...between,
     deliveryRecord('c', { dueAtMs: 1 }),
     deliveryRecord('d', { host: 'b' }),

@@ -7,6 +7,7 @@ import { SqlKeyUseStore } from '../../../lib/sql/sql-key-use-store.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlSessionStore } from '../../../lib/sql/sql-session-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { LIST_SCHEMA } from '../../../lib/sql/sqlite/list-schema.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import type { SqlTransaction, SqlValue } from '../../../lib/storage/sql.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
@@ -59,6 +60,10 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
     await storage.listJobs(query);
     await storage.listJobs({ ...query, owner: 'ada' });
   }
+  for (const status of [undefined, 'failed', 'queued'] as const) {
+    await storage.listJobs({ quality: 'high', before: 'k', after: 'a', ...(status && { status }) });
+    await storage.listJobs({ quality: 'high', owner: 'ada', ...(status && { status }) });
+  }
   await storage.unfinishedJobs();
   await storage.countJobs({ after: 'j' });
   await storage.countJobs({ after: 'j', owner: 'ada' });
@@ -71,6 +76,13 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   await storage.deliveries.resealSecrets(page);
   for (const query of [{ owner: 'ada' }, { jobId: 'j' }, { before: 'd' }])
     await storage.deliveries.list(query);
+  for (const state of ['pending', 'delivered', 'failed'] as const) {
+    await storage.deliveries.list({ owner: 'ada', state, before: 'd' });
+    await storage.deliveries.list({ keyId: 'k', state, after: 'd' });
+    await storage.deliveries.list({ owner: 'ada', keyId: 'k', state });
+    if (state !== 'delivered') await storage.deliveries.list({ state, before: 'd' });
+  }
+  await storage.deliveries.list({ keyId: 'k' });
   await storage.deliveries.listOpen();
   await storage.deliveries.countDue({ nowMs: 1, latestDueMs: 2, limit: 10 });
   await storage.queue.owners({ after: '', limit: 10 });
@@ -90,16 +102,33 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   await new SqlSessionStore(database).getSession('s');
   await new SqlKeyUseStore(database).lastKeyUses(['k']);
   await ledger.statement('ada', {});
+  await ledger.charges('ada', { fromMs: 0, untilMs: 1 });
 
   const reader = new DatabaseSync(path, { readOnly: true });
   t.teardown(() => reader.close());
   let artifacts = '';
+  const used = new Set<string>();
   for (const text of database.texts) {
     const plan = reader.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
     const details = plan.map(({ detail }) => detail);
     const scans = details.filter((detail) => /^SCAN \w+$/.test(detail) && !COMPUTED.test(detail));
     t.same(scans, [], text.slice(-120));
+    // Of the grants of an account, and of due deliveries, there are few.
+    const sorts = details.filter(
+      (detail, i) =>
+        / B-TREE FOR /.test(detail) &&
+        !COMPUTED.test(details[i - 1] ?? '') &&
+        !/ FROM (?:grants|due_deliveries) /.test(text),
+    );
+    t.same(sorts, [], `sorts only computed pages: ${text.slice(-120)}`);
+    for (const [, name = ''] of details.join().matchAll(/USING (?:COVERING )?INDEX (\w+)/g)) used.add(name);
     if (text.includes('artifacts_removed_at_ms IS NULL')) artifacts = details.join();
   }
   t.match(artifacts, 'USING INDEX jobs_with_artifacts');
+  const ofLists = [...LIST_SCHEMA.matchAll(/CREATE INDEX (\w+)/g)].map(([, name]) => name ?? '');
+  t.same(
+    ofLists.filter((name) => !used.has(name)),
+    [],
+    'each index of the lists is used',
+  );
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
@@ -12,16 +12,18 @@ const HEADER_BYTES = 32;
 const SECTOR_BYTES = 512;
 
 /** A log with a commit of one to three pages for each row, and its length after each commit. */
-function makeLog(t: Test): { log: Buffer; lengths: number[] } {
+function makeLog(t: Test, commits = COMMITS): { log: Buffer; lengths: number[] } {
   const path = join(t.testdir(), 'database.sqlite');
   const database = new DatabaseSync(path);
   t.teardown(() => database.close());
   database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE texts (text)');
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const lengths: number[] = [];
-  for (let number = 0; number < COMMITS; number++) {
-    database.prepare('INSERT INTO texts VALUES (?)').run(`${number} `.repeat((number % 3) * 1000 + 10));
-    lengths.push(readFileSync(`${path}-wal`).length);
+  for (let number = 0; number < commits; number++) {
+    database
+      .prepare('INSERT INTO texts VALUES (?)')
+      .run(`${number} `.repeat(((number * number) % 7) * 500 + 10));
+    lengths.push(statSync(`${path}-wal`).size);
   }
   return { log: readFileSync(`${path}-wal`), lengths };
 }
@@ -69,6 +71,24 @@ t.test(`a flipped bit before the last commit is located (SEED=${SEED})`, async (
   }
   t.pass(`${bits.length} bits`);
 });
+
+t.test(
+  'a flipped bit in the last commit but one is located, also if that ends in a header across sectors',
+  async (t) => {
+    const { log, lengths } = makeLog(t, 400);
+    let tried = 0;
+    for (const [commit, end] of lengths.entries()) {
+      const begin = lengths[commit - 1] ?? HEADER_BYTES;
+      const lastFrame = end - FRAME_BYTES;
+      if (lastFrame <= begin || (lastFrame % SECTOR_BYTES) + 16 <= SECTOR_BYTES || !lengths[commit + 1])
+        continue;
+      const flipped = flip(log.subarray(0, lengths[commit + 1]), (begin + 17) * 8);
+      t.match(damageOf(flipped), { frame: 1 + (begin - HEADER_BYTES) / FRAME_BYTES });
+      tried += 1;
+    }
+    t.ok(tried > 0);
+  },
+);
 
 t.test(`a last commit torn by a power cut is not damage (SEED=${SEED})`, async (t) => {
   const { log, lengths } = makeLog(t);

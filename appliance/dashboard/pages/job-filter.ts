@@ -1,0 +1,76 @@
+import { type JobStatus, QUALITIES, type Quality } from '../../../lib/index.ts';
+import { JOB_STATUSES } from '../../admin/administration-requests.ts';
+import type { JobFilter } from '../../admin/jobs.ts';
+import { type Html, html } from '../html.ts';
+import { BASE, type Visit } from '../route.ts';
+import { inputTime, utcTime } from './times.ts';
+
+/** The filters of the list of jobs, as its URL has them. */
+export interface JobFilters {
+  status?: JobStatus;
+  quality?: Quality;
+  account?: string;
+  error?: string;
+  from?: string;
+  to?: string;
+}
+
+/** Those of a URL; others are left out. */
+export function filtersOf({ query, viewer }: Pick<Visit, 'query' | 'viewer'>): JobFilters {
+  const status = JOB_STATUSES.find((one) => one === query['status']);
+  const quality = QUALITIES.find((one) => one === query['quality']);
+  const { account, error, from, to } = query;
+  return {
+    ...(status && { status }),
+    ...(quality && { quality }),
+    ...(viewer.role === 'admin' && account && { account }),
+    ...(error && { error }),
+    ...(from && { from }),
+    ...(to && { to }),
+  };
+}
+
+/** The request of the administration for jobs with these filters. */
+export function requestOf({ from, to, ...filters }: JobFilters): JobFilter & { error?: string } {
+  return {
+    ...filters,
+    ...(from !== undefined && { since: utcTime(from) }),
+    ...(to !== undefined && { until: utcTime(to) }),
+  };
+}
+
+export function jobsUrl(query: Record<string, string> | JobFilters): string {
+  const text = new URLSearchParams(query as Record<string, string>).toString();
+  return `${BASE}/jobs${text && `?${text}`}`;
+}
+
+/** Links to the statuses, and a form with the other filters. */
+export function filterBar({ viewer }: Visit, filters: JobFilters): Html {
+  const { status, ...others } = filters;
+  const { account, quality, error, from, to } = others;
+  const isAdmin = viewer.role === 'admin';
+  const count = Object.keys(others).length;
+  const options = QUALITIES.map(
+    (name) => html`<option value="${name}" ${name === quality && 'selected'}>${name}</option>`,
+  );
+  return html`<div class="stack dense">
+<nav class="filters" aria-label="Status">${[undefined, ...JOB_STATUSES].map((one) => statusLink(one, filters))}</nav>
+<details class="card more" ${count > 0 && 'open'}><summary>Filters${count > 0 && html` <span class="tag">${count} set</span>`}</summary>
+<form method="get" action="${BASE}/jobs" class="fields">
+${status && html`<input type="hidden" name="status" value="${status}">`}
+<label>Text of the error<input type="search" name="error" value="${error}" maxlength="200" autocomplete="off"></label>
+<label>Quality<select name="quality"><option value="">any</option>${options}</select></label>
+${isAdmin && html`<label>Account<input type="text" name="account" value="${account}" placeholder="all accounts" autocomplete="off"></label>`}
+<label>From (UTC)<input type="datetime-local" name="from" value="${inputTime(from)}"></label>
+<label>To (UTC)<input type="datetime-local" name="to" value="${inputTime(to)}"></label>
+<div class="actions"><button>Filter</button>${count > 0 && html`<a href="${jobsUrl(status ? { status } : {})}">Clear</a>`}</div>
+</form></details></div>`;
+}
+
+function statusLink(one: JobStatus | undefined, { status, ...others }: JobFilters): Html {
+  const label = one === undefined ? 'All' : `${one.slice(0, 1).toUpperCase()}${one.slice(1)}`;
+  const url = jobsUrl({ ...(one && { status: one }), ...others });
+  return one === status
+    ? html`<a href="${url}" aria-current="true">${label}</a>`
+    : html`<a href="${url}">${label}</a>`;
+}

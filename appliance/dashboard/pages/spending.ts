@@ -1,0 +1,59 @@
+import type { DaySpending } from '../../admin/administration-views.ts';
+import { counted, shownNumber } from '../format.ts';
+import { type Html, html } from '../html.ts';
+import { BASE, type Visit } from '../route.ts';
+import { accountOf, accountQuery } from './scope.ts';
+
+const PERIODS = [30, 90, 365];
+
+/** Units of the drawing, which is stretched to the width of its place. */
+const HEIGHT = 100;
+const BAR = 10;
+const GAP = 2;
+
+/** What the account spent each day, as a chart and as a table. */
+export async function spendingCard(visit: Visit): Promise<Html> {
+  const { admin, query } = visit;
+  const days = PERIODS.find((days) => String(days) === query['days']) ?? 30;
+  const spending = await admin.credits.spending({ account: accountOf(visit), days });
+  const total = spending.reduce((sum, { chargedCredits }) => sum + chargedCredits, 0);
+  const renders = spending.reduce((sum, day) => sum + day.renders, 0);
+  return html`<section class="card" id="spending">
+<header><h2>Spending</h2><nav class="filters" aria-label="Period">${PERIODS.map((one) => periodLink(visit, one, days))}</nav></header>
+<p><strong class="number">${shownNumber(total)}</strong> ${total === 1 ? 'credit' : 'credits'} for ${counted(renders, 'render')}</p>
+${total > 0 && [chart(spending), table(spending)]}</section>`;
+}
+
+function periodLink(visit: Visit, one: number, days: number): Html {
+  const account = accountQuery(visit);
+  const url = `${BASE}/credits${account === '' ? '?' : `${account}&`}days=${one}#spending`;
+  return one === days
+    ? html`<a href="${url}" aria-current="true">${one} days</a>`
+    : html`<a href="${url}">${one} days</a>`;
+}
+
+function chart(spending: DaySpending[]): Html {
+  const most = Math.max(...spending.map(({ chargedCredits }) => chargedCredits));
+  const width = spending.length * BAR;
+  const bars = spending.map(({ day, chargedCredits }, index) => {
+    // What was spent can be seen, even beside a day of much more.
+    const height = chargedCredits === 0 ? 0 : Math.max(1.5, (chargedCredits / most) * HEIGHT);
+    return html`<rect x="${index * BAR + GAP / 2}" y="${HEIGHT - height}" width="${BAR - GAP}" height="${height}"><title>${day}: ${shownNumber(chargedCredits)}</title></rect>`;
+  });
+  const best = spending.find(({ chargedCredits }) => chargedCredits === most);
+  return html`<figure class="chart"><span class="small muted">${shownNumber(most)} a day</span>
+<svg viewbox="0 0 ${width} ${HEIGHT}" preserveaspectratio="none" role="img" aria-label="Credits by day. Most on ${best?.day}: ${shownNumber(most)}. The table below has all values.">${bars}</svg>
+<figcaption class="small muted"><span>${spending[0]?.day}</span><span>today</span></figcaption></figure>`;
+}
+
+/** Newest first; days without charges are left out. */
+function table(spending: DaySpending[]): Html {
+  const rows = spending
+    .filter(({ renders }) => renders > 0)
+    .reverse()
+    .map(
+      ({ day, chargedCredits, renders }) =>
+        html`<tr><th scope="row" class="rowhead number">${day}</th><td class="end number">${shownNumber(renders)}</td><td class="end number">${shownNumber(chargedCredits)}</td></tr>`,
+    );
+  return html`<details><summary>As a table</summary><div class="scroll"><table><thead><tr><th>Day (UTC)</th><th class="end">Renders</th><th class="end">Credits</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+}

@@ -1,0 +1,52 @@
+import type { Storage } from '../storage/storage.ts';
+import { type Job, jobOf } from './job.ts';
+import { type JobListQuery, jobQueryOf } from './job-list-query.ts';
+
+/** A search for failed jobs by the text of their error. */
+export interface ErrorSearch extends Omit<JobListQuery, 'status'> {
+  /** Contained in the error, in any case. */
+  text: string;
+  /** Maximum number of jobs that are read. Default 1000. */
+  mostExamined?: number;
+}
+
+export interface ErrorSearchResult {
+  jobs: Job[];
+  /** The number of failed jobs that were read. */
+  examined: number;
+  /** Continues as `before` of another search; null when all were read. */
+  next: string | null;
+}
+
+const DEFAULT_LIMIT = 50;
+const MOST_EXAMINED = 1000;
+/** Read at once: some milliseconds. */
+const PAGE = 100;
+
+/** See {@link RenderService.searchErrors}. */
+export async function searchErrors(
+  storage: Pick<Storage, 'listJobs'>,
+  { text, limit = DEFAULT_LIMIT, mostExamined = MOST_EXAMINED, ...query }: ErrorSearch,
+): Promise<ErrorSearchResult> {
+  const wanted = text.toLowerCase();
+  const jobs: Job[] = [];
+  let examined = 0;
+  let { before } = jobQueryOf(query);
+  while (examined < mostExamined) {
+    const most = Math.min(PAGE, mostExamined - examined);
+    const failed = await storage.listJobs({
+      ...jobQueryOf(query),
+      status: 'failed',
+      ...(before !== undefined && { before }),
+      limit: most,
+    });
+    for (const record of failed) {
+      examined += 1;
+      before = record.jobId;
+      if (record.error?.toLowerCase().includes(wanted)) jobs.push(jobOf(record));
+      if (jobs.length === limit) return { jobs, examined, next: before };
+    }
+    if (failed.length < most) return { jobs, examined, next: null };
+  }
+  return { jobs, examined, next: before ?? null };
+}

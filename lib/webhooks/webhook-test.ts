@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { type Clock, isoTime } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
+import type { SortableIds } from '../ids.ts';
+import type { Job } from '../jobs/job.ts';
+import { jobJson } from '../jobs/job-json.ts';
+import { isWebhookUrl } from '../jobs/render-request.ts';
+import type { FailureReason } from './delivery.ts';
+import type { OutboundRequest, Sends } from './outbound.ts';
+import { signWebhook, verifyWebhook, type WebhookVerdict } from './signature.ts';
+
+/** A test event to send. */
+export interface WebhookTestRequest {
+  /** An owner has one test under way at a time. */
+  owner: string;
+  url: string;
+  /** Signs it. */
+  secret: string;
+}
+
+/** A test event as it was sent, with the steps of its verification (contract §6.3) and the answer. */
+export interface WebhookTest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  verification: {
+    /** The members `t` and `v1` of `svc-signature`. */
+    timestamp: string;
+    signature: string;
+    /** The HMAC-SHA256 of `<t>.<body>` with the secret, in hexadecimal, computed again. */
+    computed: string;
+    verdict: WebhookVerdict;
+  };
+  /** The HTTP code, or 0. */
+  status: number;
+  reason: FailureReason | null;
+  /** For the operator only: it may reveal details of the internal network. */
+  detail: string | null;
+  /** The first 1 KB of the response body; null without a response. */
+  answer: string | null;
+  tookMs: number;
+}
+
+const MOST_AT_ONCE = 16;
+
+/** Sends test events, with the protections of deliveries. They are not recorded. */
+export class WebhookTests {
+  readonly #outbound: () => Sends;
+  readonly #clock: Clock;
+  readonly #ids: SortableIds;
+  readonly #owners = new Set<string>();
+
+  constructor({ outbound, clock, ids }: { outbound: () => Sends; clock: Clock; ids: SortableIds }) {
+    this.#outbound = outbound;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  /** Errors: `invalid_request` for another URL than a webhook's; `conflict` while a test of the owner is under way. */
+  async send({ owner, url, secret }: WebhookTestRequest): Promise<WebhookTest> {
+    if (!isWebhookUrl(url)) {
+      const message = 'The webhook URL must be an https:// URL without user name and password.';
+      throw new ScenepressError('invalid_request', message);
+    }
+    if (this.#owners.has(owner) || this.#owners.size >= MOST_AT_ONCE) {
+      throw new ScenepressError('conflict', 'A test event is being sent. Wait for its result.');
+    }
+    this.#owners.add(owner);
+    try {
+      return await this.#send({ url, secret });
+    } finally {
+      this.#owners.delete(owner);
+    }
+  }
+
+  async #send({ url, secret }: { url: string; secret: string }): Promise<WebhookTest> {
+    const body = jobJson(sampleJob(this.#ids.next(), this.#clock.now()), '');
+    const headers = {
+      'content-type': 'application/json',
+      'svc-event': 'completed',
+      'svc-signature': signWebhook(body, secret, { now: this.#clock.now() }),
+      'svc-test': 'true',
+      'user-agent': 'scenepress',
+    };
+    const verification = verified(body, headers['svc-signature'], secret, this.#clock.now());
+    const request: OutboundRequest = { url, headers, body: Buffer.from(body) };
+    const startedMs = this.#clock.uptimeMs();
+    const { status, reason, detail, answer } = await this.#outbound().post(
+      request,
+      new AbortController().signal,
+    );
+    const tookMs = Math.round(this.#clock.uptimeMs() - startedMs);
+    return { url, headers, body, verification, status, reason, detail, answer, tookMs };
+  }
+}
+
+/** What a receiver does, from the header on. */
+function verified(body: string, header: string, secret: string, now: number): WebhookTest['verification'] {
+  const [, timestamp, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
+  assert(timestamp !== undefined && signature !== undefined);
+  const again = signWebhook(body, secret, { now: Number(timestamp) * 1000 });
+  const computed = again.slice(again.indexOf('v1=') + 3);
+  return { timestamp, signature, computed, verdict: verifyWebhook(body, header, secret, { now }) };
+}
+
+function sampleJob(jobId: string, nowMs: number): Job {
+  return {
+    jobId,
+    owner: '',
+    status: 'completed',
+    className: 'Test',
+    quality: 'low',
+    aspectRatio: '16:9',
+    fps: 15,
+    metadataJson: '{"test":true}',
+    webhookUrl: null,
+    creditsCost: 0,
+    durationMs: 0,
+    usage: null,
+    artifacts: [],
+    error: null,
+    attempts: 1,
+    createdAt: isoTime(nowMs),
+    startedAt: isoTime(nowMs),
+    completedAt: isoTime(nowMs),
+  };
+}

@@ -1,0 +1,108 @@
+"""Sets TeX expressions faster than Manim, with the same curves.
+
+LaTeX runs as a server that has read the preamble. The conversion to SVG needs no dvisvgm for characters whose
+outlines are known from an earlier conversion.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from manim.utils import tex_file_writing
+
+from . import dvi
+from .tex_server import TexServers
+
+_manims_compile = tex_file_writing.compile_tex
+_manims_convert = tex_file_writing.convert_to_svg
+
+
+def set_directly(sample: tuple[bytes, str] | None = None) -> None:
+    """Replace the two steps in Manim. `sample`: a DVI file and what dvisvgm has made of it."""
+    servers = TexServers()
+    characters = Characters()
+    if sample is not None:
+        characters.learn(*sample)
+
+    def compile_tex(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
+        result = tex_file.with_suffix(output_format)
+        if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
+            servers.compile(tex_file, result)
+        # Returns the result, or runs latex, whose log the error message names.
+        return _manims_compile(tex_file, tex_compiler, output_format)
+
+    def convert_to_svg(dvi_file: Path, extension: str, page: int = 1) -> Path:
+        result = dvi_file.with_suffix(".svg")
+        if extension != ".dvi" or page != 1 or result.exists():
+            return _manims_convert(dvi_file, extension, page)
+        data = dvi_file.read_bytes()
+        svg = characters.convert(data)
+        if svg is not None:
+            result.write_text(svg, encoding="utf-8")
+            return result
+        _manims_convert(dvi_file, extension, page)
+        characters.learn(data, result.read_text(encoding="utf-8"))
+        return result
+
+    tex_file_writing.compile_tex = compile_tex
+    tex_file_writing.convert_to_svg = convert_to_svg
+
+
+class Characters:
+    """Outlines and metrics of characters, read from SVG files of dvisvgm and from TeX's metric files.
+
+    A font is used when a page with it was converted to exactly what dvisvgm has written for that page.
+    """
+
+    def __init__(self) -> None:
+        self._metrics: dict[str, dvi.Metrics] = {}
+        self._outlines: dict[tuple[dvi.Font, int], str] = {}
+        self._unusable: set[dvi.Font] = set()
+
+    def convert(self, data: bytes) -> str | None:
+        """Return the SVG of a DVI file's first page; None if dvisvgm must convert it."""
+        return self._convert(data, self._metrics, self._outlines)
+
+    def learn(self, data: bytes, svg: str) -> None:
+        """Add the characters of a DVI file that dvisvgm has converted."""
+        try:
+            fonts = set(dvi.fonts(data).values())
+            if fonts & self._unusable:
+                return
+            metrics = self._metrics | _metrics({font.name for font in fonts} - self._metrics.keys())
+            outlines = self._outlines | dict(dvi.outlines_of(svg, data))
+        except (dvi.NotSupportedError, IndexError, OSError, ValueError):
+            return
+        ours = self._convert(data, metrics, outlines)
+        if ours is not None and _without_order(ours) == _without_order(svg):
+            self._metrics, self._outlines = metrics, outlines
+        elif ours is not None:
+            self._unusable |= fonts
+
+    @staticmethod
+    def _convert(
+        data: bytes, metrics: dict[str, dvi.Metrics], outlines: dict[tuple[dvi.Font, int], str]
+    ) -> str | None:
+        try:
+            return dvi.to_svg(dvi.read(data, metrics), metrics, outlines)
+        except (dvi.NotSupportedError, KeyError, IndexError):
+            return None
+
+
+def _metrics(names: set[str]) -> dict[str, dvi.Metrics]:
+    if not names:
+        return {}
+    in_order = sorted(names)
+    found = subprocess.run(
+        ["kpsewhich", *(f"{name}.tfm" for name in in_order)], capture_output=True, text=True, check=False
+    )
+    paths = {Path(line).stem: Path(line) for line in found.stdout.splitlines()}
+    return {name: dvi.Metrics.read(paths[name]) for name in in_order if name in paths}
+
+
+def _without_order(svg: str) -> tuple[str, list[str]]:
+    """Split an SVG file into the outlines, whose order means nothing, and everything else but comments."""
+    paths = re.findall(r"<path id='[^']*' d='[^']*'/>\n", svg)
+    rest = re.sub(r"<path id='[^']*' d='[^']*'/>\n|<!--.*?-->\n", "", svg)
+    return rest, sorted(paths)

@@ -1,0 +1,70 @@
+import t from 'tap';
+import { SortableIds } from '../../../lib/ids.ts';
+import { systemClock, verifyWebhook } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
+import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
+import { WebhookTests } from '../../../lib/webhooks/webhook-test.ts';
+import { TestAuthority } from '../../fixtures/certificates.ts';
+import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
+
+const authority = new TestAuthority(t.testdir());
+const certificate = authority.issue(['127.0.0.1']);
+const SECRET = 'whsec_of_the_test';
+
+function testsWith(options: OutboundOptions) {
+  return new WebhookTests({
+    outbound: () => new Outbound(options, systemClock),
+    clock: systemClock,
+    ids: new SortableIds(systemClock, systemRandom),
+  });
+}
+
+const LOOPBACK = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
+
+t.test('a test event arrives as it is shown, and a receiver can verify it', async (t) => {
+  const receiver = await webhookReceiver(t, certificate);
+  const url = `https://127.0.0.1:${receiver.port}/hook`;
+  const sent = await testsWith(LOOPBACK).send({ owner: 'ada', url, secret: SECRET });
+  t.match(sent, { status: 200, reason: null, answer: 'thanks' });
+  const [got] = receiver.received;
+  t.match(got?.headers, { ...sent.headers, 'svc-event': 'completed', 'svc-test': 'true' });
+  t.equal(String(got?.body), sent.body);
+  t.match(verifyWebhook(sent.body, sent.headers['svc-signature'], SECRET), { valid: true });
+  const { timestamp, signature, computed, verdict } = sent.verification;
+  t.equal(sent.headers['svc-signature'], `t=${timestamp},v1=${signature}`);
+  t.equal(computed, signature);
+  t.match(verdict, { valid: true });
+  const keys = ['jobId', 'endpoint', 'status', 'creditsCost', 'durationMs', 'result', 'error', 'metadata'];
+  t.same(Object.keys(JSON.parse(sent.body)), [...keys, 'createdAt', 'completedAt']);
+  t.notMatch(JSON.stringify(sent), SECRET);
+});
+
+t.test('a test event is protected as deliveries are', async (t) => {
+  const receiver = await webhookReceiver(t, certificate);
+  const url = `https://127.0.0.1:${receiver.port}/hook`;
+  const tests = testsWith({ ca: authority.ca });
+  t.match(await tests.send({ owner: 'ada', url, secret: SECRET }), { status: 0, reason: 'blocked' });
+  t.equal(receiver.received.length, 0);
+  for (const refused of ['http://127.0.0.1/', 'https://user@127.0.0.1/', 'file:///etc/passwd']) {
+    const sending = tests.send({ owner: 'ada', url: refused, secret: SECRET });
+    await t.rejects(sending, { code: 'invalid_request' }, refused);
+  }
+});
+
+t.test('an owner has one test under way at a time', async (t) => {
+  const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const receiver = await webhookReceiver(t, certificate, (response) => {
+    wasAsked();
+    void released.then(() => response.end());
+  });
+  const tests = testsWith(LOOPBACK);
+  const request = { owner: 'ada', url: `https://127.0.0.1:${receiver.port}/`, secret: SECRET };
+  const first = tests.send(request);
+  await asked;
+  await t.rejects(tests.send(request), { code: 'conflict' });
+  const other = tests.send({ ...request, owner: 'eve' });
+  release();
+  t.match(await Promise.all([first, other]), [{ status: 200 }, { status: 200 }]);
+  t.match(await tests.send(request), { status: 200 });
+});

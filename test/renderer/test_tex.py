@@ -1,0 +1,236 @@
+"""Expressions are set as Manim sets them, without starting LaTeX and dvisvgm for each."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import manim
+import pytest
+from manim import MathTex, Tex, TexTemplate, tempconfig
+from manim.utils import tex_file_writing
+
+from scene_renderer import dvi, tex, tex_errors, tex_sample
+
+_MANIMS_COMPILE = tex_file_writing.compile_tex
+_MANIMS_CONVERT = tex_file_writing.convert_to_svg
+
+EXPRESSIONS = [
+    r"\int_0^1 x^2 \, dx = \frac{1}{3}",
+    r"e^{i\pi} + 1 = 0",
+    r"\sum_{n=1}^\infty \frac{1}{n^2} = \frac{\pi^2}{6}",
+    r"\sqrt[3]{\frac{a^2+b^2}{\sqrt{c}}}",
+    r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}",
+    r"\begin{cases} x & x > 0 \\ -x & \text{otherwise} \end{cases}",
+    r"\left(\frac{\frac{a}{b}}{c}\right)^{2^{2^2}}",
+    r"\mathbb{R} \to \mathcal{F}, \mathfrak{g}",
+    r"\underbrace{a + b + c + d}_{n} \overline{xyz} \widehat{abc}",
+    r"\boxed{E = mc^2}",
+    r"\lim_{x \to 0} \frac{\sin x}{x} \neq \log_2 8",
+    r"\vec{F} \cdot d\vec{r} = \oint_{\partial\Omega} \omega",
+    "3.14159",
+]
+TEXTS = [
+    r"Hello \textbf{World}, \emph{efficient} ``quotes'' --- \texttt{code}",
+    r"\Large Big \tiny small \normalsize \textsc{Capitals}",
+    r"\begin{itemize} \item one \item two \end{itemize}",
+    r"äöü ß é $\frac12$ \underline{under}",
+]
+DOCUMENT = manim.config["tex_template"].get_texcode_for_expression_in_env
+
+
+@pytest.fixture(scope="session")
+def sample() -> tuple[bytes, str]:
+    result = tex_sample.Conversion().result()
+    assert result is not None
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Set expressions in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def replaced(folder: Path, sample: tuple[bytes, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The programs that are started while the replacements are in place."""
+    started: list[str] = []
+    popen = subprocess.Popen.__init__
+
+    def record(self: object, args: list[str], *rest: object, **named: object) -> None:
+        started.append(args[0])
+        popen(self, args, *rest, **named)  # type: ignore[call-overload]
+
+    tex.set_directly(sample)
+    monkeypatch.setattr(subprocess.Popen, "__init__", record)
+    yield started
+    tex_file_writing.compile_tex = _MANIMS_COMPILE
+    tex_file_writing.convert_to_svg = _MANIMS_CONVERT
+
+
+def _points(mobject: manim.VMobject) -> list[bytes]:
+    return [member.points.tobytes() for member in mobject.get_family()]
+
+
+def _without_replacements(monkeypatch: pytest.MonkeyPatch, make: type[MathTex], text: str) -> list[bytes]:
+    with monkeypatch.context() as patch:
+        patch.setattr(tex_file_writing, "compile_tex", _MANIMS_COMPILE)
+        patch.setattr(tex_file_writing, "convert_to_svg", _MANIMS_CONVERT)
+        with tempconfig({"tex_dir": "plain"}):
+            return _points(make(text))
+
+
+@pytest.mark.parametrize(("make", "texts"), [(MathTex, EXPRESSIONS), (Tex, TEXTS)])
+def test_curves_are_the_same_to_the_last_bit(
+    make: type[MathTex], texts: list[str], replaced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of formulas and of text."""
+    ours = [_points(make(text)) for text in texts]
+    assert ours == [_without_replacements(monkeypatch, make, text) for text in texts]
+
+
+def test_one_latex_and_no_dvisvgm_is_started_for_many_expressions(replaced: list[str]) -> None:
+    """With characters of the sample."""
+    for number in range(5):
+        MathTex(rf"\int_0^{number} x^2 \, dx", rf"\neq \sqrt{{{number}}}")
+    assert replaced == ["latex"]
+
+
+def test_other_characters_are_learnt_once(replaced: list[str]) -> None:
+    """Each unknown font leads to one conversion by dvisvgm."""
+    for number in range(3):
+        Tex(rf"\textsc{{capitals {'i' * number}}}")
+    assert replaced.count("dvisvgm") == 1
+
+
+def test_expressions_do_not_influence_later_ones(
+    replaced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if they change macros, counters and files globally."""
+    MathTex(r"\gdef\alpha{X} \global\fontdimen22\textfont2=9pt \stepcounter{page} x\label{a}")
+    text = r"\alpha + \frac{1}{2} \thepage"
+    assert _points(MathTex(text)) == _without_replacements(monkeypatch, MathTex, text)
+
+
+def test_each_template_has_its_own_preamble(replaced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even more templates than there are servers."""
+    found = []
+    for number in range(6):
+        template = TexTemplate(preamble=rf"\usepackage{{amsmath}}\newcommand\mine{{{number}}}% comment")
+        found.append(_points(MathTex(r"\mine", tex_template=template)))
+    assert found == [_without_replacements(monkeypatch, MathTex, str(number)) for number in range(6)]
+
+
+def test_errors_are_those_of_latex(replaced: list[str]) -> None:
+    """Also in the preamble, and correct expressions still work afterwards."""
+    for template in [None, TexTemplate(preamble=r"\usepackage{no-such-package}")]:
+        text = r"x\foo" if template is None else "x"
+        with pytest.raises(ValueError, match="latex error converting to dvi") as raised:
+            MathTex(text, tex_template=template)
+        described = tex_errors.describe(raised.value)
+        assert described is not None
+        assert ("Undefined control sequence \\foo" if template is None else "no-such-package") in described
+    assert len(MathTex("x")[0]) == 1
+
+
+def test_a_server_that_dies_is_not_needed(replaced: list[str]) -> None:
+    """Later expressions are compiled one by one."""
+    MathTex("x")
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and _is_server(process):
+            os.kill(int(process.name), signal.SIGKILL)
+    assert len(MathTex("x + y")[0]) == 3
+    assert len(MathTex("x - y")[0]) == 3
+    assert replaced == ["latex"] * 3
+
+
+def _is_server(process: Path) -> bool:
+    try:
+        status = (process / "status").read_text()
+        command = (process / "cmdline").read_text()
+    except OSError:
+        return False
+    return f"PPid:\t{os.getpid()}\n" in status and "served-0" in command
+
+
+def test_forks_of_a_scene_set_expressions_without_its_server(replaced: list[str]) -> None:
+    """Two processes at one server would mix up their documents."""
+    MathTex("x")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if len(MathTex("a + b + c")[0]) == 5 else 2
+        finally:
+            os._exit(code)
+    assert len(MathTex("x + y")[0]) == 3
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    "text", [r"\special{ps: 1 setlinewidth}x", r"\special{color push rgb 1 0 0}x", r"\hskip 1pt"]
+)
+def test_pages_with_anything_else_are_left_to_dvisvgm(
+    text: str, folder: Path, sample: tuple[bytes, str]
+) -> None:
+    """PostScript, colours, and pages without characters."""
+    characters = tex.Characters()
+    characters.learn(*sample)
+    assert characters.convert(_dvi(folder, "x")) is not None
+    assert characters.convert(_dvi(folder, text)) is None
+
+
+def test_a_damaged_file_is_left_to_dvisvgm(folder: Path, sample: tuple[bytes, str]) -> None:
+    """Cut off anywhere, or with wrong bytes: no conversion raises an error."""
+    characters = tex.Characters()
+    characters.learn(*sample)
+    data = _dvi(folder, f"${EXPRESSIONS[0]}$")
+    assert [characters.convert(data[:length]) for length in range(len(data) - 8)] == [None] * (len(data) - 8)
+    chance = random.Random(1)
+    for _ in range(2000):
+        damaged = bytearray(data)
+        damaged[chance.randrange(len(data))] = chance.randrange(256)
+        characters.convert(bytes(damaged))
+
+
+def test_a_font_is_not_used_if_the_conversion_differs(folder: Path) -> None:
+    """For example with a dvisvgm that writes its files differently."""
+    data = _dvi(folder, "x")
+    svg = _svg(folder)
+    characters = tex.Characters()
+    characters.learn(data, svg.replace("viewBox='", "viewBox=' "))
+    assert characters.convert(data) is None
+    characters.learn(data, svg)
+    assert characters.convert(data) is None
+    fresh = tex.Characters()
+    fresh.learn(data, svg)
+    assert fresh.convert(data) is not None
+
+
+def test_metrics_are_those_of_the_font() -> None:
+    """A lower-case letter without descender, in multiples of the font's size."""
+    path = subprocess.run(
+        ["kpsewhich", "cmr10.tfm"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    width, height, depth = dvi.Metrics.read(Path(path)).boxes[ord("x")]
+    assert [round(each, 6) for each in (width, height, depth)] == [0.527781, 0.430555, 0.0]
+
+
+def _dvi(folder: Path, text: str) -> bytes:
+    (folder / "a.tex").write_text(DOCUMENT(text, "center"), encoding="utf-8")
+    subprocess.run(
+        ["latex", "-interaction=batchmode", "a.tex"], cwd=folder, check=True, stdout=subprocess.DEVNULL
+    )
+    return (folder / "a.dvi").read_bytes()
+
+
+def _svg(folder: Path) -> str:
+    subprocess.run(["dvisvgm", "--no-fonts", "--verbosity=0", "a.dvi"], cwd=folder, check=True)
+    svg = (folder / "a.svg").read_text(encoding="utf-8")
+    assert re.search("viewBox='", svg)
+    return svg
