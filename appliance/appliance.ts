@@ -8,6 +8,7 @@ import { authenticator, type InternalToken } from './http/authentication.ts';
 import { KeyUses } from './http/key-uses.ts';
 import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
+import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 import { readWebhookAuthorities } from './webhook-authorities.ts';
@@ -17,6 +18,7 @@ const REQUESTS_GRACE_MS = 10_000;
 /** The service with its data folder, administration socket and HTTP server. */
 export class Appliance {
   readonly #config: Config;
+  readonly #faults = new Faults();
   readonly #logger: Logger;
   readonly #internalToken: InternalToken | undefined;
   #certificate: Certificate | undefined;
@@ -25,7 +27,7 @@ export class Appliance {
 
   constructor(config: Config, logger: Logger, { internalToken }: { internalToken?: InternalToken } = {}) {
     this.#config = config;
-    this.#logger = logger;
+    this.#logger = this.#faults.watch(logger);
     this.#internalToken = internalToken;
   }
 
@@ -45,6 +47,8 @@ export class Appliance {
         assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
         publicUrl: () => listening?.addresses.publicUrl() ?? configuredPublicUrl(this.#config),
         logger: this.#logger,
+        readiness: () => listening?.readiness(),
+        faults: this.#faults,
         ...(signal && { signal }),
         ...(webhookAuthorities !== undefined && { webhookAuthorities }),
       });

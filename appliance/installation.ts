@@ -19,8 +19,10 @@ import { Administration } from './admin/administration.ts';
 import type { Prices } from './admin/administration-views.ts';
 import { configuredAssetUrl, configuredPublicUrl } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
+import { readinessOf } from './http/health.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createService, type ServiceEnvironment } from './service.ts';
+import { Faults } from './support/faults.ts';
 import { UserError } from './user-error.ts';
 import { readWebhookAuthorities } from './webhook-authorities.ts';
 
@@ -70,7 +72,7 @@ export async function openInstallation(
       { folder, ledger, accounts, keys, masterKeys },
       { ...world, ...(webhookAuthorities !== undefined && { webhookAuthorities }) },
     );
-    const { assetUrl, publicUrl, logger } = world;
+    const { assetUrl, publicUrl, logger, readiness, faults } = world;
     const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
     const administration = new Administration({
       accounts,
@@ -83,6 +85,9 @@ export async function openInstallation(
       publicUrl,
       masterKeys,
       prices: pricesOf(config),
+      readiness: () => readiness?.() ?? readinessOf(service, { isDraining: false, warnings: [] }),
+      faults: faults ?? new Faults(),
+      retention: { days: config.retentionDays ?? null, gibibytes: config.retentionGb ?? null },
     });
     const acts = new Acts({ store: folder.actStore, logger });
     return {

@@ -11,7 +11,9 @@ import {
 } from '../lib/index.ts';
 import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
+import type { Readiness } from './http/health.ts';
 import { rendererOptions } from './renderer.ts';
+import type { Faults } from './support/faults.ts';
 
 const PREVIEW_INTERVAL_MS = 500;
 const MIB = 1024 * 1024;
@@ -23,6 +25,10 @@ export interface ServiceEnvironment {
   /** Base URL of the dashboard. */
   publicUrl: () => string;
   logger: Logger;
+  /** Of the HTTP server; undefined while none listens. */
+  readiness?: () => Readiness | undefined;
+  /** The latest warnings and errors. */
+  faults?: Faults;
   /** Additional CA certificates (PEM) that webhooks trust. */
   webhookAuthorities?: string;
   /** Aborts the unpacking of the renderer. */
@@ -64,6 +70,7 @@ export function createService(
     queue: {
       maxQueued,
       maxQueuedPerOwner: maxQueuedPerAccount,
+      maxQueuedOf: (owner) => accounts.maxQueuedOf(owner),
       reservedWorkers: config.reservedWorkers,
       ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
     },

@@ -225,10 +225,12 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return searchErrors(this.#parts.storage, query);
   }
 
-  /** The number of jobs with each status that were created at `sinceMs` (epoch milliseconds) or later. */
-  count({ owner, sinceMs = 0 }: JobScope & { sinceMs?: number } = {}): Promise<Record<JobStatus, number>> {
-    const after = firstIdAt(sinceMs);
-    return this.#parts.storage.countJobs({ after, ...(owner !== undefined && { owner }) });
+  /** The number of jobs with each status, up to `limit`, created at `sinceMs` (epoch milliseconds) or later. */
+  count({
+    sinceMs = 0,
+    ...query
+  }: JobScope & { sinceMs?: number; limit?: number } = {}): Promise<Record<JobStatus, number>> {
+    return this.#parts.storage.countJobs({ ...query, after: firstIdAt(sinceMs) });
   }
 
   /**

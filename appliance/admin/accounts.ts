@@ -90,7 +90,7 @@ export class AccountAdministration {
   }
 
   /** A link with which the account's person chooses a password; valid until the password changes. */
-  async showInvitation(request: { account: string }): Promise<{ url: string }> {
+  async invite(request: { account: string }): Promise<{ url: string }> {
     return { url: this.#setupLink.urlFor(await this.#accounts.find(request.account)) };
   }
 
@@ -99,6 +99,12 @@ export class AccountAdministration {
     const role = check(accountRole.required(), request.role) as AccountRole;
     const { accountId } = await this.#accounts.find(request.account);
     return accountInfo(await this.#accounts.setRole(accountId, role));
+  }
+
+  /** Changes how many of its jobs may wait; null: as many as of any account. */
+  async setLimits(request: { account: string; maxQueued: number | null }): Promise<AccountInfo> {
+    const { accountId } = await this.#accounts.find(request.account);
+    return accountInfo(await this.#accounts.setMaxQueued(accountId, request.maxQueued));
   }
 
   async enable(request: { account: string }): Promise<AccountInfo> {

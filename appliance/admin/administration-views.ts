@@ -15,6 +15,8 @@ import {
   type RenderUsage,
   type ServiceStatus,
 } from '../../lib/index.ts';
+import type { Readiness } from '../http/health.ts';
+import type { Fault } from '../support/faults.ts';
 
 /** Data of a data folder for the doctor. */
 export interface Examination {
@@ -41,6 +43,8 @@ export interface AccountInfo {
   role: AccountRole;
   /** Whether it can sign in to the dashboard. */
   hasPassword: boolean;
+  /** How many of its jobs may wait; null: as many as of any account. */
+  maxQueued: number | null;
 }
 
 /** Who did what, when and from where. */
@@ -168,6 +172,36 @@ export interface Counts {
   service: ServiceStatus;
 }
 
+/** How long artifacts are kept; null: without a limit. */
+export interface RetentionInfo {
+  days: number | null;
+  gibibytes: number | null;
+}
+
+/** What the data takes of its disk, in bytes. */
+export interface DiskInfo {
+  /** Jobs, deliveries and the ledger, with commits that are not yet in the main file. */
+  databaseBytes: number;
+  /** Accounts, keys and settings. */
+  documentBytes: number;
+  /** Videos, thumbnails and captions; null until they have been added up. */
+  artifactBytes: number | null;
+  freeBytes: number;
+  totalBytes: number;
+  retention: RetentionInfo;
+}
+
+/** The service as its operator sees it. */
+export interface ServiceInfo {
+  version: string;
+  /** As `/health/ready` says it. */
+  health: Readiness;
+  status: ServiceStatus;
+  disk: DiskInfo;
+  /** The latest warnings and errors of the running server, newest first. */
+  faults: Fault[];
+}
+
 /** State of the queue. */
 export interface QueueInfo {
   /** Time since which no renders start; null if the queue isn't paused. */
@@ -181,7 +215,7 @@ export interface QueueInfo {
 }
 
 export function accountInfo(account: Account): AccountInfo {
-  const { accountId, email, createdAtMs, disabledAtMs, role = 'member', passwordHash } = account;
+  const { accountId, email, createdAtMs, disabledAtMs, role = 'member', passwordHash, maxQueued } = account;
   return {
     userId: accountId,
     email,
@@ -189,6 +223,7 @@ export function accountInfo(account: Account): AccountInfo {
     disabledAt: disabledAtMs === undefined ? null : isoTime(disabledAtMs),
     role,
     hasPassword: passwordHash !== undefined,
+    maxQueued: maxQueued ?? null,
   };
 }
 

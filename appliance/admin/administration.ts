@@ -7,10 +7,12 @@ import type {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
+import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Faults } from '../support/faults.ts';
 import { AccountAdministration } from './accounts.ts';
 import { ActAdministration } from './act-list.ts';
-import type { Prices } from './administration-views.ts';
+import type { Prices, RetentionInfo } from './administration-views.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
 import { DeliveryAdministration } from './deliveries.ts';
@@ -32,6 +34,12 @@ export interface AdministrationParts {
   masterKeys: MasterKeys;
   /** What renders cost; undefined where they cost nothing. */
   prices: Prices | undefined;
+  /** As `/health/ready` says it. */
+  readiness: () => Readiness;
+  /** The latest warnings and errors. */
+  faults: Faults;
+  /** How long artifacts are kept. */
+  retention: RetentionInfo;
 }
 
 /**

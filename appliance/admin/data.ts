@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Accounts,
   type ApiKeys,
@@ -8,11 +10,25 @@ import {
   type RenderService,
   replaceMasterKey,
   StoredLedger,
+  systemClock,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
+import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Faults } from '../support/faults.ts';
+import { VERSION } from '../version.ts';
 import type { AdministrationParts } from './administration.ts';
-import type { Counts, Examination } from './administration-views.ts';
+import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './administration-views.ts';
+
+type DataParts = Pick<
+  AdministrationParts,
+  'accounts' | 'keys' | 'ledger' | 'folder' | 'service' | 'metrics' | 'faults' | 'readiness' | 'retention'
+>;
+
+/** How long a sum of all artifacts is shown as current. */
+const SUM_MS = 60_000;
+/** How long an answer waits for a new one. */
+const PATIENCE_MS = 20;
 
 /** The data folder as a whole: backups, the master key, statistics. Requests and answers are plain data. */
 export class DataAdministration {
@@ -23,20 +39,25 @@ export class DataAdministration {
   readonly #service: RenderService;
   readonly #metrics: Metrics;
 
-  constructor({
-    accounts,
-    keys,
-    ledger,
-    folder,
-    service,
-    metrics,
-  }: Pick<AdministrationParts, 'accounts' | 'keys' | 'ledger' | 'folder' | 'service' | 'metrics'>) {
+  readonly #faults: Faults;
+  readonly #readiness: () => Readiness;
+  readonly #retention: RetentionInfo;
+  /** As of the last sum, which reads all jobs with artifacts. */
+  #artifactBytes: number | null = null;
+  #addedUpAtMs = Number.NEGATIVE_INFINITY;
+  #addingUp: Promise<void> | undefined;
+
+  constructor(parts: DataParts) {
+    const { accounts, keys, ledger, folder, service, metrics, faults, readiness, retention } = parts;
     this.#accounts = accounts;
     this.#keys = keys;
     this.#ledger = ledger;
     this.#folder = folder;
     this.#service = service;
     this.#metrics = metrics;
+    this.#faults = faults;
+    this.#readiness = readiness;
+    this.#retention = retention;
   }
 
   /** Copies everything into a new folder of this machine. */
@@ -88,6 +109,45 @@ export class DataAdministration {
       data: await this.#folder.statistics(),
       service: this.#service.status(),
     };
+  }
+
+  /** Health, workers, sandbox, disk, retention and recent faults. */
+  async showService(): Promise<ServiceInfo> {
+    return {
+      version: VERSION,
+      health: this.#readiness(),
+      status: this.#service.status(),
+      disk: await this.#disk(),
+      faults: this.#faults.list(),
+    };
+  }
+
+  async #disk(): Promise<DiskInfo> {
+    const { databaseBytes, logBytes, documentBytes } = await this.#folder.statistics();
+    const { bsize, blocks, bavail } = await statfs(this.#folder.path);
+    if (systemClock.now() - this.#addedUpAtMs > SUM_MS) {
+      this.#addingUp ??= this.#addUp();
+      await Promise.race([this.#addingUp, delay(PATIENCE_MS)]);
+    }
+    return {
+      databaseBytes: databaseBytes + logBytes,
+      documentBytes,
+      artifactBytes: this.#artifactBytes,
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      retention: this.#retention,
+    };
+  }
+
+  async #addUp(): Promise<void> {
+    try {
+      this.#artifactBytes = await this.#folder.artifactBytes();
+      this.#addedUpAtMs = systemClock.now();
+    } catch {
+      // Shown as not known; the next answer tries again.
+    } finally {
+      this.#addingUp = undefined;
+    }
   }
 
   /** Recomputes every balance and collects the state of the data folder. */

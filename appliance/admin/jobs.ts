@@ -15,6 +15,7 @@ import {
   errorText,
   jobStatus,
   listLimit,
+  MOST_LINES,
   optionalTime,
   quality,
   time,
@@ -81,13 +82,17 @@ export class JobAdministration {
     return { jobs: await Promise.all(jobs.map((job) => this.#jobInfo(job))), examined, next };
   }
 
-  /** The number of jobs with each status that were created at a time (ISO 8601) or later. */
-  async count(request: { account?: string | undefined; since: string }): Promise<Record<JobStatus, number>> {
+  /** The number of jobs with each status, up to `limit`, that were created at a time (ISO 8601) or later. */
+  async count(request: {
+    account?: string | undefined;
+    since: string;
+    limit?: number | undefined;
+  }): Promise<Record<JobStatus, number>> {
     const { account, since } = request;
-    const sinceMs = check(time, since);
-    if (account === undefined) return this.#service.count({ sinceMs });
+    const query = { sinceMs: check(time, since), limit: check(listLimit, request.limit ?? MOST_LINES) };
+    if (account === undefined) return this.#service.count(query);
     const { accountId } = await this.#accounts.find(account, { deleted: true });
-    return this.#service.count({ sinceMs, owner: accountId });
+    return this.#service.count({ ...query, owner: accountId });
   }
 
   async show({ jobId }: { jobId: string }): Promise<JobInfo> {

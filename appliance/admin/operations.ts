@@ -28,8 +28,9 @@ export const OPERATIONS: {
     setPassword: acts('nothing'),
     changePassword: acts('account'),
     setRole: acts('nothing'),
+    setLimits: acts('nothing'),
     showSetupLink: reads('nothing'),
-    showInvitation: reads('nothing'),
+    invite: acts('nothing'),
   },
   keys: {
     create: acts('account'),
@@ -73,6 +74,7 @@ export const OPERATIONS: {
     rotateMasterKey: acts('nothing'),
     completeRotation: acts('nothing'),
     showCounts: reads('nothing'),
+    showService: reads('nothing'),
     examine: reads('nothing'),
     showMetrics: reads('nothing'),
   },

@@ -108,7 +108,7 @@ export function accountCommand(): Command {
       'scenepress account invite ada@example.org',
     ).action(async (reference: string, flags: Flags) => {
       const invitation = await withAdministration(configOf(flags), (admin) =>
-        admin.accounts.showInvitation({ account: reference }),
+        admin.accounts.invite({ account: reference }),
       );
       if (flags.json) printJson(invitation);
       else print(invitation.url);
@@ -127,6 +127,31 @@ export function accountCommand(): Command {
       if (flags.json) printJson(changed);
       else print(`Account ${changed.email} is now ${changed.role}.`);
     }),
+  );
+
+  account.addCommand(
+    administrative(
+      'set-limits <account>',
+      'Change how many of its jobs may wait; further requests get 503',
+      'scenepress account set-limits ada@example.org --max-waiting 20',
+      ['scenepress account set-limits ada@example.org --max-waiting default', 'that of all accounts'],
+    )
+      .requiredOption('--max-waiting <number>', 'a whole number of at least 1, or default')
+      .action(async (reference: string, flags: Flags) => {
+        const given = String(flags['maxWaiting']);
+        // What is no number is refused as 0 is; JSON would make it null.
+        const maxQueued = given === 'default' ? null : Number(given) || 0;
+        const request = { account: reference, maxQueued };
+        const changed = await withAdministration(configOf(flags), (admin) =>
+          admin.accounts.setLimits(request),
+        );
+        if (flags.json) return printJson(changed);
+        print(
+          changed.maxQueued === null
+            ? `Account ${changed.email} has the limits of all accounts.`
+            : `${counted(changed.maxQueued, 'job')} of account ${changed.email} may wait.`,
+        );
+      }),
   );
 
   account.addCommand(

@@ -20,6 +20,7 @@ import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
 import { setupLinkCommand } from './setup-link.ts';
+import { statusCommand } from './status.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
 
@@ -61,6 +62,7 @@ export function createProgram(): Command {
     .addCommand(masterKeyCommand())
     .addCommand(recoverCommand())
     .commandsGroup('Installation and diagnosis:')
+    .addCommand(statusCommand())
     .addCommand(doctorCommand())
     .addCommand(supportBundleCommand())
     .addCommand(configCommand())

@@ -8,10 +8,11 @@ import { requestIdOf } from '../http/request-id.ts';
 import type { Installation } from '../installation.ts';
 import type { Logger } from '../support/log.ts';
 import { ASSET_ROUTES } from './assets/assets.ts';
+import { BackupDownload } from './backup-download.ts';
 import { Html, html } from './html.ts';
 import { plainPage } from './layout.ts';
 import { Live } from './live.ts';
-import { type Answer, BASE, type PublicVisit, type Route } from './route.ts';
+import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './route.ts';
 import { routesOf } from './routes.ts';
 import { Attempts } from './sign-in/attempts.ts';
 import { Cookies } from './sign-in/cookies.ts';
@@ -25,6 +26,7 @@ export interface DashboardOptions {
 }
 
 const MOST_BYTES = 64 * 1024;
+const SIGN_IN = '/sign-in';
 
 /** The dashboard, below `/dashboard`. Nothing of it exists for a server that doesn't register it. */
 export const dashboard: Plugin<DashboardOptions> = {
@@ -36,13 +38,23 @@ export const dashboard: Plugin<DashboardOptions> = {
     const cookies = new Cookies(server, { signingKey: masterKeys.current.derive('cookies'), addresses });
     const live = new Live({ service, sessions });
     const attempts = new Attempts();
+    const backups = new BackupDownload(folder.path);
+    void backups.clear();
     const addressOf = (request: Request) => remoteAddressOf(request, config.trustProxy);
     const headers = securityHeaders(config.assetUrl);
 
     server.ext('onPreStop', () => live.stop());
     server.ext('onPreResponse', answerErrors(logger, headers), { sandbox: 'plugin' });
     server.route(ASSET_ROUTES);
-    for (const route of routesOf({ ...installation, sessions, cookies, attempts, live, addressOf })) {
+    for (const route of routesOf({
+      ...installation,
+      sessions,
+      cookies,
+      attempts,
+      live,
+      backups,
+      addressOf,
+    })) {
       server.route({
         method: route.method,
         path: `${BASE}${route.path}`,
@@ -70,10 +82,18 @@ export const dashboard: Plugin<DashboardOptions> = {
         const token = viewer?.token ?? cookies.formTokenIn(request) ?? newToken();
         if (!viewer) cookies.setFormToken(request, h, token);
         const publicVisit = visitOf(request, h, token);
+        if (viewer && route.path === SIGN_IN) {
+          // From another tab, whose form is of the time before.
+          const next = publicVisit.form['next'] ?? publicVisit.query['next'] ?? '';
+          return respond({ to: pathWithin(next) }, h, headers);
+        }
         requireForm(route, publicVisit);
         return respond(await route.handler(publicVisit), h, headers);
       }
-      if (!viewer) return h.redirect(signInPath(request)).takeover();
+      if (!viewer) {
+        const hadSession = cookies.sessionTokenIn(request) !== undefined;
+        return withHeaders(h.redirect(signInPath(request, hadSession)), headers);
+      }
       if (route.for === 'admins' && viewer.role !== 'admin') {
         throw forbidden('Only administrators may do this.');
       }
@@ -129,13 +149,20 @@ function valuesIn(fields: unknown, name: string): string[] {
   return [value].flat().filter((text) => typeof text === 'string');
 }
 
-function signInPath({ method, path, url }: Request): string {
-  const next = method === 'get' && path !== BASE ? `?next=${encodeURIComponent(path + url.search)}` : '';
-  return `${BASE}/sign-in${next}`;
+/** Signing in leads back to the page, or to that with the form, which was not sent. */
+function signInPath({ method, path, url, headers }: Request, hadSession: boolean): string {
+  const isForm = method === 'post';
+  const { pathname = '', search = '' } = URL.parse(String(headers['referer'])) ?? {};
+  const next = pathWithin(isForm ? pathname + search : path + url.search);
+  const query = new URLSearchParams({
+    ...(next !== '' && { next: `${BASE}${next}` }),
+    ...(isForm ? { ended: 'form' } : hadSession && { ended: 'session' }),
+  }).toString();
+  return `${BASE}${SIGN_IN}${query && `?${query}`}`;
 }
 
 function respond(answer: Answer, h: ResponseToolkit, headers: Record<string, string>) {
-  if ('response' in answer) return answer.response as ResponseObject;
+  if ('response' in answer) return withHeaders(answer.response as ResponseObject, headers);
   if ('to' in answer) return withHeaders(h.redirect(`${BASE}${answer.to}`).code(303), headers);
   const [page, status] = answer instanceof Html ? [answer, 200] : [answer.page, answer.status];
   return withHeaders(h.response(page.text).type('text/html').code(status), headers);

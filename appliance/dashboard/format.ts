@@ -26,10 +26,15 @@ export function shownDuration(ms: number | null): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** `812 B`, `1.4 MB`. */
+/** `812 B`, `1.4 MB`, `3.2 TB`. */
 export function shownSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
-  return bytes < 999_950 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  let size = bytes / 1000;
+  for (const unit of ['kB', 'MB', 'GB']) {
+    if (size < 999.95) return `${size.toFixed(1)} ${unit}`;
+    size /= 1000;
+  }
+  return `${size.toFixed(1)} TB`;
 }
 
 /** `1 job`, `3 jobs`. */

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { tooManyRequests } from '@hapi/boom';
 import type { Job, RenderProgress, RenderService } from '../../lib/index.ts';
 import type { Sessions, Viewer } from './sign-in/sessions.ts';
 
@@ -7,7 +8,11 @@ const HEARTBEAT_MS = 25_000;
 
 const MOST_UNREAD_BYTES = 64 * 1024;
 
+/** Of one account; more tabs than anybody has in sight. */
+const MOST_STREAMS = 100;
+
 interface Listener {
+  /** As of the last heartbeat: roles change. */
   viewer: Viewer;
   stream: PassThrough;
 }
@@ -36,8 +41,11 @@ export class Live {
     return this.#listeners.size;
   }
 
-  /** A stream of events for a person. */
+  /** A stream of events for a person. Error: 429 with too many of them. */
   open(viewer: Viewer): PassThrough {
+    let own = 0;
+    for (const listener of this.#listeners) if (listener.viewer.accountId === viewer.accountId) own += 1;
+    if (own >= MOST_STREAMS) throw tooManyRequests('Too many pages of the dashboard are open.');
     const listener = { viewer, stream: new PassThrough() };
     this.#listeners.add(listener);
     this.#heartbeat ??= setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
@@ -103,8 +111,10 @@ export class Live {
   async beat(): Promise<void> {
     for (const listener of [...this.#listeners]) {
       const viewer = await this.#sessions.find(listener.viewer.token).catch(() => undefined);
-      if (viewer) listener.stream.write(':\n\n');
-      else this.#close(listener);
+      if (viewer) {
+        listener.viewer = viewer;
+        listener.stream.write(':\n\n');
+      } else this.#close(listener);
     }
   }
 }

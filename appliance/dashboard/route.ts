@@ -6,6 +6,15 @@ import type { Viewer } from './sign-in/sessions.ts';
 /** Below this path lies everything of the dashboard. */
 export const BASE = '/dashboard';
 
+const ANYWHERE = 'http://anywhere.invalid';
+
+/** A page to return to, below {@link BASE}; empty if it is no page of the dashboard. */
+export function pathWithin(next: string): string {
+  const url = URL.parse(next, ANYWHERE);
+  if (url?.origin !== ANYWHERE || !`${url.pathname}/`.startsWith(`${BASE}/`)) return '';
+  return url.pathname.slice(BASE.length) + url.search;
+}
+
 /** A request of a person, and what its handler may use. */
 export interface Visit {
   request: Request;

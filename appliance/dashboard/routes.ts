@@ -1,5 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import type { Installation } from '../installation.ts';
+import type { BackupDownload } from './backup-download.ts';
 import type { Live } from './live.ts';
 import { accountRoutes } from './pages/account.ts';
 import { accountsRoutes } from './pages/accounts.ts';
@@ -27,6 +28,7 @@ export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'ma
   cookies: Cookies;
   attempts: Attempts;
   live: Live;
+  backups: BackupDownload;
   addressOf: (request: Request) => string;
 }
 
@@ -46,7 +48,7 @@ export function routesOf(parts: RouteParts): Route[] {
     ...webhookTestRoutes(),
     ...creditRoutes(),
     ...accountsRoutes(),
-    ...serviceRoutes(),
+    ...serviceRoutes(parts),
     ...actRoutes(),
   ];
 }

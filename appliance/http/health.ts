@@ -26,32 +26,27 @@ export interface Readiness {
  * - `/health/live`: 200 while the process responds. Restart it if it doesn't.
  * - `/health/ready`: 503 while render requests should be sent to another instance.
  */
-export function healthRoutes(options: {
-  service: Pick<RenderService, 'status'>;
-  /** Whether the service is stopping. */
-  isDraining: () => boolean;
-  warnings: () => string[];
-}): ServerRoute[] {
+export function healthRoutes(readiness: () => Readiness): ServerRoute[] {
   return [
     { method: 'GET', path: '/health/live', handler: () => ({ status: 'live' }) },
     {
       method: 'GET',
       path: '/health/ready',
       handler: (_request, h) => {
-        const readiness = readinessOf(options.service, options.isDraining(), options.warnings());
+        const answer = readiness();
         return h
-          .response(readiness)
-          .code(readiness.status === 'ready' ? 200 : 503)
+          .response(answer)
+          .code(answer.status === 'ready' ? 200 : 503)
           .header('Cache-Control', 'no-store');
       },
     },
   ];
 }
 
-function readinessOf(
+/** `isDraining`: the service is stopping. */
+export function readinessOf(
   service: Pick<RenderService, 'status'>,
-  isDraining: boolean,
-  warnings: string[],
+  { isDraining, warnings }: { isDraining: boolean; warnings: string[] },
 ): Readiness {
   const { problems, sandbox, queuePausedAt, diskFull } = service.status();
   const all = isDraining && problems.length === 0 ? [SERVICE_STOPPING] : problems;

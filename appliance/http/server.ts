@@ -14,7 +14,7 @@ import { VERSION } from '../version.ts';
 import { artifacts } from './artifacts.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { Draining } from './draining.ts';
-import { healthRoutes } from './health.ts';
+import { healthRoutes, type Readiness, readinessOf } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
@@ -24,6 +24,8 @@ export interface HttpServer {
   addresses: Addresses;
   draining: Draining;
   connections: Connections;
+  /** As `/health/ready` says it. */
+  readiness: () => Readiness;
 }
 
 /** Creates the HTTP server of the appliance; it doesn't listen yet. */
@@ -68,6 +70,11 @@ export async function createServer(options: {
   const connections = guardListener(hapi.listener, { caps, logger });
   const addresses = addressesOf(config, () => hapi);
   const draining = new Draining(hapi);
+  const readiness = () =>
+    readinessOf(service, {
+      isDraining: draining.hasBegun,
+      warnings: options.certificate?.warnings() ?? [],
+    });
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
   // For the routes below and unknown paths; the plugins handle their own errors.
@@ -107,13 +114,9 @@ export async function createServer(options: {
       handler: (request) => openApiDocument(addresses.publicUrl(request)),
     },
     metricsRoute(options.metrics, config.metricsToken),
-    ...healthRoutes({
-      service,
-      isDraining: () => draining.hasBegun,
-      warnings: () => options.certificate?.warnings() ?? [],
-    }),
+    ...healthRoutes(readiness),
   ]);
-  return { hapi, addresses, draining, connections };
+  return { hapi, addresses, draining, connections, readiness };
 }
 
 function isBrowser({ headers }: Request): boolean {

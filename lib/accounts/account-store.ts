@@ -18,6 +18,8 @@ export interface Account {
   passwordHash?: string;
   /** What it may do in the dashboard; absent: `member`. */
   role?: AccountRole;
+  /** How many of its jobs may wait; absent: as many as of any account. */
+  maxQueued?: number;
 }
 
 /**

@@ -78,7 +78,7 @@ export class Accounts {
     await this.#store.changeAccount(accountId, (account) => {
       assert(account.deletedAtMs !== undefined, 'beginDeletion() is called first');
       if (account.email === '') return account;
-      const { passwordHash: _, role: __, ...kept } = account;
+      const { passwordHash: _, role: __, maxQueued: ___, ...kept } = account;
       return { ...kept, email: '' };
     });
   }
@@ -112,6 +112,21 @@ export class Accounts {
   /** Changes what an account may do in the dashboard. */
   setRole(accountId: string, role: AccountRole): Promise<Account> {
     return this.#store.changeAccount(accountId, (account) => ({ ...account, role }));
+  }
+
+  /** Changes how many jobs of an account may wait; null: as many as of any account. Error: `invalid_request`. */
+  setMaxQueued(accountId: string, maxQueued: number | null): Promise<Account> {
+    if (maxQueued !== null && !(Number.isSafeInteger(maxQueued) && maxQueued >= 1)) {
+      throw new ScenepressError('invalid_request', 'A limit is a whole number of at least 1.');
+    }
+    return this.#store.changeAccount(accountId, ({ maxQueued: _, ...account }) =>
+      maxQueued === null ? account : { ...account, maxQueued },
+    );
+  }
+
+  /** Its own limit of waiting jobs, as the queue options of a service take it. */
+  async maxQueuedOf(accountId: string): Promise<number | undefined> {
+    return (await this.#store.getAccount(accountId))?.maxQueued;
   }
 
   /** The enabled account with this address and password. Takes equally long if there is none. */

@@ -164,6 +164,15 @@ export class DataFolder {
     await this.#documents.copyTo(folder);
   }
 
+  /** The size of all artifacts that are kept, as recorded with their jobs. Reads all of these, in the background. */
+  async artifactBytes(): Promise<number> {
+    const [row] = await this.#database.queryInBackground<{ bytes: number }>(
+      `SELECT coalesce(sum(artifact.value ->> 'sizeBytes'), 0) AS bytes FROM jobs, json_each(jobs.artifacts) AS artifact
+       WHERE phase = 'completed' AND artifacts <> '[]' AND artifacts_removed_at_ms IS NULL`,
+    );
+    return row?.bytes ?? 0;
+  }
+
   /** The id of a job whose source is missing, if any. */
   async jobWithoutSource(): Promise<string | undefined> {
     const [row] = await this.#database.queryInBackground<{ job_id: string }>(

@@ -7,7 +7,15 @@ import type { Page } from '../pages.ts';
 import { Document } from './document.ts';
 import { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
-import { assertRecord, type Fields, text, textOrAbsent, time, timeOrAbsent } from './fields.ts';
+import {
+  assertRecord,
+  countOrAbsent,
+  type Fields,
+  text,
+  textOrAbsent,
+  time,
+  timeOrAbsent,
+} from './fields.ts';
 import { type ListFormat, listFormat } from './format.ts';
 import { type Draft, Table, type UniqueValues } from './table.ts';
 
@@ -21,6 +29,7 @@ const FIELDS: Fields<Account> = {
   disabledAt: ['disabledAtMs', timeOrAbsent],
   deletedAt: ['deletedAtMs', timeOrAbsent],
   role: ['role', textOrAbsent<AccountRole>('"admin" or "member"', /^(admin|member)$/)],
+  maxQueued: ['maxQueued', countOrAbsent],
   passwordHash: ['passwordHash', textOrAbsent('the hash of a password', /^scrypt\$/)],
 };
 

@@ -74,6 +74,14 @@ export function textOrAbsent<Text extends string>(rule: string, pattern: RegExp)
   };
 }
 
+/** A whole number of at least 1, or undefined in the record and null or absent in the file. */
+export const countOrAbsent: Field<number | undefined> = {
+  rule: 'null, or a whole number of at least 1',
+  accepts: (value) => (value ?? null) === null || (Number.isSafeInteger(value) && (value as number) >= 1),
+  read: (value) => (value ?? undefined) as number | undefined,
+  write: (value) => value,
+};
+
 /** Maps names in the file to names and fields of the record. */
 export interface Fields<Row> {
   [name: string]: { [Member in keyof Row]-?: readonly [Member, Field<Row[Member]>] }[keyof Row];

@@ -8,6 +8,7 @@ import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { allRowsAfter } from '../pages.ts';
 import type { Claim, QueueCaps } from '../queue/queue.ts';
+import type { QueueOptions } from '../queue/queue-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
@@ -54,7 +55,7 @@ export interface JobBookOptions {
   /** The source of job ids. */
   random?: Random;
   /** Default: no limit. */
-  caps?: QueueCaps;
+  caps?: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   /** Default: all owners have the same precedence. */
   owners?: Pick<Owners, 'precedenceOf'>;
   logger?: Logger;
@@ -114,7 +115,7 @@ export class JobBook {
   readonly #clock: Clock;
   readonly #ids: SortableIds;
   readonly #joined: boolean;
-  readonly #caps: QueueCaps;
+  readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #ending: JobEnding;
   readonly #secrets: { seal(secret: string): string } | undefined;
@@ -181,7 +182,7 @@ export class JobBook {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
-        await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
+        await this.#assertCapacity(tx, owner);
         const answer = await this.#ledger.reserve(reserve, tx);
         if (answer !== 'reserved') return answer;
         const job = sealed();
@@ -197,7 +198,7 @@ export class JobBook {
       const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (before) return before;
       admit();
-      await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
+      await this.#assertCapacity(tx, owner);
       await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
       return undefined;
     });
@@ -209,7 +210,7 @@ export class JobBook {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
         // Other jobs may have been admitted during the ledger call.
-        await this.#storage.queue.assertCapacity(tx, owner, this.#caps);
+        await this.#assertCapacity(tx, owner);
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);
@@ -223,6 +224,12 @@ export class JobBook {
       });
       throw error;
     }
+  }
+
+  async #assertCapacity(tx: Transaction, owner: string): Promise<void> {
+    const own = await this.#caps.maxQueuedOf?.(owner);
+    const caps = own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
+    await this.#storage.queue.assertCapacity(tx, owner, caps);
   }
 
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */

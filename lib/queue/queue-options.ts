@@ -11,6 +11,11 @@ export interface QueueOptions extends QueueCaps {
    * other owners get a third of the CPU share of those of owners in good standing.
    */
   reservedWorkers: number;
+  /**
+   * An owner's own {@link QueueCaps.maxQueuedPerOwner}; undefined: that of all owners. Called in the transaction that adds
+   * the job.
+   */
+  maxQueuedOf?: (owner: string) => Promise<number | undefined> | number | undefined;
 }
 
 export const DEFAULT_QUEUE: QueueOptions = {

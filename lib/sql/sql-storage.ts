@@ -199,13 +199,18 @@ export class SqlStorage implements Storage {
     return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: false, from: before });
   }
 
-  async countJobs({ owner, after }: JobCountQuery): Promise<Record<JobStatus, number>> {
+  async countJobs({
+    owner,
+    after,
+    limit = Number.MAX_SAFE_INTEGER,
+  }: JobCountQuery): Promise<Record<JobStatus, number>> {
     const ofOwner = owner === undefined ? '' : 'owner = ? AND';
-    const text = `SELECT count(*) AS count FROM jobs WHERE ${ofOwner} phase = ? AND job_id > ?`;
+    const found = `SELECT 1 FROM jobs WHERE ${ofOwner} phase = ? AND job_id > ? LIMIT ?`;
+    const text = `SELECT count(*) AS count FROM (${found}) AS page`;
     const counts = { queued: 0, running: 0, completed: 0, failed: 0 };
     for (const [status, phases] of Object.entries(SHOWN_PHASES) as [JobStatus, JobPhase[]][]) {
       for (const phase of phases) {
-        const values = [...(owner === undefined ? [] : [owner]), phase, after];
+        const values = [...(owner === undefined ? [] : [owner]), phase, after, limit - counts[status]];
         const row = await this.#database.get<{ count: number }>(text, ...values);
         counts[status] += row?.count ?? 0;
       }

@@ -30,6 +30,8 @@ export interface JobCountQuery {
   owner?: string;
   /** Only jobs whose ids sort behind it. */
   after: string;
+  /** The largest number of each status that is counted. Default: no limit. */
+  limit?: number;
 }
 
 /** All jobs of an owner, or of all owners; the newest first, in pages of up to `limit`. */

@@ -12,6 +12,7 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
         disabledAtMs: 5,
         passwordHash: 'scrypt$1',
         role: 'admin',
+        maxQueued: 7,
       });
       await store.insertAccount(ada);
       assert.deepEqual(await store.getAccount('1'), ada);

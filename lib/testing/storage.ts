@@ -162,6 +162,11 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
         running: 0,
         completed: 1,
       });
+      const some = await storage.countJobs({ after: '', limit: 1 });
+      assert.deepEqual(
+        some,
+        Object.fromEntries(Object.entries(all).map(([name, n]) => [name, Math.min(n, 1)])),
+      );
       assert.deepEqual(await storage.countJobs({ after: '', owner: 'b' }), {
         queued: 0,
         running: 0,

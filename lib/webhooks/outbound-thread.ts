@@ -159,6 +159,8 @@ export class OutboundThread implements Sends {
     switch (message.type) {
       case 'ready':
         this.#isReady = true;
+        // Those of a slow start, which are answered next.
+        this.#unanswered = 0;
         this.#backoff.reset();
         for (const [id, { request }] of this.#underWay) this.#tell({ type: 'post', id, request });
         break;

@@ -2,7 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Administration } from '../../appliance/admin/administration.ts';
+import { readinessOf } from '../../appliance/http/health.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
+import { Faults } from '../../appliance/support/faults.ts';
 import type { Disk } from '../../lib/disk.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
 import { crashingDisk } from '../fixtures/crashing-disk.ts';
@@ -33,6 +35,9 @@ async function opened(path: string, disk?: Disk) {
     folder,
     assetUrl,
     metrics,
+    readiness: () => readinessOf(service, { isDraining: false, warnings: [] }),
+    faults: new Faults(),
+    retention: { days: null, gibibytes: null },
   });
   return { admin, service, folder };
 }

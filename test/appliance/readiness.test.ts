@@ -1,5 +1,5 @@
 import t from 'tap';
-import { healthRoutes } from '../../appliance/http/health.ts';
+import { healthRoutes, readinessOf } from '../../appliance/http/health.ts';
 import type { ServiceStatus } from '../../lib/index.ts';
 import { listeningAppliance } from './listening-appliance.ts';
 
@@ -44,13 +44,9 @@ t.test('a certificate that expires soon is a warning, not a problem', async (t) 
   const { server: createHapi } = await import('@hapi/hapi');
   const hapi = createHapi();
   const status = { problems: [], sandbox: null, queuePausedAt: null, diskFull: false };
-  hapi.route(
-    healthRoutes({
-      service: { status: () => status as unknown as ServiceStatus },
-      isDraining: () => false,
-      warnings: () => ['The TLS certificate expires at 2026-12-01T00:00:00.000Z. Renew it.'],
-    }),
-  );
+  const service = { status: () => status as unknown as ServiceStatus };
+  const warnings = ['The TLS certificate expires at 2026-12-01T00:00:00.000Z. Renew it.'];
+  hapi.route(healthRoutes(() => readinessOf(service, { isDraining: false, warnings })));
   const { statusCode, payload } = await hapi.inject('/health/ready');
   t.equal(statusCode, 200);
   t.match(JSON.parse(payload), { status: 'ready', warnings: [/expires at/] });

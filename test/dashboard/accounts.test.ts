@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { scenepress } from '../appliance/command.ts';
 import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
@@ -34,8 +35,10 @@ t.test('an invitation lets its person choose a password once', async (t) => {
   const { client, port, administration } = await administrator(t);
   const created = await client.post('/dashboard/accounts', { email: 'grace@example.org' });
   t.equal(created.status, 303);
-  const page = await client.get(String(created.headers.location));
-  const link = linkIn(page.text);
+  const path = String(created.headers.location).replace(/\?.*/, '');
+  const newLink = async () => linkIn((await client.post(`${path}/invitation`, {})).text);
+  const link = await newLink();
+  t.equal(await newLink(), link, 'until it is used');
   t.equal((await accept(port, link, 'short')).status, 400);
   const guest = await accept(port, link, PASSWORD);
   t.equal(guest.status, 303);
@@ -47,7 +50,7 @@ t.test('an invitation lets its person choose a password once', async (t) => {
   t.equal((await guest.client.get('/dashboard/accounts')).status, 403);
   t.equal((await accept(port, link, 'another password')).status, 404);
 
-  const again = linkIn((await client.get(String(created.headers.location))).text);
+  const again = await newLink();
   t.not(again, link, 'a forgotten password is replaced with another link');
   t.equal(
     (
@@ -128,4 +131,49 @@ t.test('accounts are disabled, enabled, promoted and deleted, but never one’s 
     t.match(record, `<code>${action}</code>`);
   }
   t.notMatch(record, member, 'the address of the deleted account is forgotten');
+});
+
+t.test('an account has a limit of waiting jobs of its own', async (t) => {
+  const { client, member, administration, userIdOf, service, installation, dataDir } = await administrator(t);
+  const owner = await userIdOf(member);
+  const path = `/dashboard/accounts/${owner}`;
+  await service.pauseQueue();
+  t.equal((await client.post(`${path}/limits`, { maxQueued: '2' })).status, 303);
+  t.match((await client.get(path)).text, 'name="maxQueued" min="1" step="1" value="2"');
+  const enqueue = (of: string) => service.enqueue({ owner: of, className: 'A', code: 'x' });
+  for (const _ of [1, 2]) await enqueue(owner);
+  await t.rejects(enqueue(owner), { code: 'queue_full' });
+  await enqueue(await userIdOf('ada@example.org'));
+  for (const maxQueued of ['0', '-1', '1.5', 'many']) {
+    const refused = await client.post(`${path}/limits`, { maxQueued });
+    t.match([refused.status, refused.text], [400, 'A limit is a whole number of at least 1.'], maxQueued);
+  }
+  t.equal((await client.post(`${path}/limits`, { maxQueued: '' })).status, 303);
+  await enqueue(owner);
+
+  const set = (limit: string) =>
+    scenepress(['account', 'set-limits', member, '--max-waiting', limit, '--data-dir', dataDir]);
+  t.match(await set('3'), { code: 0, stdout: `3 jobs of account ${member} may wait.\n` });
+  t.match(await administration.accounts.show({ account: member }), { maxQueued: 3 });
+  t.match(await set('none'), { code: 1, stderr: 'A limit is a whole number of at least 1.' });
+  t.match(await set('default'), { code: 0, stdout: `Account ${member} has the limits of all accounts.\n` });
+  const [act] = await installation.folder.actStore.listActs({ limit: 1 });
+  t.match(act, { action: 'accounts.setLimits', actor: null, subject: owner });
+});
+
+t.test('accounts are searched, and listed in pages', async (t) => {
+  const { client, administration } = await administrator(t);
+  for (let number = 10; number < 70; number += 1)
+    await administration.accounts.create({ email: `p${number}@example.org` });
+  const emailsIn = (text: string) =>
+    [...text.matchAll(/accounts\/acct_\w+">([^<]+)</g)].map(([, email]) => email);
+  const first = (await client.get('/dashboard/accounts')).text;
+  t.match(first, '63 accounts');
+  t.equal(emailsIn(first).length, 50);
+  const [, next = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? [];
+  const second = (await client.get(next.replaceAll('&amp;', '&'))).text;
+  t.equal(new Set([...emailsIn(first), ...emailsIn(second)]).size, 63);
+  t.notMatch(second, 'rel="next"');
+  t.same(emailsIn((await client.get('/dashboard/accounts?q=P1')).text).length, 10);
+  t.match((await client.get('/dashboard/accounts?q=nobody')).text, 'No e-mail address contains this text.');
 });

@@ -66,6 +66,7 @@ async function filledAppliance(t: Test) {
     '/credits?quality=fourk&seconds=3.5',
     '/account',
     '/accounts',
+    '/accounts?q=nobody',
     `/accounts/${accountId}`,
     `/accounts/${memberId}`,
     `/accounts/${memberId}/delete`,

@@ -83,6 +83,15 @@ for (const name of ['timeupdate', 'seeked']) {
   document.addEventListener(name, ({ target }) => follow(target), true);
 }
 
+// A double click sends a form once.
+document.addEventListener('submit', (event) => {
+  if (event.defaultPrevented) return;
+  const { dataset } = event.target;
+  if (dataset.sent) return event.preventDefault();
+  dataset.sent = 'true';
+  setTimeout(() => { delete dataset.sent; }, 2000);
+});
+
 const regions = () => document.querySelectorAll('[data-live]');
 
 let isLoading = false;
@@ -144,33 +153,57 @@ const showPictures = () => {
 
 if (regions().length > 0) {
   for (const region of regions()) region.dataset.last = region.innerHTML;
-  const events = new EventSource('/dashboard/live');
+  let events;
   let wasOpen = false;
-  events.addEventListener('open', () => {
-    // What happened while it was disconnected.
-    if (wasOpen) refresh();
-    wasOpen = true;
-    document.documentElement.dataset.connected = 'true';
-  });
+  const connect = () => {
+    events = new EventSource('/dashboard/live');
+    events.addEventListener('open', () => {
+      // What happened while it was disconnected.
+      if (wasOpen) refresh();
+      wasOpen = true;
+      document.documentElement.dataset.connected = 'true';
+    });
+    for (const [name, listener] of Object.entries(listeners)) events.addEventListener(name, listener);
+  };
+  const disconnect = () => {
+    events?.close();
+    events = undefined;
+    delete document.documentElement.dataset.connected;
+  };
   let timer;
-  events.addEventListener('job', () => {
-    clearTimeout(timer);
-    timer = setTimeout(refresh, 150);
-  });
-  events.addEventListener('progress', ({ data }) => {
-    const { jobId, stage, text } = JSON.parse(data);
-    for (const place of document.querySelectorAll('[data-stages="' + CSS.escape(jobId) + '"]')) {
-      place.dataset.stage = stage;
-    }
-    for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
-      place.textContent = text;
-    }
-  });
-  events.addEventListener('picture', ({ data }) => showPicture(JSON.parse(data).jobId));
+  const listeners = {
+    job() {
+      // Soon, but not for each of many.
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh();
+      }, 300);
+    },
+    progress({ data }) {
+      const { jobId, stage, text } = JSON.parse(data);
+      for (const place of document.querySelectorAll('[data-stages="' + CSS.escape(jobId) + '"]')) {
+        place.dataset.stage = stage;
+      }
+      for (const place of document.querySelectorAll('[data-progress="' + CSS.escape(jobId) + '"]')) {
+        place.textContent = text;
+      }
+    },
+    picture({ data }) {
+      showPicture(JSON.parse(data).jobId);
+    },
+  };
+  // Browsers open six connections to a server at most: tabs in the background need none.
+  const connectIfVisible = () => {
+    if (document.hidden) disconnect();
+    else if (!events) connect();
+  };
+  document.addEventListener('visibilitychange', connectIfVisible);
+  addEventListener('pageshow', connectIfVisible);
+  addEventListener('pagehide', disconnect);
+  connectIfVisible();
   showPictures();
   // Pages with scripts of their own.
   addEventListener('refresh', refresh);
   addEventListener('show', ({ detail }) => show(detail));
-  addEventListener('pagehide', () => events.close());
 }
 `;

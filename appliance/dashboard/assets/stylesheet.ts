@@ -149,6 +149,13 @@ pre .line { color: var(--muted); user-select: none; display: inline-block; width
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
 .details dt { color: var(--muted); }
 .details dd { overflow-wrap: anywhere; }
+.usage { display: grid; gap: 0.25rem; font-size: var(--small); color: var(--muted); }
+.usage meter { appearance: none; width: 100%; height: 0.5rem; border: 0; border-radius: 99px; overflow: hidden; background: var(--sunken); }
+.usage meter::-webkit-meter-inner-element, .usage meter::-webkit-meter-bar { height: 0.5rem; border: 0; border-radius: 99px; background: var(--sunken); }
+.usage meter::-webkit-meter-optimum-value { background: var(--accent); }
+.usage meter::-webkit-meter-suboptimum-value { background: var(--bad); }
+.usage meter::-moz-meter-bar { background: var(--accent); }
+.usage meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--bad); }
 .columns { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.7fr) minmax(0, 1fr); align-items: start; }
 .columns > * { min-width: 0; }
 video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; display: block; }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { forbidden } from '@hapi/boom';
 import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import { counted, shownNumber, shownTime } from '../format.ts';
@@ -6,16 +7,25 @@ import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 
-const DONE: Record<string, string> = {
-  created: 'The account was created. Send its person the link below.',
-  granted: 'The credits were added.',
-  disabled: 'The account is disabled: its keys are rejected, and it is signed out.',
-  enabled: 'The account is enabled.',
-  role: 'The role was changed.',
-};
+/** Of a page. */
+const ROWS = 50;
+
+const DONE = new Map([
+  ['created', 'The account was created. Its person needs a link to choose a password: make one below.'],
+  ['granted', 'The credits were added.'],
+  ['disabled', 'The account is disabled: its keys are rejected, and it is signed out.'],
+  ['enabled', 'The account is enabled.'],
+  ['role', 'The role was changed.'],
+  ['limits', 'The limits were changed. They apply to requests from now on.'],
+]);
+const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
 /** Accounts, for administrators. */
 export function accountsRoutes(): Route[] {
+  const ofAnother = changesOfOthers();
+  const deleteAccount = ofAnother(async ({ admin }, account) => {
+    await admin.accounts.delete({ account });
+  });
   return [
     { method: 'GET', path: '/accounts', for: 'admins', handler: async (visit) => listPage(visit) },
     {
@@ -42,26 +52,49 @@ export function accountsRoutes(): Route[] {
       const { paid, once: idempotencyKey } = form;
       await admin.credits.grant({ account, paid: Number(paid), idempotencyKey });
     }),
-    changeRoute('role', 'role', async ({ admin, form, viewer }, account) => {
-      refuseOwn(viewer.accountId === account);
-      await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
-    }),
-    changeRoute('disable', 'disabled', async ({ admin, form, viewer }, account) => {
-      refuseOwn(viewer.accountId === account);
-      await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
+    changeRoute(
+      'role',
+      'role',
+      ofAnother(async ({ admin, form }, account) => {
+        await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
+      }),
+    ),
+    changeRoute(
+      'disable',
+      'disabled',
+      ofAnother(async ({ admin, form }, account) => {
+        await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
+      }),
+    ),
+    changeRoute('limits', 'limits', async ({ admin, form }, account) => {
+      const { maxQueued = '' } = form;
+      await admin.accounts.setLimits({
+        account,
+        maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
+      });
     }),
     changeRoute('enable', 'enabled', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
     }),
+    {
+      method: 'POST',
+      path: '/accounts/{userId}/invitation',
+      for: 'admins',
+      async handler(visit) {
+        const { admin, viewer, params } = visit;
+        const { userId } = await admin.accounts.show({ account: params['userId'] ?? '' });
+        // A stolen session must not serve to replace the password.
+        if (userId === viewer.accountId) throw new ScenepressError('conflict', CHANGE_YOUR_OWN);
+        return accountPage(visit, invitationCard(await admin.accounts.invite({ account: userId })));
+      },
+    },
     { method: 'GET', path: '/accounts/{userId}/delete', for: 'admins', handler: deletePage },
     {
       method: 'POST',
       path: '/accounts/{userId}/delete',
       for: 'admins',
-      async handler({ admin, params, viewer }) {
-        const account = params['userId'] ?? '';
-        refuseOwn(viewer.accountId === account);
-        await admin.accounts.delete({ account });
+      async handler(visit) {
+        await deleteAccount(visit, visit.params['userId'] ?? '');
         return { to: '/accounts?done=deleted' };
       },
     },
@@ -69,11 +102,7 @@ export function accountsRoutes(): Route[] {
 }
 
 /** A form of an account's page, which shows its error there. */
-function changeRoute(
-  name: string,
-  done: string,
-  change: (visit: Visit, account: string) => Promise<void>,
-): Route {
+function changeRoute(name: string, done: string, change: Change): Route {
   return {
     method: 'POST',
     path: `/accounts/{userId}/${name}`,
@@ -91,23 +120,44 @@ function changeRoute(
   };
 }
 
-/** Nobody should lock themselves out by mistake. */
-function refuseOwn(isOwn: boolean): void {
-  if (isOwn) throw new ScenepressError('conflict', 'Another administrator has to do this with your account.');
+type Change = (visit: Visit, account: string) => Promise<void>;
+
+/**
+ * Changes of others only: nobody locks themselves out by mistake. One at a time, by who is still an administrator, so
+ * that two of them can't take away each other's role.
+ */
+function changesOfOthers(): (change: Change) => Change {
+  let last: Promise<unknown> = Promise.resolve();
+  return (change) => (visit, reference) => {
+    const { admin, viewer } = visit;
+    const changing = last.then(async () => {
+      // The path may name the address instead of the id.
+      const { userId } = await admin.accounts.show({ account: reference });
+      if (userId === viewer.accountId) {
+        throw new ScenepressError('conflict', 'Another administrator has to do this with your account.');
+      }
+      const { role, disabledAt } = await admin.accounts.show({ account: viewer.accountId });
+      if (role !== 'admin' || disabledAt !== null) throw forbidden('Only administrators may do this.');
+      await change(visit, userId);
+    });
+    last = changing.catch(() => {});
+    return changing;
+  };
 }
 
 async function listPage(visit: Visit, problem?: string): Promise<Html> {
   const { admin, viewer, csrf, query, form } = visit;
-  const accounts = await admin.accounts.list();
-  const rows = accounts.map(
-    (account) => html`<tr>
-<th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
-<td data-label="State">${stateOf(account)}</td>
-<td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
-<td data-label="Signs in">${account.hasPassword ? 'yes' : 'not yet'}</td>
-<td data-label="Created">${shownTime(account.createdAt)}</td>
-</tr>`,
-  );
+  const wanted = (query['q'] ?? '').trim();
+  const all = await admin.accounts.list();
+  const found = all.filter(({ email }) => email.toLowerCase().includes(wanted.toLowerCase()));
+  const from = found.findIndex(({ userId }) => userId === query['after']) + 1;
+  const accounts = found.slice(from, from + ROWS);
+  const search =
+    all.length > ROWS / 2 &&
+    html`<form method="get" action="${BASE}/accounts" class="actions"><label class="visually-hidden" for="q">E-mail address contains</label><input id="q" name="q" type="search" value="${wanted}" placeholder="Search" size="20"><button>Search</button></form>`;
+  const rest = (more: Record<string, string>) =>
+    new URLSearchParams({ ...(wanted && { q: wanted }), ...more }).toString();
+  const last = accounts.at(-1);
   return page(
     {
       title: 'Accounts',
@@ -122,12 +172,32 @@ async function listPage(visit: Visit, problem?: string): Promise<Html> {
 ${csrfField(csrf)}
 <label>E-mail address of a new account<input type="email" name="email" value="${form['email']}" required></label>
 <button class="primary">Create account</button></form></section>
-<section class="card flush">${
-      rows.length === 0
-        ? emptyState('No accounts', 'Create one above.')
-        : html`<header><h2>${counted(rows.length, 'account')}</h2></header><div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`
-    }</section>`,
+<section class="card flush"><header><h2>${counted(found.length, 'account')}</h2>${search}</header>${
+      accounts.length === 0
+        ? emptyState(
+            'No accounts',
+            wanted === '' ? 'Create one above.' : 'No e-mail address contains this text.',
+          )
+        : accountTable(accounts)
+    }</section>
+<nav class="paging" aria-label="Pages">
+<span>${from > 0 && html`<a href="${BASE}/accounts?${rest({})}">First page</a>`}</span>
+<span>${from + ROWS < found.length && last && html`<a href="${BASE}/accounts?${rest({ after: last.userId })}" rel="next">Next page</a>`}</span>
+</nav>`,
   );
+}
+
+function accountTable(accounts: AccountInfo[]): Html {
+  const rows = accounts.map(
+    (account) => html`<tr>
+<th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
+<td data-label="State">${stateOf(account)}</td>
+<td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
+<td data-label="Signs in" class="wide">${account.hasPassword ? 'yes' : 'not yet'}</td>
+<td data-label="Created (UTC)" class="wide">${shownTime(account.createdAt)}</td>
+</tr>`,
+  );
+  return html`<div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 function stateOf({ disabledAt }: AccountInfo): Html {
@@ -139,13 +209,12 @@ function stateOf({ disabledAt }: AccountInfo): Html {
 async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
   const { admin, viewer, csrf, query, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
-  const { userId, email, role, hasPassword, disabledAt } = account;
+  const { userId, email, role, hasPassword, disabledAt, maxQueued } = account;
   const [balance, prices] = [
     await admin.credits.balance({ account: userId }),
     await admin.credits.showPrices(),
   ];
-  const { url } = await admin.accounts.showInvitation({ account: userId });
-  const done = DONE[query['done'] ?? ''];
+  const done = DONE.get(query['done'] ?? '');
   const to = (name: string) => `/accounts/${userId}/${name}`;
   const named = new URLSearchParams({ account: email }).toString();
   const isOwn = viewer.accountId === userId;
@@ -165,12 +234,15 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <dt>Created</dt><dd>${shownTime(account.createdAt)}</dd>
 <dt>Credits</dt><dd>${prices ? `${shownNumber(balance.total)} available` : 'renders cost nothing here'}</dd>
 </dl>
-<div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
+<div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/webhooks?${named}">Webhooks</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
     disabledAt === null &&
+      !isOwn &&
       html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
-<p class="muted">${hasPassword ? 'For a forgotten password: whoever opens this link chooses a new one.' : 'Whoever opens this link chooses the password of the account.'} It is valid until the password changes.</p>
-${copyable('Link', 'invitation', url)}</section>`,
-    html`<div class="row">${
+<p class="muted">${hasPassword ? 'For a forgotten password: whoever opens the link chooses a new one.' : 'Whoever opens the link chooses the password of the account.'} It is valid until the password changes. The record notes who made one.</p>
+<div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
+    html`<div class="row"><section class="card"><h2>Limits</h2>
+<form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
+<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for everybody"></label><button>Save</button></form></section>${
       prices &&
       html`<section class="card"><h2>Add credits</h2>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
@@ -181,7 +253,7 @@ ${copyable('Link', 'invitation', url)}</section>`,
         ? html`<section class="card"><h2>Your own account</h2><p class="muted">Another administrator has to change its role, disable it or delete it.</p></section>`
         : html`<section class="card"><h2>Role</h2>
 <form method="post" action="${BASE}${to('role')}" class="fields">${csrfField(csrf)}
-<label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member: its own things</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator: all accounts</option></select></label><button>Save</button></form></section>`
+<label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator</option></select></label><button>Save</button></form></section>`
     }</div>`,
     !isOwn &&
       html`<section class="card"><h2>${disabledAt === null ? 'Disable or delete' : 'Enable or delete'}</h2>
@@ -192,6 +264,11 @@ ${copyable('Link', 'invitation', url)}</section>`,
           : postButton({ to: to('enable'), csrf, label: 'Enable' })
       }<a class="button" href="${BASE}${to('delete')}">Delete …</a></div></section>`,
   );
+}
+
+function invitationCard({ url }: { url: string }): Html {
+  return html`<section class="card"><h2>Link for choosing a password</h2>
+${copyable('Send it to its person only', 'invitation', url)}</section>`;
 }
 
 async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {

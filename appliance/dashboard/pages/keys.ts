@@ -9,10 +9,10 @@ import { accountOf, accountPicker, accountQuery } from './scope.ts';
 const CODE =
   'from manim import *\nclass Hello(Scene):\n    def construct(self):\n        self.play(Write(Text("Hello")))';
 
-const DONE: Record<string, string> = {
-  webhook: 'The default webhook was changed. It applies to renders from now on.',
-  revoked: 'The key was revoked. Requests with it are rejected from now on.',
-};
+const DONE = new Map([
+  ['webhook', 'The default webhook was changed. It applies to renders from now on.'],
+  ['revoked', 'The key was revoked. Requests with it are rejected from now on.'],
+]);
 
 /** API keys. */
 export function keyRoutes(): Route[] {
@@ -185,7 +185,7 @@ function newSecret(webhookSecret: string): Html {
 
 function keyPage({ viewer, csrf, query }: Visit, key: KeyInfo, message?: Value): Html {
   const { keyId } = key;
-  const done = DONE[query['done'] ?? ''];
+  const done = DONE.get(query['done'] ?? '');
   return page(
     {
       title: key.name,

@@ -13,7 +13,6 @@ export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
           // Nobody would end the stream of a HEAD request.
           .response(request.method === 'head' ? '' : live.open(viewer))
           .type('text/event-stream')
-          .header('Cache-Control', 'no-store')
           // Proxies such as nginx would hold events back.
           .header('X-Accel-Buffering', 'no'),
       }),

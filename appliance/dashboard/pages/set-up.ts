@@ -1,4 +1,5 @@
 import { isScenepressError } from '../../../lib/index.ts';
+import { clientGroupOf } from '../../edge/client-group.ts';
 import { FIRST_ACCOUNT } from '../../first-account.ts';
 import { SetupLink } from '../../setup-link.ts';
 import { type Html, html } from '../html.ts';
@@ -13,6 +14,7 @@ export function setupRoutes({
   masterKeys,
   cookies,
   sessions,
+  attempts,
   addressOf,
 }: RouteParts): Route[] {
   const link = new SetupLink({ accounts, masterKeys, publicUrl: () => '' });
@@ -39,15 +41,20 @@ export function setupRoutes({
         if (!opened) return { page: usedPage(), status: 404 };
         const { account, isFirst } = opened;
         const { accountId, passwordHash = null } = account;
+        const address = addressOf(visit.request);
         try {
           const claim = isFirst && ({ email: email.trim(), role: 'admin' } as const);
-          await accounts.setPassword(accountId, { password, replaces: passwordHash, ...claim });
+          // One at a time, because hashing takes as long as checking.
+          await attempts.attempt({ account: accountId, client: clientGroupOf(address) }, () =>
+            accounts.setPassword(accountId, { password, replaces: passwordHash, ...claim }),
+          );
         } catch (error) {
-          if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
-          return { page: setupPage(visit, { token, email, isFirst, problem: error.message }), status: 400 };
+          if (!isScenepressError(error, 'invalid_request', 'conflict', 'too_many_failures')) throw error;
+          const status = error.code === 'too_many_failures' ? 429 : 400;
+          return { page: setupPage(visit, { token, email, isFirst, problem: error.message }), status };
         }
         const action = isFirst ? 'accounts.claim' : 'accounts.acceptInvitation';
-        await acts.record({ accountId, address: addressOf(visit.request) }, action, accountId);
+        await acts.record({ accountId, address }, action, accountId);
         await sessions.endAll(accountId);
         cookies.setSession(visit.request, visit.h, await sessions.begin(accountId));
         return { to: '' };

@@ -2,11 +2,16 @@ import { type Account, isScenepressError } from '../../../lib/index.ts';
 import { clientGroupOf } from '../../edge/client-group.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
-import { type Answer, BASE, type PublicVisit, type Route } from '../route.ts';
+import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
-/** A page of the dashboard to return to. */
-const WITHIN = /^\/dashboard(?:[/?]|$)/;
+/** Why somebody who was signed in has to sign in again. */
+const ENDED = new Map([
+  ['session', 'Your session has ended. Sign in again.'],
+  ['form', 'Your session has ended, so the form was not sent. Sign in, then send it again.'],
+]);
+/** No address is longer; a made-up one must not fill the memory. */
+const LONGEST_ADDRESS = 254;
 
 /** Signing in and out. */
 export function signInRoutes(parts: RouteParts): Route[] {
@@ -16,7 +21,12 @@ export function signInRoutes(parts: RouteParts): Route[] {
       method: 'GET',
       path: '/sign-in',
       for: 'everyone',
-      handler: async (visit) => signInPage(visit, { next: visit.query['next'] ?? '', email: '' }),
+      async handler(visit) {
+        const { next = '', ended = '' } = visit.query;
+        const why = ENDED.get(ended);
+        const problem = why === undefined ? undefined : note('warn', why);
+        return signInPage(visit, { next, email: '', problem });
+      },
     },
     {
       method: 'POST',
@@ -40,7 +50,8 @@ export function signInRoutes(parts: RouteParts): Route[] {
     const { form, request, h } = visit;
     const { email = '', password = '', next = '' } = form;
     const address = addressOf(request);
-    const who = { account: email.trim().toLowerCase(), client: clientGroupOf(address) };
+    const name = email.trim().slice(0, LONGEST_ADDRESS).toLowerCase();
+    const who = { account: name, client: clientGroupOf(address) };
     const refuse = (status: number, text: Value) => ({
       page: signInPage(visit, { next, email, problem: note('bad', text) }),
       status,
@@ -60,13 +71,13 @@ export function signInRoutes(parts: RouteParts): Route[] {
     }
     await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
     cookies.setSession(request, h, await sessions.begin(account.accountId));
-    return { to: WITHIN.test(next) ? next.slice(BASE.length) : '' };
+    return { to: pathWithin(next) };
   }
 }
 
 function signInPage(
   { csrf }: PublicVisit,
-  { next, email, problem }: { next: string; email: string; problem?: Html },
+  { next, email, problem }: { next: string; email: string; problem?: Html | undefined },
 ): Html {
   return plainPage(
     'Sign in',

@@ -1,8 +1,12 @@
 import { type Clock, ScenepressError, systemClock } from '../../../lib/index.ts';
 
 const PERIOD_MS = 15 * 60_000;
-/** Failures within the period, by account and by client. A client may be a whole office. */
-const LIMITS = { account: 10, client: 30 };
+/**
+ * Failures within the period. A client may be a whole office. For an account more are allowed in all than for one client,
+ * so that nobody else can keep a person from signing in.
+ */
+const LIMITS = { pair: 10, client: 30, account: 100 };
+const KINDS = ['pair', 'client', 'account'] as const;
 /** Beyond it the oldest are forgotten, so that names made up by an attacker don't fill the memory. */
 const MOST_NAMES = 10_000;
 
@@ -12,6 +16,15 @@ const BUSY_MS = 10_000;
 interface Who {
   account: string;
   client: string;
+}
+
+/** The names under which failures are counted. */
+function namesOf({ account, client }: Who): Record<keyof typeof LIMITS, string> {
+  return {
+    pair: `pair ${client} ${account}`,
+    client: `client ${client}`,
+    account: `account ${account}`,
+  };
 }
 
 /** Limits failed sign-ins by account and by client address. */
@@ -45,8 +58,9 @@ export class Attempts {
 
   /** Milliseconds until the next attempt is allowed; 0: now. */
   #waitMs(who: Who): number {
-    const waits = (['account', 'client'] as const).map((kind) => {
-      const recent = this.#recent(`${kind} ${who[kind]}`);
+    const names = namesOf(who);
+    const waits = KINDS.map((kind) => {
+      const recent = this.#recent(names[kind]);
       const oldest = recent.at(-LIMITS[kind]);
       return oldest === undefined ? 0 : oldest + PERIOD_MS - this.#clock.now();
     });
@@ -55,8 +69,9 @@ export class Attempts {
 
   /** Counts an attempt before its password is checked, so that concurrent ones count too. */
   #begin(who: Who): void {
-    for (const kind of ['account', 'client'] as const) {
-      const name = `${kind} ${who[kind]}`;
+    const names = namesOf(who);
+    for (const kind of KINDS) {
+      const name = names[kind];
       const recent = this.#recent(name);
       this.#failures.delete(name);
       this.#failures.set(name, [...recent, this.#clock.now()].slice(-LIMITS[kind]));
@@ -66,10 +81,12 @@ export class Attempts {
     }
   }
 
-  /** Takes back what {@link #begin} counted for a client, and forgets the failures of its account. */
+  /** Takes back what {@link #begin} counted, and forgets this client's failures with the account. */
   #succeeded(who: Who): void {
-    this.#failures.delete(`account ${who.account}`);
-    this.#failures.get(`client ${who.client}`)?.pop();
+    const { pair, client, account } = namesOf(who);
+    this.#failures.delete(pair);
+    this.#failures.get(client)?.pop();
+    this.#failures.get(account)?.pop();
   }
 
   /** Whether so many passwords wait to be checked that further attempts should be refused. */

@@ -114,6 +114,23 @@ t.test('names are resolved by the `resolve` option, in the thread of the caller'
   t.same(givenUp, ['hangs.test']);
 });
 
+t.test('a thread that took long to start is not taken for one that hangs', async (t) => {
+  const got = join(await temporaryFolder(t), 'got');
+  process.env['GOT'] = got;
+  t.teardown(() => delete process.env['GOT']);
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const file = new URL('../../fixtures/late-sending-thread.ts', import.meta.url);
+  const thread = new OutboundThread({ options: outbound, clock, logger: silentLogger, file });
+  thread.start();
+  t.teardown(() => thread.stop());
+  const posted = thread.post({ url: 'https://127.0.0.1/', headers: {}, body: Buffer.from('{}') }, never);
+  // Before it can answer a ping.
+  clock.advance(10_000);
+  while (!existsSync(got)) await delay(5);
+  clock.advance(1_000);
+  t.match(await posted, { status: 200, reason: null });
+});
+
 t.test('a stop does not wait for a hanging thread', async (t) => {
   const hangs = join(await temporaryFolder(t), 'hangs');
   process.env['HANGS'] = hangs;

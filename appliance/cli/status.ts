@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type { DiskInfo, ServiceInfo } from '../admin/administration-views.ts';
+import { configOf } from './config-flags.ts';
+import { administrative } from './describe.ts';
+import { counted, print, printDetails, printJson, printTable, shownSize, shownTime } from './output.ts';
+import { withAdministration } from './with-administration.ts';
+
+type Flags = { json?: boolean } & Record<string, unknown>;
+
+/** `scenepress status` */
+export function statusCommand(): Command {
+  return administrative(
+    'status',
+    'Show health, workers, sandbox, disk use, retention and recent warnings and errors of the service',
+    'scenepress status --json',
+  ).action(async (flags: Flags) => {
+    const { info, served } = await withAdministration(configOf(flags), async (admin, { served }) => ({
+      info: await admin.data.showService(),
+      served,
+    }));
+    if (flags.json) printJson(info);
+    else show(info, served);
+  });
+}
+
+function show({ version, health, status, disk, faults }: ServiceInfo, served: boolean): void {
+  const { renderer, sandbox, workers, idleWorkers, warmWorkers, queuePausedAt } = status;
+  const problems = health.problems.map(({ message }) => message);
+  printDetails([
+    ['Service', served ? [health.status, ...problems].join('\n') : 'no server is running'],
+    ['Warnings', health.warnings.join('\n')],
+    ['Version', version],
+    ['Manim', renderer && `${renderer.manim}, Python ${renderer.python}`],
+    ['Queue', queuePausedAt === null ? 'not paused' : `paused since ${shownTime(queuePausedAt)}`],
+    ['Jobs', `${status.running} running, ${status.queued} queued`],
+    ['Workers', served ? `${workers}: ${idleWorkers} idle, ${warmWorkers} warm` : null],
+    ['Sandbox', sandbox && `${sandbox.level}: ${sandbox.layers.join(', ') || 'no layers'}`],
+    ['Disk', `${shownSize(disk.freeBytes)} free of ${shownSize(disk.totalBytes)}`],
+    ['Data', dataText(disk)],
+    ['Retention', retentionText(disk.retention)],
+  ]);
+  if (faults.length === 0) return;
+  print('');
+  printTable(
+    ['LAST TIME', 'LEVEL', 'TIMES', 'MESSAGE'],
+    faults.map(({ at, level, times, message, cause }) => [
+      shownTime(at),
+      level,
+      String(times),
+      cause === null ? message : `${message}: ${cause.split('\n', 1)[0]}`,
+    ]),
+  );
+}
+
+function dataText({ artifactBytes, databaseBytes, documentBytes }: DiskInfo): string {
+  const artifacts = artifactBytes === null ? '' : `${shownSize(artifactBytes)} of artifacts, `;
+  return `${artifacts}database of ${shownSize(databaseBytes)}, accounts and keys of ${shownSize(documentBytes)}`;
+}
+
+function retentionText({ days, gibibytes }: DiskInfo['retention']): string {
+  const limits = [
+    ...(days === null ? [] : [counted(days, 'day')]),
+    ...(gibibytes === null ? [] : [`${gibibytes} GiB in all`]),
+  ];
+  return limits.length === 0 ? 'artifacts are kept' : `artifacts: ${limits.join(', at most ')}`;
+}

@@ -1,0 +1,249 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { routesOf } from '../../appliance/dashboard/routes.ts';
+import { Accounts, ApiKeys, DataFolder, RenderService } from '../../lib/index.ts';
+import type { Cpu, Question } from './service-server.ts';
+import { fill, renderRequest } from './stored-jobs.ts';
+
+const PASSWORD = 'a password of the benchmark';
+const MEMBER = 'member@example.org';
+const ADMIN = 'admin@example.org';
+/** Failures of today, which the overview groups. */
+const FAILURES = 300;
+const AT_ONCE = 50;
+/** At most 100 of one account are allowed. */
+const STREAMS_OF_ACCOUNT = 100;
+/** For pages and for the processor, in milliseconds and in percent. */
+const MOST = { page: 50, idle: 10 };
+
+interface Ids {
+  jobId: string;
+  deliveryId: string;
+  keyId: string;
+  userId: string;
+  /** The last ones of a page far down. */
+  deepJob: string;
+  deepDelivery: string;
+}
+
+/**
+ * Measures the time of every page of the dashboard with many stored jobs and accounts, for an administrator and for the
+ * member who owns the jobs, and the CPU time of open dashboards while nothing happens. The only renderer never starts.
+ */
+export async function bench(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      jobs: { type: 'string', default: '100000' },
+      accounts: { type: 'string', default: '1000' },
+      runs: { type: 'string', default: '21' },
+      dashboards: { type: 'string', default: '200' },
+      seconds: { type: 'string', default: '55' },
+      data: { type: 'string' },
+    },
+  });
+  const folder = values.data ?? (await mkdtemp(join(tmpdir(), 'scenepress-bench-')));
+  try {
+    const ids = await prepare(join(folder, 'data'), Number(values.jobs), Number(values.accounts));
+    const program = join(import.meta.dirname, 'service-server.ts');
+    const child = fork(program, ['appliance', join(folder, 'data'), ids.userId], {
+      execArgv: ['--expose-gc'],
+    });
+    try {
+      const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+      const people = [await Person.signIn(port, ADMIN), await Person.signIn(port, MEMBER)];
+      console.log(`${values.jobs} jobs, ${values.accounts} accounts; times of ${values.runs} runs\n`);
+      await measurePages(people, ids, Number(values.runs));
+      await measureIdle(people, Number(values.dashboards), Number(values.seconds), async () => {
+        child.send('cpu' satisfies Question);
+        return ((await once(child, 'message')) as [Cpu])[0];
+      });
+    } finally {
+      child.disconnect();
+      await once(child, 'exit');
+    }
+  } finally {
+    if (values.data === undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function prepare(path: string, jobs: number, accountCount: number): Promise<Ids> {
+  const { owner, jobIds } = await fill(path, jobs);
+  const folder = new DataFolder(path);
+  const service = new RenderService({
+    dataFolder: folder,
+    webhooks: { secretOf: async () => null },
+    queue: { maxQueued: 1e9, maxQueuedPerOwner: 1e9 },
+  });
+  await service.open();
+  const accounts = new Accounts({ store: folder.accountStore });
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
+  await accounts.setPassword(owner, { password: PASSWORD, email: MEMBER });
+  const { accountId } = await accounts.create(ADMIN);
+  await accounts.setPassword(accountId, { password: PASSWORD, role: 'admin' });
+  await inTurns(accountCount - 2, async (number) => {
+    const added = await accounts.create(`person-${number}@example.org`);
+    await keys.mint({ accountId: added.accountId, name: 'Lecture site' });
+  });
+  await inTurns(FAILURES, async () => {
+    const { jobId } = await service.enqueue({ owner, ...renderRequest() });
+    await service.cancel(jobId);
+  });
+  const [key] = await keys.list({ limit: 1 });
+  const deliveries = await service.deliveries.list({ owner, limit: 1000 });
+  await service.stop();
+  return {
+    userId: owner,
+    jobId: jobIds.at(-1) ?? '',
+    deliveryId: deliveries[0]?.deliveryId ?? '',
+    keyId: key?.keyId ?? '',
+    deepJob: jobIds[Math.floor(jobIds.length / 2)] ?? '',
+    deepDelivery: deliveries.at(-1)?.deliveryId ?? '',
+  };
+}
+
+async function inTurns(count: number, act: (number: number) => Promise<void>): Promise<void> {
+  for (let done = 0; done < count; done += AT_ONCE) {
+    await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, count - done) }, (_, index) => act(done + index)),
+    );
+  }
+}
+
+/** Every page of the table of routes, and pages far down in lists. */
+function pathsOf(person: Person, ids: Ids): string[] {
+  const routes = routesOf({} as Parameters<typeof routesOf>[0]);
+  const shown = routes.filter(
+    ({ method, path, for: whom }) =>
+      method === 'GET' && path !== '/live' && (whom === 'members' || (whom === 'admins' && person.isAdmin)),
+  );
+  const paths = shown.map(({ path }) =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name as keyof Ids])),
+  );
+  return [
+    ...paths,
+    `/jobs?before=${ids.deepJob}`,
+    '/jobs?status=failed',
+    '/jobs?status=completed',
+    `/webhooks?before=${ids.deepDelivery}`,
+    ...(person.isAdmin
+      ? [MEMBER].flatMap((email) =>
+          ['/jobs', '/keys', '/webhooks', '/credits'].map((path) => `${path}?account=${email}`),
+        )
+      : []),
+  ];
+}
+
+async function measurePages(people: Person[], ids: Ids, runs: number): Promise<void> {
+  console.log(row('page', 'as', 'kB', 'median ms', 'slowest ms', `at most ${MOST.page}`));
+  for (const person of people) {
+    for (const path of pathsOf(person, ids)) {
+      const times: number[] = [];
+      let size = 0;
+      let status = 0;
+      for (let run = 0; run < runs; run += 1) {
+        const begun = performance.now();
+        const answer = await person.get(path);
+        times.push(performance.now() - begun);
+        size = answer.body.length;
+        status = answer.status;
+      }
+      times.sort((a, b) => a - b);
+      const median = times[times.length >> 1] as number;
+      const shown = path.replaceAll(/\w{20,}/g, (id) => `${id.slice(0, 4)}…`) || '/';
+      const verdict = status >= 500 ? `HTTP ${status}` : median < MOST.page ? '' : 'too slow';
+      const cells = [(size / 1000).toFixed(1), median.toFixed(1), (times.at(-1) as number).toFixed(1)];
+      console.log(row(shown, person.isAdmin ? 'admin' : 'member', ...cells, verdict));
+    }
+  }
+}
+
+async function measureIdle(
+  people: Person[],
+  count: number,
+  seconds: number,
+  cpu: () => Promise<Cpu>,
+): Promise<void> {
+  const share = async () => {
+    const [before, begun] = [await cpu(), performance.now()];
+    await delay(seconds * 1000);
+    return ((await cpu()) - before) / (performance.now() - begun);
+  };
+  const without = await share();
+  const streams: IncomingMessage[] = [];
+  for (let opened = 0; opened < count; opened += 1) {
+    const person = people[Math.floor(opened / STREAMS_OF_ACCOUNT) % people.length] as Person;
+    const response = await person.open('/live');
+    if (response.statusCode !== 200) throw new Error(`A stream was answered with ${response.statusCode}.`);
+    streams.push(response.resume());
+  }
+  const withStreams = await share();
+  for (const stream of streams) stream.on('error', () => {}).destroy();
+  console.log('');
+  console.log(row(`CPU, % of a core, ${seconds} s`, '', '', '', '', ''));
+  console.log(row('  no open dashboard', '', '', (without * 100).toFixed(2), '', ''));
+  const verdict = withStreams * 100 < MOST.idle ? '' : 'too much';
+  console.log(row(`  ${count} open dashboards`, '', '', (withStreams * 100).toFixed(2), '', verdict));
+}
+
+/** Somebody who is signed in. */
+class Person {
+  readonly #port: number;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  readonly #cookies = new Map<string, string>();
+  readonly isAdmin: boolean;
+
+  private constructor(port: number, isAdmin: boolean) {
+    this.#port = port;
+    this.isAdmin = isAdmin;
+  }
+
+  static async signIn(port: number, email: string): Promise<Person> {
+    const person = new Person(port, email === ADMIN);
+    const { body } = await person.get('/sign-in');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? '';
+    const fields = new URLSearchParams({ csrf, email, password: PASSWORD });
+    const response = await person.open('/sign-in', fields.toString());
+    await text(response);
+    if (response.statusCode !== 303) throw new Error(`${email} can't sign in: ${response.statusCode}`);
+    return person;
+  }
+
+  async get(path: string): Promise<{ status: number; body: string }> {
+    const response = await this.open(path);
+    return { status: response.statusCode ?? 0, body: await text(response) };
+  }
+
+  async open(path: string, form?: string): Promise<IncomingMessage> {
+    const cookie = Array.from(this.#cookies, ([name, value]) => `${name}=${value}`).join('; ');
+    const sent = request({
+      host: '127.0.0.1',
+      port: this.#port,
+      path: `/dashboard${path}`,
+      method: form === undefined ? 'GET' : 'POST',
+      agent: this.#agent,
+      headers: {
+        cookie,
+        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+    });
+    sent.end(form);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    for (const line of response.headers['set-cookie'] ?? []) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      this.#cookies.set(name, value);
+    }
+    return response;
+  }
+}
+
+function row(first: string, ...cells: string[]): string {
+  return (first.padEnd(44) + cells.map((cell) => cell.padStart(12)).join('')).trimEnd();
+}

@@ -1,0 +1,228 @@
+import t, { type Test } from 'tap';
+import { Live } from '../../appliance/dashboard/live.ts';
+import { pathWithin } from '../../appliance/dashboard/route.ts';
+import { Attempts } from '../../appliance/dashboard/sign-in/attempts.ts';
+import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
+import { PASSWORD, peopledAppliance } from './browser.ts';
+import { Client, signedIn } from './client.ts';
+
+async function peopled(t: Test) {
+  const appliance = await peopledAppliance(t);
+  const { accounts } = appliance.installation.administration;
+  const idOf = async (account: string) => (await accounts.show({ account })).userId;
+  return { ...appliance, accounts, idOf };
+}
+
+t.test('one’s own account is protected under every name of it', async (t) => {
+  const { port, admin, accounts, idOf } = await peopled(t);
+  const client = await signedIn(t, port, admin);
+  const before = await accounts.show({ account: admin });
+  for (const name of [await idOf(admin), admin, admin.toUpperCase(), encodeURIComponent(admin)]) {
+    for (const act of ['disable', 'role', 'delete']) {
+      const refused = await client.post(`/dashboard/accounts/${name}/${act}`, { role: 'member' });
+      t.match(refused.text, 'Another administrator has to do this', `${act} ${name}`);
+    }
+    const refused = await client.post(`/dashboard/accounts/${name}/invitation`, {});
+    t.equal(refused.status, 409);
+    t.notMatch(refused.text, 'token=', 'a stolen session is no way to a new password');
+  }
+  t.same(await accounts.show({ account: admin }), before);
+});
+
+t.test('two administrators cannot take away each other’s role', async (t) => {
+  const { port, admin, member, accounts, idOf } = await peopled(t);
+  await accounts.setRole({ account: member, role: 'admin' });
+  const [one, other] = [await signedIn(t, port, admin), await signedIn(t, port, member)];
+  const [ofOne, ofOther] = [await idOf(admin), await idOf(member)];
+  const answers = await Promise.all([
+    one.post(`/dashboard/accounts/${ofOther}/role`, { role: 'member' }),
+    other.post(`/dashboard/accounts/${ofOne}/role`, { role: 'member' }),
+  ]);
+  t.same(answers.map(({ status }) => status).sort(), [303, 403]);
+  const roles = (await accounts.list()).map(({ role }) => role);
+  t.equal(roles.filter((role) => role === 'admin').length, 1);
+});
+
+t.test('links for choosing a password are shown on request only, which is recorded', async (t) => {
+  const { port, admin, member, installation, idOf } = await peopled(t);
+  const client = await signedIn(t, port, admin);
+  const path = `/dashboard/accounts/${await idOf(member)}`;
+  t.notMatch((await client.get(path)).text, 'token=');
+  t.match((await client.post(`${path}/invitation`, {})).text, '/dashboard/set-up?token=');
+  const [act] = await installation.folder.actStore.listActs({ limit: 1 });
+  t.match(act, { action: 'accounts.invite', actor: await idOf(admin), subject: await idOf(member) });
+});
+
+t.test('of concurrent uses of a link one succeeds', async (t) => {
+  const { port, accounts } = await peopled(t);
+  await accounts.create({ email: 'grace@example.org' });
+  const { url } = await accounts.invite({ account: 'grace@example.org' });
+  const from = url.slice(url.indexOf('/dashboard'));
+  const token = new URL(url).searchParams.get('token') ?? '';
+  const answers = await Promise.all(
+    [1, 2, 3].map((number) =>
+      new Client(port).post('/dashboard/set-up', { token, password: `password number ${number}` }, { from }),
+    ),
+  );
+  t.equal(answers.filter(({ status }) => status === 303).length, 1);
+  const many = await accounts.invite({ account: 'grace@example.org' });
+  const another = new URL(many.url).searchParams.get('token') ?? '';
+  const link = many.url.slice(many.url.indexOf('/dashboard'));
+  const flood = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      new Client(port).post('/dashboard/set-up', { token: another, password: 'short' }, { from: link }),
+    ),
+  );
+  t.equal(flood.filter(({ status }) => status === 400).length, 10, 'the others are not even hashed');
+  t.equal(flood.filter(({ status }) => status === 429).length, 20);
+  const right = answers.findIndex(({ status }) => status === 303) + 1;
+  t.equal((await new Client(port).signIn('grace@example.org', `password number ${right}`)).status, 303);
+});
+
+t.test('the place to return to is a page of the dashboard, whatever is given', async (t) => {
+  for (const next of [
+    'https://evil.example/dashboard',
+    '//evil.example/dashboard',
+    '/\\evil.example/dashboard',
+    'javascript:alert(1)//dashboard',
+    '/dashboard/../api',
+    '/dashboard/..//evil.example',
+    '/dashboard/%2e%2e/%2e%2e//evil.example',
+    '/dashboardx',
+    '',
+  ]) {
+    t.equal(pathWithin(next), '', next);
+  }
+  t.equal(pathWithin('/dashboard/jobs?error=%D0%B6&a=b#c'), '/jobs?error=%D0%B6&a=b');
+
+  const { port, member } = await peopled(t);
+  const client = new Client(port);
+  const fields = { email: member, password: PASSWORD, next: '/dashboard/jobs?a=ж\r\nSet-Cookie: a=b' };
+  const { status, headers } = await client.post('/dashboard/sign-in', fields, { from: '/dashboard/sign-in' });
+  t.match([status, headers.location], [303, '/dashboard/jobs?a=%D0%B6Set-Cookie:%20a=b']);
+  t.notOk(client.cookies.has('a'));
+});
+
+t.test('made-up addresses do not fill the memory', async (t) => {
+  const { port } = await peopled(t);
+  const start = 'x'.repeat(300);
+  for (let count = 0; count < 10; count += 1) {
+    t.equal((await new Client(port).signIn(`${start}${count}`.padEnd(50_000, 'y'), 'wrong')).status, 401);
+  }
+  t.equal((await new Client(port).signIn(start, 'wrong')).status, 429, 'they count by their beginning');
+});
+
+t.test('who fails does not lock out a person elsewhere', async (t) => {
+  const clock = new FakeClock('2026-11-23T10:00:00Z');
+  const attempts = new Attempts({ clock });
+  const wrong = async () => undefined;
+  const right = async () => true;
+  const account = 'ada@example.org';
+  const fail = async (client: string, times: number) => {
+    for (let count = 0; count < times; count += 1) await attempts.attempt({ account, client }, wrong);
+  };
+  await fail('192.0.2.1', 10);
+  await t.rejects(attempts.attempt({ account, client: '192.0.2.1' }, right), { code: 'too_many_failures' });
+  t.equal(await attempts.attempt({ account, client: '192.0.2.2' }, right), true);
+  for (let client = 3; client < 12; client += 1) await fail(`192.0.2.${client}`, 10);
+  await t.rejects(attempts.attempt({ account, client: '192.0.2.99' }, right), { code: 'too_many_failures' });
+  t.equal(await attempts.attempt({ account: 'eve@example.org', client: '192.0.2.99' }, right), true);
+  clock.set('2026-11-23T10:15:00Z');
+  t.equal(await attempts.attempt({ account, client: '192.0.2.1' }, right), true);
+});
+
+t.test('events of others end with the role that showed them', async (t) => {
+  const { admin, accounts, installation, service, idOf } = await peopled(t);
+  const { folder } = installation;
+  const sessions = new Sessions({ store: folder.sessionStore, accounts: installation.accounts });
+  const live = new Live({ service, sessions });
+  t.teardown(() => live.stop());
+  const adminId = await idOf(admin);
+  const viewer = (await sessions.find(await sessions.begin(adminId))) as Viewer;
+  const stream = live.open(viewer).setEncoding('utf8');
+  let text = '';
+  stream.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  const other = await idOf('ada@example.org');
+  const enqueue = async (owner: string) =>
+    (await service.enqueue({ owner, className: 'A', code: 'x' })).jobId;
+  const before = await enqueue(other);
+  await accounts.setRole({ account: admin, role: 'member' });
+  await live.beat();
+  const after = await enqueue(other);
+  await enqueue(adminId);
+  while ((text.match(/event: job/g) ?? []).length < 2) await new Promise((next) => stream.once('data', next));
+  t.match(text, before);
+  t.notMatch(text, after);
+});
+
+t.test('one account opens a limited number of streams', async (t) => {
+  const { member, installation, service, idOf } = await peopled(t);
+  const sessions = new Sessions({ store: installation.folder.sessionStore, accounts: installation.accounts });
+  const live = new Live({ service, sessions });
+  t.teardown(() => live.stop());
+  const viewerOf = async (email: string) =>
+    (await sessions.find(await sessions.begin(await idOf(email)))) as Viewer;
+  const viewers = [await viewerOf(member), await viewerOf(member)];
+  for (let count = 0; count < 100; count += 1) live.open(viewers[count % 2] as Viewer).resume();
+  t.throws(() => live.open(viewers[0] as Viewer), /Too many pages/);
+  live.open(await viewerOf('admin@example.org')).resume();
+  t.equal(live.size, 101);
+});
+
+t.test('names of built-in members are no keys of messages', async (t) => {
+  const { port, admin, idOf } = await peopled(t);
+  const client = await signedIn(t, port, admin);
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    const { status, text } = await client.get(`/dashboard/accounts/${await idOf(admin)}?done=${name}`);
+    t.equal(status, 200);
+    t.notMatch(text, /native code|\[object/);
+  }
+});
+
+t.test('no answer of the dashboard is kept or framed by others', async (t) => {
+  const { port, member } = await peopled(t);
+  const client = await signedIn(t, port, member);
+  const answers = {
+    'a redirection to the sign-in': await new Client(port).get('/dashboard/keys'),
+    'an error': await client.get('/dashboard/nothing'),
+    'a refusal': await client.get('/dashboard/accounts'),
+    'a secret that is shown once': await client.post('/dashboard/keys', { name: 'One' }),
+  };
+  for (const [name, { headers }] of Object.entries(answers)) {
+    t.match(
+      headers,
+      {
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': /frame-ancestors 'none'/,
+      },
+      name,
+    );
+  }
+});
+
+t.test('a name in the Host header appears in no link', async (t) => {
+  const { ask, idOf, admin, member, port } = await peopled(t);
+  const client = await signedIn(t, port, admin);
+  const cookie = Array.from(client.cookies, ([name, value]) => `${name}=${value}`).join('; ');
+  const from = await ask('/dashboard/account', { headers: { cookie } });
+  const csrf = /name="csrf" value="([^"]+)"/.exec(from.text)?.[1] ?? '';
+  const headers = {
+    cookie,
+    host: 'evil.example',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  const body = new URLSearchParams({ csrf, name: 'One' }).toString();
+  for (const path of [`/dashboard/accounts/${await idOf(member)}/invitation`, '/dashboard/keys']) {
+    const { status, text } = await ask(path, { method: 'POST', headers, body });
+    t.equal(status, 200);
+    t.notMatch(text, 'evil.example');
+  }
+  const away = await ask('/dashboard', { headers: { host: 'evil.example' } });
+  t.equal(away.headers.location, '/dashboard/sign-in');
+});

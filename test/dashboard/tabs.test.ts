@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { launchBrowser, openPage, PASSWORD, peopledAppliance, signIn } from './browser.ts';
+
+const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
+
+async function signedInPage(t: Test) {
+  const appliance = await peopledAppliance(t, { python: INSTANT_PYTHON, insecureNoSandbox: true });
+  const { url, member, installation } = appliance;
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  const { accountId } = await installation.accounts.find(member);
+  const keys = () => installation.administration.keys.list({ account: member });
+  return { ...appliance, page, accountId, keys };
+}
+
+async function signInHere(page: Page, email: string) {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+t.test('a form after the end of the session leads to the sign-in, and back', async (t) => {
+  const { url, page, member, accountId, installation, keys } = await signedInPage(t);
+  const form = `${url}/dashboard/keys/new?from=there`;
+  await page.goto(form);
+  await page.getByRole('textbox', { name: /^Name/ }).fill('Late');
+  await installation.folder.sessionStore.removeSessionsOf(accountId);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('Your session has ended, so the form was not sent.').waitFor();
+  t.same(await keys(), []);
+  await signInHere(page, member);
+  await page.getByRole('heading', { name: 'Create key' }).waitFor();
+  t.equal(page.url(), form);
+  await installation.folder.sessionStore.removeSessionsOf(accountId);
+  await page.getByRole('link', { name: 'Credits' }).click();
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
+  await signInHere(page, member);
+  await page.getByRole('heading', { name: 'Credits' }).waitFor();
+});
+
+t.test('two tabs: signing in and out in one of them', async (t) => {
+  const { url, page, member, installation, service, accountId } = await signedInPage(t);
+  const other = await page.context().newPage();
+  await other.goto(`${url}/dashboard/jobs`);
+  await other.locator('html[data-connected]').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // The other tab finds out when it asks for news.
+  await service.enqueue({ owner: accountId, className: 'News', code: 'x' });
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+  await signInHere(page, member);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  // Its form is of the time before.
+  await signInHere(other, member);
+  await other.getByRole('heading', { name: 'Jobs' }).waitFor();
+  const { actStore } = installation.folder;
+  const acts = await actStore.listActs({ limit: 10 });
+  t.equal(acts.filter(({ action }) => action === 'sign-in').length, 2, 'who is signed in stays so');
+});
+
+t.test('what is shown is gone after signing out, also with the back button', async (t) => {
+  const { url, page } = await signedInPage(t);
+  await page.goto(`${url}/dashboard/account`);
+  await page.getByText('User id').waitFor();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  t.equal(await page.getByText('User id').count(), 0);
+});
+
+t.test('a double click and the back button send a form once', async (t) => {
+  const { url, page, keys } = await signedInPage(t);
+  await page.goto(`${url}/dashboard/keys/new`);
+  await page.getByRole('textbox', { name: /^Name/ }).fill('Once');
+  await page.getByRole('button', { name: 'Create key' }).dblclick();
+  await page.locator('#new-key').waitFor();
+  t.equal((await keys()).length, 1);
+  await page.getByRole('link', { name: 'Done' }).click();
+  await page.getByLabel('URL').fill('https://hooks.example.org/x');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The default webhook was changed').waitFor();
+  const changed = await keys();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Save' }).waitFor();
+  t.equal(await page.getByText('The default webhook was changed').count(), 0);
+  // The page with the secrets is the answer to a form, which the browser doesn't send again by itself.
+  await t.rejects(page.goBack(), /ERR_CACHE_MISS/);
+  t.same(await keys(), changed);
+});
+
+t.test('a page is reloaded during a render, and follows it to its video', async (t) => {
+  const { url, page, accountId, service, dataDir } = await signedInPage(t);
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'Slow', code: 'linger' });
+  await page.goto(`${url}/dashboard/jobs/${jobId}`);
+  await page.locator('.tag.busy').first().waitFor();
+  await page.reload();
+  await page.locator('html[data-connected]').waitFor();
+  t.equal(await page.locator('.tag.busy').first().innerText(), 'Running');
+  writeFileSync(join(dataDir, 'work', 'w0', 'go'), '');
+  await page.locator('video').waitFor();
+  t.equal((await service.get(jobId)).status, 'completed');
+});
+
+t.test('tabs in the background hold no connection, and catch up when they are seen', async (t) => {
+  const { url, page, accountId, service } = await signedInPage(t);
+  await page.goto(`${url}/dashboard/jobs`);
+  await page.locator('html[data-connected]').waitFor();
+  const show = (visible: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!visible}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  await show(false);
+  await page.locator('html:not([data-connected])').waitFor({ state: 'attached' });
+  await service.enqueue({ owner: accountId, className: 'Meanwhile', code: 'x' });
+  t.equal(await page.getByText('Meanwhile').count(), 0);
+  await show(true);
+  await page.getByText('Meanwhile').waitFor();
+});
