@@ -323,10 +323,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return openArtifact(this.#parts.assets, artifacts, name, options);
   }
 
-  /**
-   * Starts no more renders until {@link resumeQueue}, also after restarts. Running renders continue; jobs are still
-   * accepted.
-   */
+  /** Starts no more renders until {@link resumeQueue}, also after restarts. Running ones continue; jobs are accepted. */
   async pauseQueue(): Promise<void> {
     this.#assertAccepting();
     await this.#parts.gate.pause();
