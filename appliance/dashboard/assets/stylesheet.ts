@@ -162,6 +162,10 @@ video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; dis
 .list { list-style: none; display: grid; }
 .list > li { padding: 0.75rem 1.375rem; border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }
 .list > li > :first-child { min-width: 0; overflow-wrap: anywhere; }
+.list > .running { align-items: center; flex-wrap: nowrap; }
+.list > .running > span:first-of-type { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+.thumb { flex: none; width: 7rem; aspect-ratio: 16 / 9; border-radius: 6px; overflow: hidden; background: var(--sunken); }
+.thumb img { width: 100%; height: 100%; object-fit: cover; display: block; }
 .list .clip { white-space: normal; max-width: none; }
 .filters { display: flex; flex-wrap: wrap; gap: 0.375rem; }
 .filters a { padding: 0.25rem 0.75rem; border-radius: 99px; border: 1px solid var(--line); text-decoration: none; color: var(--muted); font-weight: 540; font-size: var(--small); background: var(--surface); }

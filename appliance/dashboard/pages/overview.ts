@@ -63,7 +63,7 @@ function runningCard(running: JobInfo[]): Html | false {
   if (running.length === 0) return false;
   const items = running.map(
     (job) =>
-      html`<li><span>${jobName(job)} ${progressText(job.jobId, job.progress)}</span>${statusTag(job.status)}</li>`,
+      html`<li class="running"><div class="thumb" data-picture="${job.jobId}"></div><span>${jobName(job)} ${progressText(job.jobId, job.progress)}</span>${statusTag(job.status)}</li>`,
   );
   return html`<section class="card flush"><header><h2>Running now</h2></header><ul class="list">${items}</ul></section>`;
 }
