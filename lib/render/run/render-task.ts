@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
 import type { Play } from './messages.ts';
 
-export type { Play };
+export type { Play } from './messages.ts';
 
 /** A render task of a worker; {@link RenderMessage}s are sent over `port`. @internal */
 export interface RenderTask {
