@@ -6,7 +6,6 @@ import { pythonEnvironment, pythonTools } from './python-environment.mjs';
 import { openRun } from './run.mjs';
 import { takeStep } from './step.mjs';
 import { systemPackages } from './system-packages.mjs';
-import { texServer } from './tex-server.mjs';
 
 export { SetupError } from './failures.mjs';
 export { openRun } from './run.mjs';
@@ -31,11 +30,11 @@ export async function setUp(options = {}) {
   const venv = pythonOnly ? resolve(pythonOnly) : join(root, '.venv');
   const python = join(venv, 'bin', 'python');
 
-  const built = [pythonEnvironment(root, venv), texServer(root, venv)];
+  const environment = pythonEnvironment(root, venv);
   const steps = [
-    ...(system ? [systemPackages({ dev, build: !built.every((step) => step.isDone()) })] : []),
+    ...(system ? [systemPackages({ dev, build: !environment.isDone() })] : []),
     ...(pythonOnly ? [] : [npmPackages(root), node24(root)]),
-    ...built,
+    environment,
     ...(dev ? [pythonTools(root, venv)] : []),
   ];
   if (steps.every((step) => step.isDone())) return { python, changed: false };

@@ -29,16 +29,23 @@ import compileall, sys, sysconfig
 packages = sysconfig.get_path('purelib')
 compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
 `;
+/** The library that turns LaTeX into a server, beside the packages. */
+const COMPILE_NATIVE = `
+import subprocess, sys, sysconfig
+library = sysconfig.get_path('purelib') + '/libscenepress_fork_at.so'
+subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', library, sys.argv[1], '-ldl'], check=True)
+`;
 
 /**
- * Builds the Python environment of the renderer in `venv`, from the locks in `renderer/`.
+ * Builds the Python environment of the renderer in `venv`, from the locks and native sources in `renderer/`.
  *
  * @param {string} root
  * @param {string} venv
  * @returns {import('./step.mjs').Step}
  */
 export function pythonEnvironment(root, venv) {
-  const stamp = stampOf(root, STAMP, ['requirements-build', 'requirements']);
+  const native = join(root, 'renderer', 'native', 'fork_at.c');
+  const stamp = stampOf(STAMP, [...lockFiles(root, 'requirements-build', 'requirements'), native]);
   return {
     title: 'Building the Python environment',
     source: 'the Python package index',
@@ -50,6 +57,9 @@ export function pythonEnvironment(root, venv) {
       await install('requirements-build');
       await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
       await compilePackages(run, beside);
+      await execute(run, join(beside, 'bin', 'python'), ['-c', COMPILE_NATIVE, native], {
+        env: environment(),
+      });
       relocate(beside, venv);
       stamp.put(beside);
       swap(beside, venv, join(run.folder, 'venv-old'));
@@ -65,7 +75,7 @@ export function pythonEnvironment(root, venv) {
  * @returns {import('./step.mjs').Step}
  */
 export function pythonTools(root, venv) {
-  const stamp = stampOf(root, TOOLS_STAMP, ['requirements', 'requirements-dev']);
+  const stamp = stampOf(TOOLS_STAMP, lockFiles(root, 'requirements', 'requirements-dev'));
   return {
     title: 'Adding the Python tools for tests',
     source: 'the Python package index',
@@ -80,6 +90,7 @@ export function pythonTools(root, venv) {
 }
 
 const lockFile = (root, name) => join(root, 'renderer', `${name}.lock`);
+const lockFiles = (root, ...names) => names.map((name) => lockFile(root, name));
 
 function pip(run, root, venv, lock, ...args) {
   return execute(
@@ -127,11 +138,11 @@ function choosePython() {
   );
 }
 
-/** A file in an environment that names the interpreter and the locks that it was built from. */
-function stampOf(root, name, locks) {
+/** A file in an environment that names the interpreter and the files that it was built from. */
+function stampOf(name, sources) {
   const textOf = (venv) => {
     const interpreter = realpathSync(join(venv, 'bin', 'python'));
-    return [interpreter, ...locks.map((lock) => hashOf(lockFile(root, lock)))].join('\n');
+    return [interpreter, ...sources.map(hashOf)].join('\n');
   };
   return {
     isOn(venv) {

@@ -54,10 +54,9 @@ export class SmallCheckout {
     const checkout = new SmallCheckout(t, folder, registry);
     const { root } = checkout;
     mkdirSync(join(root, 'scripts'), { recursive: true });
-    for (const part of ['scripts/setup.mjs', 'scripts/setup', '.npmrc'])
+    for (const part of ['scripts/setup.mjs', 'scripts/setup', 'renderer/native', '.npmrc'])
       cpSync(join(PROJECT, part), join(root, part), { recursive: true });
     checkout.lockNpmPackages('node');
-    mkdirSync(join(root, 'renderer'));
     checkout.lockPythonPackage('requirements-build', 'small_build');
     checkout.lockPythonPackage('requirements', 'small_run');
     checkout.lockPythonPackage('requirements-dev', 'small_dev');
