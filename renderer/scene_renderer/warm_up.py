@@ -17,6 +17,7 @@ def run() -> None:
         interpolation,
         rendering,  # noqa: F401 (imported for its side effect)
         svg,
+        svg_paths,
         tex,
     )
 
@@ -25,5 +26,6 @@ def run() -> None:
     families.list_directly()
     interpolation.interpolate_directly()
     svg.read_without_writing()
+    svg_paths.place_directly()
     tex.set_directly(characters.result())
     manimpango.list_fonts()

@@ -1,0 +1,182 @@
+"""Converts the paths of SVG files to points faster than svgelements and Manim, with the same results.
+
+The same outlines occur again and again: those of characters. Each is parsed once; later only its place is
+computed, for all points together. Before anything else looks at a path, it becomes an ordinary one.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import svgelements
+from manim.mobject.svg.svg_mobject import VMobjectFromSVGPath
+from svgelements import Close, CubicBezier, Line, Matrix, Move, Path, QuadraticBezier
+
+_OUTLINES_MAX = 4096
+# Manim draws no line at the end of a closed path that is shorter than this.
+_NO_LINE = 0.0001
+
+_parse = Path.parse
+_reify = Path.reify
+_approximate_arcs = Path.approximate_arcs_with_quads
+_handle_commands = VMobjectFromSVGPath.handle_commands
+
+
+def place_directly() -> None:
+    """Replace the parts of svgelements and Manim."""
+    Path._segments = property(_segments, _set_segments)
+    Path.parse = _parse_once
+    Path.reify = _reify_later
+    Path.approximate_arcs_with_quads = _approximate_arcs_if_any
+    VMobjectFromSVGPath.handle_commands = _place_outline  # type: ignore[method-assign, assignment]
+
+
+@dataclass(frozen=True)
+class _Outline:
+    """A path of lines and curves, as indices of its points."""
+
+    data: str
+    points: npt.NDArray[np.float64]
+    """All points in their order, shape (n, 2)."""
+    own_rows: npt.NDArray[np.intp]
+    """The rows of the mobject's points that are points of the path: `own_points`."""
+    own_points: npt.NDArray[np.intp]
+    mean_rows: npt.NDArray[np.intp]
+    """The rows that are the mean of three points of the path: `mean_points`, shape (3, n)."""
+    mean_points: npt.NDArray[np.intp]
+    ends: npt.NDArray[np.intp]
+    """For each closing command its last point and the first of its part, shape (2, n)."""
+    is_line: npt.NDArray[np.bool_]
+    """Whether these are connected by a line."""
+
+
+@lru_cache(_OUTLINES_MAX)
+def _outline_of(data: str) -> _Outline | None:
+    """Return the outline of path data; None if it isn't made of moves, lines and Bézier curves."""
+    path = Path()
+    _parse(path, data)
+    points: list[tuple[float, float]] = []
+    rows: list[tuple[int, ...]] = []
+    ends: list[tuple[int, int]] = []
+    is_line: list[bool] = []
+    last = first = -1
+
+    def add(point: Any) -> int:
+        points.append((point.x, point.y))
+        return len(points) - 1
+
+    def line_to(end: int) -> None:
+        rows.extend([(last,), (last, last, end), (last, end, end), (end,)])
+
+    for segment in path:
+        kind = type(segment)
+        if kind is Move:
+            last = first = add(segment.end)
+            continue
+        if last < 0:
+            return None  # it doesn't begin with a move
+        if kind is Line:
+            end = add(segment.end)
+            line_to(end)
+        elif kind is QuadraticBezier:
+            control, end = add(segment.control), add(segment.end)
+            rows.extend([(last,), (last, control, control), (control, control, end), (end,)])
+        elif kind is CubicBezier:
+            controls = add(segment.control1), add(segment.control2)
+            end = add(segment.end)
+            rows.extend([(last,), (controls[0],), (controls[1],), (end,)])
+        elif kind is Close:
+            ends.append((last, first))
+            end = last
+            is_line.append(bool(_distances(np.array(points), np.array([[last], [first]]))[0] > _NO_LINE))
+            if is_line[-1]:
+                line_to(first)
+                end = first
+        else:
+            return None
+        last = end
+    own, mean = ([number for number, row in enumerate(rows) if len(row) == count] for count in (1, 3))
+    return _Outline(
+        data=data,
+        points=np.array(points, dtype=np.float64).reshape(-1, 2),
+        own_rows=np.array(own, dtype=np.intp),
+        own_points=np.array([rows[number][0] for number in own], dtype=np.intp),
+        mean_rows=np.array(mean, dtype=np.intp),
+        mean_points=np.array([rows[number] for number in mean], dtype=np.intp).reshape(-1, 3).T,
+        ends=np.array(ends, dtype=np.intp).reshape(-1, 2).T,
+        is_line=np.array(is_line, dtype=np.bool_),
+    )
+
+
+def _distances(points: npt.NDArray[np.float64], ends: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    between: npt.NDArray[np.float64] = points[ends[0]] - points[ends[1]]
+    return np.sqrt(between[:, 0] ** 2 + between[:, 1] ** 2)
+
+
+def _segments(self: Path) -> list[Any]:
+    """Return the segments, which are made at the first use."""
+    outline: _Outline | None = self.__dict__.pop("_outline", None)
+    segments: list[Any] = self.__dict__["_made"]
+    if outline is not None:
+        _parse(self, outline.data)
+        matrix = self.__dict__.pop("_matrix", None)
+        if matrix is not None:
+            for segment in segments:
+                segment *= matrix
+    return segments
+
+
+def _set_segments(self: Path, segments: list[Any]) -> None:
+    self.__dict__.pop("_outline", None)
+    self.__dict__.pop("_matrix", None)
+    self.__dict__["_made"] = segments
+
+
+def _parse_once(self: Path, data: Any) -> None:
+    outline = _outline_of(data) if isinstance(data, str) and not self._segments else None
+    if outline is None:
+        _parse(self, data)
+    else:
+        self.__dict__["_outline"] = outline
+
+
+def _reify_later(self: Path) -> Path:
+    if "_outline" not in self.__dict__ or "_matrix" in self.__dict__:
+        return _reify(self)
+    svgelements.GraphicObject.reify(self)
+    svgelements.Transformable.reify(self)
+    if isinstance(self.transform, Matrix):
+        self.__dict__["_matrix"] = Matrix(self.transform)
+    self.transform.reset()
+    return self
+
+
+def _approximate_arcs_if_any(self: Path, error: float = 0.1) -> None:
+    if "_outline" not in self.__dict__:
+        _approximate_arcs(self, error)
+
+
+def _place_outline(self: VMobjectFromSVGPath) -> VMobjectFromSVGPath:
+    """Compute the points of the mobject."""
+    outline: _Outline | None = self.path_obj.__dict__.get("_outline")
+    if outline is None or self.n_points_per_curve != 4:
+        return _handle_commands(self)
+    x, y = outline.points.T
+    matrix = self.path_obj.__dict__.get("_matrix")
+    if matrix is None:
+        points = outline.points
+    else:
+        # In the order of svgelements, so that the results are rounded alike.
+        points = np.stack(
+            [x * matrix.a + y * matrix.c + matrix.e, x * matrix.b + y * matrix.d + matrix.f], axis=1
+        )
+    if np.any((_distances(points, outline.ends) > _NO_LINE) != outline.is_line):
+        return _handle_commands(self)
+    placed = np.zeros((len(outline.own_rows) + len(outline.mean_rows), 3))
+    placed[outline.own_rows, :2] = points[outline.own_points]
+    one, two, three = outline.mean_points
+    placed[outline.mean_rows, :2] = (points[one] + points[two] + points[three]) / 3
+    self.points = placed
+    return self
