@@ -78,7 +78,7 @@ export function createService(
       failuresPerHour: config.failuresPerHour,
       unpaidSecondsPerHour: config.unpaidSecondsPerHour,
     },
-    // Nobody sees them otherwise.
+    // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,
     assetUrl,
     webhooks: {

@@ -14,7 +14,7 @@ export interface Account {
   disabledAtMs?: number;
   /** When its deletion started; the deletion is complete when the e-mail address is empty. Absent otherwise. */
   deletedAtMs?: number;
-  /** For {@link verifyPassword}; absent while nobody can sign in. */
+  /** For {@link verifyPassword}; absent before a password is set. */
   passwordHash?: string;
   /** What it may do in the dashboard; absent: `member`. */
   role?: AccountRole;

@@ -123,8 +123,8 @@ function changeRoute(name: string, done: string, change: Change): Route {
 type Change = (visit: Visit, account: string) => Promise<void>;
 
 /**
- * Changes of others only: nobody locks themselves out by mistake. One at a time, by who is still an administrator, so
- * that two of them can't take away each other's role.
+ * Changes of others only, so that people do not lock themselves out by mistake. One at a time, by who is still an
+ * administrator, so that two of them can't take away each other's role.
  */
 function changesOfOthers(): (change: Change) => Change {
   let last: Promise<unknown> = Promise.resolve();
@@ -238,7 +238,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
     disabledAt === null &&
       !isOwn &&
       html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
-<p class="muted">${hasPassword ? 'For a forgotten password: whoever opens the link chooses a new one.' : 'Whoever opens the link chooses the password of the account.'} It is valid until the password changes. The record notes who made one.</p>
+<p class="muted">${hasPassword ? 'For a forgotten password: the person who opens the link chooses a new one.' : 'The person who opens the link chooses the password of the account.'} It is valid until the password changes. The record notes who made one.</p>
 <div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
     html`<div class="row"><section class="card"><h2>Limits</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}

@@ -10,7 +10,7 @@ export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
       for: 'members',
       handler: async ({ viewer, request, h }) => ({
         response: h
-          // Nobody would end the stream of a HEAD request.
+          // The stream of a HEAD request would never end.
           .response(request.method === 'head' ? '' : live.open(viewer))
           .type('text/event-stream')
           // Proxies such as nginx would hold events back.

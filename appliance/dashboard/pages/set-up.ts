@@ -86,7 +86,7 @@ function usedPage(): Html {
   return plainPage(
     'Set up',
     html`<h1>This link isn’t valid</h1>
-<p>It was used already, or it is incomplete. If nobody has signed in yet, <code>scenepress setup-link</code> prints the right one; otherwise an administrator can send you another.</p>
+<p>It was used already, or it is incomplete. Before the first sign-in, <code>scenepress setup-link</code> prints the right one; afterwards an administrator can send you another.</p>
 <p><a class="button" href="${BASE}/sign-in">Sign in</a></p>`,
   );
 }

@@ -3,7 +3,7 @@ import { type Clock, ScenepressError, systemClock } from '../../../lib/index.ts'
 const PERIOD_MS = 15 * 60_000;
 /**
  * Failures within the period. A client may be a whole office. For an account more are allowed in all than for one client,
- * so that nobody else can keep a person from signing in.
+ * so that other people cannot keep a person from signing in.
  */
 const LIMITS = { pair: 10, client: 30, account: 100 };
 const KINDS = ['pair', 'client', 'account'] as const;
