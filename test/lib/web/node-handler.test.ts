@@ -80,13 +80,15 @@ t.test('a client that leaves ends its events', async (t) => {
 });
 
 t.test('a body that was parsed before is used', async (t) => {
-  const { handle } = await open(t);
+  const { handle, service } = await open(t);
   const { url } = await listen(t, async (request: IncomingMessage & { body?: unknown }, response) => {
     request.body = JSON.parse(Buffer.concat(await request.toArray()).toString());
     await nodeHandler(handle)(request, response);
   });
   const client = new ScenepressClient({ url, key: 'ada' });
-  t.match(await client.enqueue(VALID), { status: 'queued' });
+  const queued = await client.enqueue(VALID);
+  t.match(queued, { status: 'queued' });
+  t.match(await service.wait(queued.jobId), { status: 'completed' });
 });
 
 t.test('malformed requests get a response', async (t) => {

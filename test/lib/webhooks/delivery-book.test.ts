@@ -16,7 +16,7 @@ async function openBook(t: Test, assetUrl?: () => string) {
   t.teardown(() => folder.stop());
   const { storage } = folder;
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const book = new DeliveryBook({ storage, clock, ...(assetUrl && { assetUrl }) });
+  const book = new DeliveryBook({ storage, clock, ...(assetUrl && { links: assetUrl }) });
   const end = (change: Partial<JobRecord> = {}) =>
     storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'failed', webhookUrl: 'https://a.test:8443/hook', ...change });
