@@ -6,7 +6,8 @@ const CODE = `from manim import *
 class Hello(Scene):
     def construct(self):
         self.add_subcaption("A circle appears", duration=1)
-        self.play(Create(Circle()))
+        # Long enough to be followed.
+        self.play(*[Create(Circle(radius=number / 40)) for number in range(1, 120)], run_time=4)
         self.wait(1)
 `;
 

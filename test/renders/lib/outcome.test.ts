@@ -9,7 +9,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 t.test('a completed job has its request, times and artifacts', async (t) => {
   const before = Date.now();
   const job = await render(service, { owner: 'ada' });
-  const { durationMs, createdAt, startedAt, completedAt, artifacts, ...rest } = job;
+  const { durationMs, createdAt, startedAt, completedAt, artifacts, usage, ...rest } = job;
   t.same(rest, {
     jobId: job.jobId,
     owner: 'ada',
@@ -18,12 +18,14 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     quality: 'low',
     aspectRatio: '16:9',
     fps: 15,
+    metadata: null,
     metadataJson: null,
     webhookUrl: null,
     creditsCost: 0,
     error: null,
     attempts: 1,
   });
+  t.match(usage?.stagesMs, { loading: Number, rendering: Number, finishing: Number, checking: Number });
   t.match(createdAt, ISO_TIME);
   t.match(startedAt, ISO_TIME);
   t.match(completedAt, ISO_TIME);
