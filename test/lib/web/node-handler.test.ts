@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ScenepressClient } from '../../../lib/client/index.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
@@ -19,7 +22,10 @@ async function listen(t: Test, listener: RequestListener): Promise<{ url: string
 }
 
 async function open(t: Test, { renderMs = 0 } = {}) {
-  const service = fakeRenderService({ folder: t.testdir(), renderMs });
+  // Removed after the service has stopped, unlike `t.testdir()`: jobs may still be rendered at the end of a test.
+  const folder = await mkdtemp(join(tmpdir(), 'scenepress-test-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const service = fakeRenderService({ folder, renderMs });
   t.teardown(() => service.stop());
   await service.start();
   let links = '';
