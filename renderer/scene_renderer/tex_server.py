@@ -38,8 +38,11 @@ class TexServers:
             if key not in self._servers:
                 if len(self._servers) == _SERVERS_MAX:
                     return False
-                number = len(self._servers)
-                self._servers[key] = _TexServer(source.parent, f"{_NAME}-{number}", preamble)
+                name = f"{_NAME}-{len(self._servers)}"
+                try:
+                    self._servers[key] = _TexServer(source.parent, name, preamble)
+                except OSError:  # such as: there is no LaTeX; without a server, the message says so
+                    self._servers[key] = None
             server = self._servers[key]
             if server is None:
                 return False

@@ -138,6 +138,14 @@ def test_errors_are_those_of_latex(replaced: list[str]) -> None:
     assert len(MathTex("x")[0]) == 1
 
 
+def test_a_missing_latex_is_named(replaced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without the replacements."""
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(FileNotFoundError) as raised:
+        MathTex("x")
+    assert tex_errors.describe(raised.value) == "TeX: the program 'latex' isn't there."
+
+
 def test_a_server_that_dies_is_not_needed(replaced: list[str]) -> None:
     """Later expressions are compiled one by one."""
     MathTex("x")
