@@ -5,7 +5,7 @@ import { launchBrowser, openPage, PASSWORD } from './browser.ts';
 t.test('set-up link, first key, first render, revocation', async (t) => {
   const { url, port, installation, service } = await listeningAppliance(t);
   const { administration } = installation;
-  // As on a first start: one account that nobody has claimed.
+  // As on a first start: one account, without a password.
   await administration.accounts.delete({ account: 'ada@example.org' });
   await administration.accounts.create({ email: 'owner@localhost' });
   const { url: link } = await administration.accounts.showSetupLink();
