@@ -29,6 +29,8 @@ export interface Table {
   /** The version of the schema that added it; default 1. */
   since?: number;
   key: string[];
+  /** The table's rows are stored by row id, so a damaged index on `key` hides none of them. */
+  hasRowIds?: boolean;
   /** Queries for keys in indexes, which may list unreadable rows. */
   indexes: string[];
   /** A query over saved rows for keys that must exist. */
@@ -91,7 +93,7 @@ export const TABLES: Table[] = [
     indexes: ['SELECT act_id FROM acts INDEXED BY acts_of_actor WHERE actor IS NOT NULL'],
     since: 2,
   },
-  { ...checked(KEY_USES), since: 2 },
+  { ...checked(KEY_USES, 'sqlite_autoindex_key_uses_1'), hasRowIds: true, since: 2 },
   { ...checked(TIMELINES), since: 4 },
 ];
 
@@ -182,7 +184,7 @@ function isWhole(source: Connection, { name }: Table): boolean {
 
 type Found = { row: Row } | { row: undefined; after: string; reason: string };
 
-/** All rows in key order up to an unreadable one, then in reverse order from the end. */
+/** All rows in the table's own order up to an unreadable one, then in reverse order from the end. */
 export function* rowsOf(source: Connection, table: Table): Generator<Found> {
   const first = yield* walk(source, table, 'ASC', undefined);
   if (first === undefined) return;
@@ -194,12 +196,14 @@ export function* rowsOf(source: Connection, table: Table): Generator<Found> {
 /** Stops at damage, with the last key that was read. */
 function* walk(
   source: Connection,
-  { name, key }: Table,
+  { name, key: primaryKey, hasRowIds = false }: Table,
   order: 'ASC' | 'DESC',
   until: Key | undefined,
 ): Generator<Found, { after: Key; reason: string } | undefined> {
+  const key = hasRowIds ? ['rowid'] : primaryKey;
   const columns = key.join(', ');
   const marks = key.map(() => '?').join(', ');
+  const selected = hasRowIds ? 'rowid, *' : '*';
   const ends = new Set<string>();
   let after: Key = [];
   for (let limit = PAGE; ; ) {
@@ -211,7 +215,7 @@ function* walk(
     const ordered = key.map((column) => `${column} ${order}`).join(', ');
     let rows: Row[];
     try {
-      rows = source.all<Row>(`SELECT * FROM ${name} ${where} ORDER BY ${ordered} LIMIT ${limit}`, [
+      rows = source.all<Row>(`SELECT ${selected} FROM ${name} ${where} ORDER BY ${ordered} LIMIT ${limit}`, [
         ...after,
         ...(until ?? []),
       ]);
@@ -220,7 +224,7 @@ function* walk(
       limit = 1;
       continue;
     }
-    for (const row of rows) yield { row };
+    for (const { rowid: _, ...row } of rows) yield { row };
     const last = rows.at(-1);
     if (!last) return undefined;
     after = key.map((column) => last[column] ?? null);
