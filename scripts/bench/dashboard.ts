@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService } from '../../lib/index.ts';
+import { compiled } from './compiled.ts';
 import type { Cpu, Question } from './service-server.ts';
 import { fill, renderRequest } from './stored-jobs.ts';
 
@@ -52,7 +53,7 @@ export async function bench(args: string[]): Promise<void> {
   const folder = values.data ?? (await mkdtemp(join(tmpdir(), 'scenepress-bench-')));
   try {
     const ids = await prepare(join(folder, 'data'), Number(values.jobs), Number(values.accounts));
-    const program = join(import.meta.dirname, 'service-server.ts');
+    const program = compiled('service-server.ts');
     const child = fork(program, ['appliance', join(folder, 'data'), ids.userId], {
       execArgv: ['--expose-gc'],
     });

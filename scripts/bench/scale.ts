@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { compiled } from './compiled.ts';
 import type { ScaleReport } from './scale-folder.ts';
 import { fill } from './stored-jobs.ts';
 
@@ -53,7 +54,7 @@ export async function bench(args: string[]): Promise<void> {
 }
 
 async function measure(folder: string, jobs: number): Promise<ScaleReport> {
-  const program = join(import.meta.dirname, 'scale-folder.ts');
+  const program = compiled('scale-folder.ts');
   const child = fork(program, [folder, String(jobs)], { execArgv: ['--expose-gc'] });
   const exit = once(child, 'exit');
   const [answer] = await Promise.race([once(child, 'message'), exit]);

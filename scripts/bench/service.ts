@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { compiled } from './compiled.ts';
 import { type LoadReport, type LoadRequest, load } from './load.ts';
 import { installPeerPackages } from './peer-packages.ts';
 import { type PeerKind, startPeerServer } from './peers.ts';
@@ -260,7 +261,7 @@ interface Server {
 }
 
 async function begin(...args: string[]): Promise<Server> {
-  const program = join(import.meta.dirname, 'service-server.ts');
+  const program = compiled('service-server.ts');
   const child: ChildProcess = fork(program, args, { execArgv: ['--expose-gc'] });
   const ask = async <T>(question?: Question): Promise<T> => {
     const answer = once(child, 'message');
