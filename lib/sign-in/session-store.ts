@@ -9,7 +9,8 @@ export interface SessionRecord {
 
 /** The store of sessions. Each method is atomic, and durable when its promise resolves. */
 export interface SessionStore {
-  insertSession(session: SessionRecord): Promise<void>;
+  /** `most`: the number of sessions that the account has at most afterwards; its oldest ones are removed. */
+  insertSession(session: SessionRecord, options?: { most: number }): Promise<void>;
   /** Also returns expired sessions. */
   getSession(tokenHash: string): Promise<SessionRecord | undefined>;
   /** Moves the expiry of a session; no effect when it does not exist. */

@@ -2,6 +2,10 @@ import type { SessionRecord, SessionStore } from '../sign-in/session-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import { SESSIONS } from './tables.ts';
 
+/** SQLite takes no OFFSET without a LIMIT. */
+const REMOVE_OLDEST = `DELETE FROM sessions WHERE token_hash IN (
+  SELECT token_hash FROM sessions WHERE account_id = ?
+  ORDER BY created_at_ms DESC, token_hash LIMIT 1000000 OFFSET ?)`;
 const EXPIRY = SESSIONS.updateOf('expiresAtMs');
 
 /** Sessions in an SQL database. */
@@ -12,8 +16,11 @@ export class SqlSessionStore implements SessionStore {
     this.#database = database;
   }
 
-  async insertSession(session: SessionRecord): Promise<void> {
-    await this.#database.transaction((tx) => tx.run(SESSIONS.insert, ...SESSIONS.row(session)));
+  async insertSession(session: SessionRecord, options?: { most: number }): Promise<void> {
+    await this.#database.transaction(async (tx) => {
+      if (options) await tx.run(REMOVE_OLDEST, session.accountId, options.most - 1);
+      await tx.run(SESSIONS.insert, ...SESSIONS.row(session));
+    });
   }
 
   async getSession(tokenHash: string): Promise<SessionRecord | undefined> {

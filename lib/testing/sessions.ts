@@ -22,6 +22,20 @@ export function sessionStoreSuite(open: () => Promise<Opened<SessionStore>>): Be
       assert.equal((await store.getSession(session('1').tokenHash))?.accountId, 'ada');
     },
 
+    async 'removes the oldest sessions of an account with too many'(store) {
+      await store.insertSession(session('0', { accountId: 'bob', createdAtMs: 1 }));
+      const numbers = [1, 2, 3, 4];
+      for (const at of numbers) {
+        await store.insertSession(session(`${at}`, { createdAtMs: at }), { most: 2 });
+      }
+      const left = await Promise.all(numbers.map((at) => store.getSession(session(`${at}`).tokenHash)));
+      assert.deepEqual(
+        left.map((found) => found?.createdAtMs),
+        [undefined, undefined, 3, 4],
+      );
+      assert.ok(await store.getSession(session('0').tokenHash));
+    },
+
     async 'moves the expiry of an existing session only'(store) {
       const one = session('1');
       await store.insertSession(one);

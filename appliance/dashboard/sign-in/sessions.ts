@@ -13,6 +13,9 @@ export const SESSION_MS: number = 7 * DAY_MS;
 /** Its expiry is moved at most once a day: a write per page would cost more than the page. */
 const MOVE_MS = DAY_MS;
 
+/** Sessions per account; a further sign-in ends the oldest. */
+const MOST_SESSIONS = 100;
+
 /** The person of a session. */
 export interface Viewer {
   accountId: string;
@@ -39,12 +42,8 @@ export class Sessions {
     const token = newToken();
     const now = Math.floor(this.#clock.now());
     await this.#store.removeExpiredSessions(now);
-    await this.#store.insertSession({
-      tokenHash: hashOf(token),
-      accountId,
-      createdAtMs: now,
-      expiresAtMs: now + SESSION_MS,
-    });
+    const session = { tokenHash: hashOf(token), accountId, createdAtMs: now, expiresAtMs: now + SESSION_MS };
+    await this.#store.insertSession(session, { most: MOST_SESSIONS });
     return token;
   }
 
