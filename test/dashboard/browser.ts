@@ -68,6 +68,27 @@ export async function signIn(page: Page, url: string, email: string): Promise<vo
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
 
+/** Waits until a condition of the page holds. */
+export async function until(page: Page, condition: string): Promise<void> {
+  // Evaluated over the protocol: the page's policy forbids eval, which waitForFunction needs.
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => (${condition} ? resolve() : requestAnimationFrame(look));
+    look();
+  })`);
+}
+
+/** Replaces the text of the playground's editor. */
+export async function replaceText(page: Page, text: string): Promise<void> {
+  await page.locator('.cm-content').focus();
+  await page.keyboard.press('Control+A');
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    const target = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
+    target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+}
+
 /** What axe-core finds on a page, one line for each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated over the protocol, which the page's policy doesn't restrict.

@@ -8,7 +8,7 @@ import { PLAYGROUND_ASSET, SCRIPT_ASSET } from '../../appliance/dashboard/assets
 import { EXAMPLES } from '../../appliance/dashboard/assets/examples.ts';
 import { SNIPPETS, type SnippetName } from '../../appliance/dashboard/snippets.ts';
 import { send } from '../appliance/listening-appliance.ts';
-import { launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
+import { launchBrowser, openPage, peopledAppliance, replaceText, signIn } from './browser.ts';
 import { signedIn } from './client.ts';
 
 const INSTANT = {
@@ -143,18 +143,6 @@ async function editing(t: Test, path = ''): Promise<{ page: Page; text: () => Pr
   await page.locator('.cm-content').focus();
   const text = async () => (await page.locator('.cm-line').allTextContents()).join('\n');
   return { page, text };
-}
-
-/** Pastes a text over all others. */
-async function replaceText(page: Page, text: string): Promise<void> {
-  await page.locator('.cm-content').focus();
-  await page.keyboard.press('Control+A');
-  await page.evaluate(`(() => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', ${JSON.stringify(text)});
-    const target = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
-    target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-  })()`);
 }
 
 t.test('Tab indents in the editor; Esc, then Tab leaves it', async (t) => {

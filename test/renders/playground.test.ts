@@ -1,6 +1,12 @@
-import type { Page } from 'playwright-core';
 import t from 'tap';
-import { launchBrowser, openPage, peopledAppliance, signIn } from '../dashboard/browser.ts';
+import {
+  launchBrowser,
+  openPage,
+  peopledAppliance,
+  replaceText,
+  signIn,
+  until,
+} from '../dashboard/browser.ts';
 
 const CODE = `from manim import *
 
@@ -12,31 +18,13 @@ class Hello(Scene):
 `;
 const VIDEO = `document.querySelector('#result video')`;
 
-/** Waits until a condition of the page holds. */
-async function until(page: Page, condition: string): Promise<void> {
-  // Evaluated over the protocol: the page's policy forbids eval, which waitForFunction needs.
-  await page.evaluate(`new Promise((resolve) => {
-    const look = () => (${condition} ? resolve() : requestAnimationFrame(look));
-    look();
-  })`);
-}
-
 t.test('a scene is written, rendered, watched and corrected in the playground', async (t) => {
   const { url, member, installation, service } = await peopledAppliance(t, { renders: true });
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, member);
   await page.goto(`${url}/dashboard/playground`);
   await page.locator('html[data-connected]').waitFor();
-  const write = async (code: string) => {
-    await page.locator('.cm-content').focus();
-    await page.keyboard.press('Control+A');
-    await page.evaluate(`(() => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData('text/plain', ${JSON.stringify(code)});
-      const target = document.getElementById('editor').shadowRoot.querySelector('.cm-content');
-      target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-    })()`);
-  };
+  const write = (code: string) => replaceText(page, code);
   await write(CODE);
   await page.locator('select[name=className] option[value=Hello]').waitFor({ state: 'attached' });
   await page.keyboard.press('Control+Enter');
