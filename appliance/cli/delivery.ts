@@ -126,7 +126,7 @@ export function deliveryCommand(): Command {
 }
 
 function show(delivery: DeliveryDetails): void {
-  const { deliveryId, jobId, event, url, status, repeats, attempts, nextAttemptAt, answer } = delivery;
+  const { deliveryId, jobId, event, url, status, repeats, attempts, nextAttemptAt } = delivery;
   printDetails([
     ['Delivery', `${deliveryId}${repeats === null ? '' : ` (sends ${repeats} again)`}`],
     ['Job', `${jobId}, ${event}`],
@@ -137,6 +137,7 @@ function show(delivery: DeliveryDetails): void {
       return ['Attempt', `${shownTime(startedAt)}  ${outcome}`];
     }),
   ]);
+  const answer = attempts.findLast(({ answer }) => answer !== null)?.answer;
   if (answer) print(`\n${printable(answer)}`);
 }
 

@@ -4,10 +4,10 @@ import type { RowFormat } from '../sql/row-format.ts';
 import {
   ACCOUNTS,
   ACTS,
-  ANSWERS,
   BODIES,
   DELIVERIES,
   ENTRIES,
+  EXCHANGES,
   GRANTS,
   JOBS,
   KEY_USES,
@@ -84,7 +84,7 @@ export const TABLES: Table[] = [
   },
   { ...checked(BODIES), expected: `SELECT delivery_id ${FROM_KEPT_DELIVERIES}` },
   {
-    ...checked(ANSWERS),
+    ...checked(EXCHANGES),
     supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND deliveries.attempts <> '[]'`,
   },
   { ...checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'), since: 2 },

@@ -3,7 +3,7 @@ import type { Page } from '../pages.ts';
 import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
-import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
 import type {
   DeliveryQuery,
   DeliveryState,
@@ -15,7 +15,7 @@ import { DueRound } from './due-round.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
-import { ANSWERS, BODIES, DELIVERIES } from './tables.ts';
+import { BODIES, DELIVERIES, EXCHANGES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -47,16 +47,17 @@ export class SqlDeliveryStore implements DeliveryStore {
     await inside.run(BODIES.insert, ...BODIES.rowWithTexts(sent, textKey, this.#random));
   }
 
-  async update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void> {
+  async update(tx: Transaction, delivery: DeliveryRecord, exchange?: Exchange): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
     const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.changes(delivery));
     assert.equal(updated, 1, 'the delivery exists');
-    if (answer === undefined) return;
-    await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
-    const kept = { deliveryId, answer };
+    if (exchange === undefined) return;
+    const exchanges = [...exchangesIn(await inside.get(EXCHANGES.byKey, deliveryId)), exchange];
+    await inside.run('DELETE FROM delivery_exchanges WHERE delivery_id = ?', deliveryId);
+    const kept = { deliveryId, exchanges: JSON.stringify(exchanges) };
     const textKey = await this.#textKeyOf(inside, deliveryId);
-    await inside.run(ANSWERS.insert, ...ANSWERS.rowWithTexts(kept, textKey, this.#random));
+    await inside.run(EXCHANGES.insert, ...EXCHANGES.rowWithTexts(kept, textKey, this.#random));
   }
 
   async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
@@ -66,7 +67,7 @@ export class SqlDeliveryStore implements DeliveryStore {
     const texts = DELIVERIES.sealTexts(delivery, blank, this.#random);
     await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.changes(delivery, texts));
     await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
-    await inside.run('DELETE FROM delivery_answers WHERE delivery_id = ?', deliveryId);
+    await inside.run('DELETE FROM delivery_exchanges WHERE delivery_id = ?', deliveryId);
   }
 
   resealSecrets(step: ResealStep): Promise<ResealedStep> {
@@ -146,9 +147,8 @@ export class SqlDeliveryStore implements DeliveryStore {
     return row && BODIES.record(row).body;
   }
 
-  async readAnswer(deliveryId: string): Promise<string | undefined> {
-    const row = await this.#database.get(ANSWERS.byKey, deliveryId);
-    return row && ANSWERS.record(row).answer;
+  async readExchanges(deliveryId: string): Promise<Exchange[]> {
+    return exchangesIn(await this.#database.get(EXCHANGES.byKey, deliveryId));
   }
 
   async #textKeyOf(tx: SqlTransaction, deliveryId: string): Promise<TextKey> {
@@ -159,6 +159,10 @@ export class SqlDeliveryStore implements DeliveryStore {
     assert(row, 'the delivery exists');
     return textKeyOf(row);
   }
+}
+
+function exchangesIn(row: object | undefined): Exchange[] {
+  return row ? (JSON.parse(EXCHANGES.record(row).exchanges) as Exchange[]) : [];
 }
 
 interface Condition {

@@ -114,12 +114,13 @@ export const BODIES: RowFormat<{ deliveryId: string; body: string }> = new RowFo
   deliveryId: 'plain',
   body: 'sealed',
 });
-export const ANSWERS: RowFormat<{ deliveryId: string; answer: string }> = new RowFormat<{
+export const EXCHANGES: RowFormat<{ deliveryId: string; exchanges: string }> = new RowFormat<{
   deliveryId: string;
-  answer: string;
-}>('delivery_answers', {
+  /** JSON. */
+  exchanges: string;
+}>('delivery_exchanges', {
   deliveryId: 'plain',
-  answer: 'sealed',
+  exchanges: 'sealed',
 });
 
 type AccountRow = Omit<LedgerAccount, 'grants'>;

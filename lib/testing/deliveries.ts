@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../storage/storage.ts';
-import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
 import type { DeliveryQuery } from '../webhooks/delivery-store.ts';
 import { deliveryRecord } from './delivery-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
@@ -8,20 +8,22 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 /** Behaviors of the deliveries of a {@link Storage}. `open` returns a new, empty, started one. */
 export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
-    async 'stores a delivery with its body and last response'(storage) {
+    async 'stores a delivery with its body and exchanges'(storage) {
       const { deliveries } = storage;
       const body = '{"metadata":1.0} \0 数学 \u2028\n';
       const kept = deliveryRecord('1', { dueAtMs: null, deliveredAtMs: 5, secretSealed: 's' });
       await storage.transaction((tx) => deliveries.insert(tx, deliveryRecord('1'), body));
-      assert.equal(await deliveries.readAnswer('1'), undefined);
-      await update(storage, kept, 'first');
-      await update(storage, kept, 'second');
+      assert.deepEqual(await deliveries.readExchanges('1'), []);
+      const first = { attempt: 0, signature: 't=1,v1=0', answer: '\0 数学' };
+      const second = { attempt: 1, signature: null, answer: null };
+      await update(storage, kept, first);
+      await update(storage, kept, second);
       await update(storage, kept);
       await storage.stop();
       await storage.start();
       assert.deepEqual(await deliveries.get('1'), kept);
       assert.equal(await deliveries.readBody('1'), body);
-      assert.equal(await deliveries.readAnswer('1'), 'second');
+      assert.deepEqual(await deliveries.readExchanges('1'), [first, second]);
       assert.equal(await deliveries.get('2'), undefined);
       assert.equal(await deliveries.readBody('2'), undefined);
     },
@@ -57,14 +59,14 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       assert.deepEqual(await storage.deliveries.get('3'), deliveryRecord('3'));
     },
 
-    async 'removes bodies and responses of forgotten deliveries'(storage) {
+    async 'removes bodies and exchanges of forgotten deliveries'(storage) {
       await insert(storage, deliveryRecord('1'), deliveryRecord('2'));
-      await update(storage, deliveryRecord('1'), 'answer');
+      await update(storage, deliveryRecord('1'), { attempt: 0, signature: null, answer: 'x' });
       const forgotten = deliveryRecord('1', { dueAtMs: null });
       await storage.transaction((tx) => storage.deliveries.forget(tx, forgotten));
       assert.deepEqual(await storage.deliveries.get('1'), forgotten);
       assert.equal(await storage.deliveries.readBody('1'), undefined);
-      assert.equal(await storage.deliveries.readAnswer('1'), undefined);
+      assert.deepEqual(await storage.deliveries.readExchanges('1'), []);
       assert.equal(await storage.deliveries.readBody('2'), 'body');
     },
 
@@ -121,8 +123,8 @@ function insert(storage: Storage, ...records: DeliveryRecord[]): Promise<void> {
   });
 }
 
-function update(storage: Storage, record: DeliveryRecord, answer?: string): Promise<void> {
-  return storage.transaction((tx) => storage.deliveries.update(tx, record, answer));
+function update(storage: Storage, record: DeliveryRecord, exchange?: Exchange): Promise<void> {
+  return storage.transaction((tx) => storage.deliveries.update(tx, record, exchange));
 }
 
 function idsOf(records: DeliveryRecord[]): string[] {

@@ -268,8 +268,8 @@ function insert(storage: Storage, ...records: DeliveryRecord[]): Promise<void> {
   });
 }
 
-function update(storage: Storage, record: DeliveryRecord, answer?: string): Promise<void> {
-  return storage.transaction((tx) => storage.deliveries.update(tx, record, answer));
+function update(storage: Storage, record: DeliveryRecord): Promise<void> {
+  return storage.transaction((tx) => storage.deliveries.update(tx, record));
 }
 
 function idsOf(records: DeliveryRecord[]): string[] {

@@ -61,12 +61,19 @@ export class Deliveries {
     return (await this.#storage.deliveries.list(query)).map(deliveryOf);
   }
 
-  /** A delivery with its body and last response. Error: `not_found` when it does not exist or has another owner. */
+  /** A delivery with its body, and what was sent and received in each attempt. Error: `not_found` when it does not exist or has another owner. */
   async get(deliveryId: string, { owner }: { owner?: string } = {}): Promise<DeliveryDetails> {
     const record = await this.#record(deliveryId, owner);
     const { deliveries } = this.#storage;
     const body = (await deliveries.readBody(deliveryId)) ?? '';
-    return { ...deliveryOf(record), body, answer: (await deliveries.readAnswer(deliveryId)) ?? null };
+    const exchanges = await deliveries.readExchanges(deliveryId);
+    const delivery = deliveryOf(record);
+    const attempts = delivery.attempts.map((attempt, index) => {
+      const { signature = null, answer = null } =
+        exchanges.findLast(({ attempt }) => attempt === index) ?? {};
+      return { ...attempt, signature, answer };
+    });
+    return { ...delivery, body, attempts };
   }
 
   /** The number of due deliveries, counted up to `limit`. */

@@ -6,7 +6,7 @@ import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
-import type { DeliveryAttempt, DeliveryRecord } from './delivery.ts';
+import type { DeliveryAttempt, DeliveryRecord, Exchange } from './delivery.ts';
 import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
 import { EXCHANGE_TIMEOUT_MS, type ExchangeResult } from './outbound.ts';
 
@@ -156,8 +156,15 @@ export class DeliveryBook {
     });
   }
 
-  /** Records the result of an attempt. No effect when the delivery has been claimed again. */
-  conclude(begun: DeliveryRecord, result: ExchangeResult): Promise<DeliveryRecord | undefined> {
+  /**
+   * Records the result of an attempt. `signature`: that of its request. No effect when the delivery has been claimed
+   * again.
+   */
+  conclude(
+    begun: DeliveryRecord,
+    result: ExchangeResult,
+    signature: string | null = null,
+  ): Promise<DeliveryRecord | undefined> {
     return this.#change(
       begun,
       (delivery) => {
@@ -175,7 +182,7 @@ export class DeliveryBook {
         const dueAtMs = delivered ? null : nextAttemptMs({ ...delivery, attempts }, now);
         return { ...delivery, attempts, dueAtMs, deliveredAtMs: delivered ? now : null };
       },
-      result.answer ?? undefined,
+      result.sent ? { attempt: begun.attempts.length - 1, signature, answer: result.answer } : undefined,
     );
   }
 
@@ -183,7 +190,7 @@ export class DeliveryBook {
   #change(
     begun: DeliveryRecord,
     change: (delivery: DeliveryRecord) => DeliveryRecord,
-    answer: string | undefined,
+    exchange: Exchange | undefined,
   ): Promise<DeliveryRecord | undefined> {
     const { deliveries } = this.#storage;
     return this.#storage.transaction(async (tx) => {
@@ -191,7 +198,7 @@ export class DeliveryBook {
       const last = delivery?.attempts.at(-1);
       if (!delivery || delivery.token !== begun.token || last?.endedAtMs !== null) return undefined;
       const changed = change(delivery);
-      await deliveries.update(tx, changed, answer);
+      await deliveries.update(tx, changed, exchange);
       return changed;
     });
   }

@@ -176,8 +176,10 @@ export class DeliverySender {
     const startedAt = this.#clock.uptimeMs();
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
+    let signature: string | null = null;
     try {
       const request = await this.#requestOf(delivery);
+      signature = request?.headers['svc-signature'] ?? null;
       const askedAt = this.#clock.uptimeMs();
       // The claim may have expired while the process or the disk stalled.
       const inTime = this.#clock.uptimeMs() - sinceMs < BEGIN_WITHIN_MS;
@@ -189,7 +191,7 @@ export class DeliverySender {
     } finally {
       place.leave(exchange);
     }
-    await this.#conclude(delivery, result);
+    await this.#conclude(delivery, result, signature);
     const { deliveryId, jobId, host, attempts } = delivery;
     const { status, reason, detail } = result;
     const details = { deliveryId, jobId, host, attempt: attempts.length, status, reason, detail };
@@ -220,10 +222,10 @@ export class DeliverySender {
   /**
    * Retries until the result is recorded. If it never is, the attempt counts as interrupted when the claim expires.
    */
-  async #conclude(delivery: DeliveryRecord, result: ExchangeResult): Promise<void> {
+  async #conclude(delivery: DeliveryRecord, result: ExchangeResult, signature: string | null): Promise<void> {
     const { deliveryId, attempts } = delivery;
     const step = async () => {
-      const concluded = await this.#book.conclude(delivery, result);
+      const concluded = await this.#book.conclude(delivery, result, signature);
       // An attempt that was stopped before anything was sent is not counted.
       if (concluded?.attempts.length === attempts.length) this.#onAttempt(concluded);
     };

@@ -1,6 +1,6 @@
 import type { Page } from '../pages.ts';
 import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
-import type { DeliveryRecord } from './delivery.ts';
+import type { DeliveryRecord, Exchange } from './delivery.ts';
 
 /** `pending`: waiting, or being sent. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
@@ -68,9 +68,9 @@ export interface DueQuery extends DuePeriod {
 export interface DeliveryStore {
   /** Adds a delivery with the text of its body. A `deliveryId` must not be reused. */
   insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void>;
-  /** Replaces the record of an existing delivery, except its URL; `answer` replaces the stored one. */
-  update(tx: Transaction, delivery: DeliveryRecord, answer?: string): Promise<void>;
-  /** Replaces the record of a delivery, including its URL; removes its body and answer. */
+  /** Replaces the record of an existing delivery, except its URL; adds an exchange. */
+  update(tx: Transaction, delivery: DeliveryRecord, exchange?: Exchange): Promise<void>;
+  /** Replaces the record of a delivery, including its URL; removes its body and exchanges. */
   forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
   /** Re-encrypts the secrets of deliveries, as {@link Storage.resealSecrets} does. */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
@@ -91,5 +91,6 @@ export interface DeliveryStore {
   listOpen(page?: Page): Promise<DeliveryRecord[]>;
   /** The body, verbatim. */
   readBody(deliveryId: string): Promise<string | undefined>;
-  readAnswer(deliveryId: string): Promise<string | undefined>;
+  /** In the order in which they were added. */
+  readExchanges(deliveryId: string): Promise<Exchange[]>;
 }

@@ -65,7 +65,17 @@ export interface DeliveryAttempt {
   detail: string | null;
 }
 
-/** A stored delivery. Times are epoch milliseconds (UTC). Body and answer are stored separately. */
+/** What was sent and received in one attempt; stored beside the delivery, because few queries need it. */
+export interface Exchange {
+  /** Its place among the delivery's attempts, from 0. */
+  attempt: number;
+  /** The header `svc-signature`; null when nothing was sent. */
+  signature: string | null;
+  /** The first 1 KB of the response body; null without a response. */
+  answer: string | null;
+}
+
+/** A stored delivery. Times are epoch milliseconds (UTC). Body and exchanges are stored separately. */
 export interface DeliveryRecord {
   /** Sorts by time. */
   deliveryId: string;
@@ -121,10 +131,14 @@ export interface Delivery {
   createdAt: string;
 }
 
-/** A delivery with its body and answer. */
+/** A delivery with its body, and what was sent and received in each attempt. */
 export interface DeliveryDetails extends Delivery {
   /** The request body. */
   body: string;
-  /** The first 1 KB of the last response body; null without a response. */
-  answer: string | null;
+  attempts: (Delivery['attempts'][number] & {
+    /** The request header `svc-signature`; null when nothing was sent. */
+    signature: string | null;
+    /** The first 1 KB of the response body; null without a response. */
+    answer: string | null;
+  })[];
 }

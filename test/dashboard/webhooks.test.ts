@@ -31,6 +31,8 @@ t.test('a delivery is looked at and sent again', async (t) => {
   const page = (await client.get(`/dashboard/webhooks/${deliveryId}`)).text;
   t.match(page, 'HTTP 410');
   t.match(page, '&lt;b&gt;not here&lt;/b&gt;');
+  const [sent] = receiver.received;
+  t.match(page, `<pre class="wrap" tabindex="0">svc-signature: ${sent?.headers['svc-signature']}</pre>`);
   t.match(page, '&quot;error&quot;:&quot;Canceled&quot;');
   t.match((await client.get(`/dashboard/jobs/${jobId}`)).text, `/dashboard/webhooks/${deliveryId}`);
 

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryDetails, DeliveryState } from '../../../lib/inde
 import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { counted, shownTime } from '../format.ts';
-import { type Html, html, type Value } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { answerOf, answerText, deliveryTag, reasonText, requestHead, textBox } from './delivery-views.ts';
@@ -175,7 +175,7 @@ function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html
 
 async function deliveryPage({ admin, viewer, csrf, params, query }: Visit): Promise<Html> {
   const delivery = await admin.deliveries.show({ deliveryId: params['deliveryId'] ?? '' });
-  const { deliveryId, jobId, url, event, createdAt, nextAttemptAt, repeats, body, answer } = delivery;
+  const { deliveryId, jobId, url, event, createdAt, nextAttemptAt, repeats, body } = delivery;
   const isOver = delivery.status === 'delivered' || delivery.status === 'failed';
   return page(
     {
@@ -197,40 +197,40 @@ ${repeats !== null && html`<dt>Repeats</dt><dd><a href="${BASE}/webhooks/${repea
       isOver &&
       html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-again`, csrf, label: 'Send again' })}</div>`
     }</section>
-${attemptsCard(delivery)}
 <div class="row">
 <section class="card"><h2>Request</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)), '')}${textBox(body, 'The body was forgotten with its job.')}</section>
-<section class="card"><h2>Last answer</h2>${lastAnswer(delivery)}${textBox(answer, 'No body was received.')}<p class="small muted">At most the first kilobyte is kept.</p></section>
+${attemptsCard(delivery)}
 </div>`,
   );
 }
 
-/** The signature is that of each attempt, with its time. */
-function headersOf({ event, repeats }: DeliveryDetails): Record<string, string> {
+/** The headers of the last attempt. */
+function headersOf({ event, repeats, attempts }: DeliveryDetails): Record<string, string> {
   return {
     'content-type': 'application/json',
     'svc-event': event,
-    'svc-signature': 't=<time of the attempt>,v1=<signature>',
+    'svc-signature': attempts.at(-1)?.signature ?? 't=<time of the attempt>,v1=<signature>',
     ...(repeats !== null && { 'svc-redelivery': repeats }),
   };
 }
 
-function lastAnswer({ attempts }: DeliveryDetails): Value {
-  const last = attempts.findLast(({ endedAt }) => endedAt !== null);
-  if (!last) return undefined;
-  if (last.reason !== null) return html`<p>${reasonText(last.reason)}</p>`;
-  return html`<p>HTTP ${last.status}</p>`;
-}
-
 function attemptsCard({ attempts }: DeliveryDetails): Html | false {
   if (attempts.length === 0) return false;
-  const rows = attempts.map(
-    ({ startedAt, endedAt, status, reason }, index) => html`<tr>
-<th scope="row" class="rowhead">Attempt ${index + 1}</th>
-<td data-label="Answer">${answerText(endedAt === null ? null : status, reason)}</td>
-<td data-label="Started (UTC)">${shownTime(startedAt)}</td>
-<td data-label="Time" class="end number">${endedAt === null ? '–' : `${Date.parse(endedAt) - Date.parse(startedAt)} ms`}</td>
-</tr>`,
-  );
-  return html`<section class="card flush"><header><h2>Attempts</h2></header><div class="scroll"><table class="cards"><thead><tr><th>Attempt</th><th>Answer</th><th>Started (UTC)</th><th class="end">Time</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
+  return html`<section class="card"><h2>Attempts</h2>${attempts.map((attempt, index) =>
+    attemptView(attempt, index + 1, index === attempts.length - 1),
+  )}<p class="small muted">At most the first kilobyte of an answer is kept.</p></section>`;
+}
+
+function attemptView(
+  { startedAt, endedAt, status, reason, signature, answer }: DeliveryDetails['attempts'][number],
+  number: number,
+  isOpen: boolean,
+): Html {
+  const took = endedAt === null ? '' : `, ${Date.parse(endedAt) - Date.parse(startedAt)} ms`;
+  return html`<details ${isOpen && 'open'}><summary>Attempt ${number}: ${answerText(endedAt === null ? null : status, reason)}</summary>
+<p class="small muted">Sent at ${shownTime(startedAt)} (UTC)${took}</p>
+${reason !== null && html`<p>${reasonText(reason)}</p>`}
+${signature !== null && textBox(`svc-signature: ${signature}`, '')}
+${endedAt !== null && textBox(answer, 'No body was received.')}
+</details>`;
 }

@@ -179,7 +179,7 @@ CREATE TABLE delivery_bodies (
   text_key_id INTEGER NOT NULL REFERENCES text_keys,
   texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE delivery_answers (
+CREATE TABLE delivery_exchanges (
   delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
   checksum INTEGER NOT NULL,
   text_key_id INTEGER NOT NULL REFERENCES text_keys,

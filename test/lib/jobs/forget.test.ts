@@ -52,7 +52,11 @@ async function usedFolder(t: Test) {
     });
     const answered = deliveryRecord(`d${number}`, { owner, jobId, url: `https://example.org/${text}` });
     await storage.transaction((tx) =>
-      storage.deliveries.update(tx, { ...answered, dueAtMs: number === 5 ? 1 : null }, `thanks for ${text}`),
+      storage.deliveries.update(
+        tx,
+        { ...answered, dueAtMs: number === 5 ? 1 : null },
+        { attempt: 0, signature: null, answer: `thanks for ${text}` },
+      ),
     );
   }
   const service = new RenderService({ dataFolder: folder, ledger });

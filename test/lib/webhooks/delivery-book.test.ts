@@ -114,8 +114,10 @@ t.test('the answer is stored with the delivery', async (t) => {
   const { storage, end, begin, book } = await openBook(t);
   await end();
   const begun = await begin();
-  await book.conclude(begun, ok);
-  t.equal(await storage.deliveries.readAnswer(begun.deliveryId), 'thanks');
+  await book.conclude(begun, ok, 't=1,v1=00');
+  t.same(await storage.deliveries.readExchanges(begun.deliveryId), [
+    { attempt: 0, signature: 't=1,v1=00', answer: 'thanks' },
+  ]);
 });
 
 t.test('attempts follow 30 s, 5 min and 30 min after the end of the one before', async (t) => {
