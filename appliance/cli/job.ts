@@ -219,7 +219,8 @@ function show(job: JobInfo): void {
     ['Status', job.status + (job.attempts > 1 ? `, ${job.attempts} attempts` : '')],
     [
       'Progress',
-      progress && `${progress.stage}, ${progress.frames} frames, ${progress.seconds.toFixed(1)} s of video`,
+      progress &&
+        `${progress.stage}, ${counted(progress.frames, 'frame')}, ${progress.seconds.toFixed(1)} s of video`,
     ],
     ['Created', shownTime(job.createdAt)],
     ['Ended', shownTime(job.completedAt)],

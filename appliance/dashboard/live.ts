@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { tooManyRequests } from '@hapi/boom';
 import type { Job, RenderProgress, RenderService } from '../../lib/index.ts';
+import { counted } from './format.ts';
 import type { Sessions, Viewer } from './sign-in/sessions.ts';
 
 /** Also checks whether the session still lives. */
@@ -121,5 +122,5 @@ export class Live {
 
 /** `rendering, 40 frames, 1.3 s of video`. */
 export function shownProgress({ stage, frames, seconds }: RenderProgress): string {
-  return frames === 0 ? stage : `${stage}, ${frames} frames, ${seconds.toFixed(1)} s of video`;
+  return frames === 0 ? stage : `${stage}, ${counted(frames, 'frame')}, ${seconds.toFixed(1)} s of video`;
 }

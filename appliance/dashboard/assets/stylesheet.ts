@@ -210,13 +210,13 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .main.wide { max-width: 108rem; }
 .playground { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); align-items: start; }
 #problem:empty { display: none; }
-.toolbar { display: flex; flex-wrap: wrap; gap: 0.625rem 0.75rem; align-items: end; padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
-.toolbar label { flex: 0 1 auto; font-weight: 500; color: var(--muted); }
-.toolbar label:first-child { flex: 1 1 9rem; }
-.toolbar select, .toolbar input { padding: 0.35rem 0.5rem; }
-.toolbar input { width: 4.5rem; }
-.toolbar button { margin-left: auto; padding-inline: 1.25rem; }
-.toolbar button:disabled { opacity: 0.6; cursor: default; }
+.playground .toolbar { display: flex; flex-wrap: wrap; gap: 0.625rem 0.75rem; align-items: end; padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
+.playground .toolbar label { flex: 0 1 auto; font-weight: 500; color: var(--muted); }
+.playground .toolbar label:first-child { flex: 1 1 6rem; min-width: 0; }
+.playground .toolbar select, .playground .toolbar input { height: 2.125rem; padding: 0.35rem 0.5rem; }
+.playground .toolbar input { width: 4.5rem; }
+.playground .toolbar button { height: 2.125rem; margin-left: auto; padding-inline: 1.25rem; }
+.playground .toolbar button:disabled { opacity: 0.6; cursor: default; }
 .playground textarea { border: 0; border-radius: 0; font: 0.8125rem/1.6 var(--mono); padding: 0.75rem 1rem; resize: vertical; display: block; tab-size: 4; }
 .playground textarea:focus-visible { outline-offset: -2px; }
 .editor { height: clamp(20rem, calc(100vh - 19rem), 52rem); }
