@@ -10,10 +10,11 @@ export const DATA_FILES = {
   settings: 'settings.json',
   /** The folder of videos, thumbnails and captions. */
   artifacts: 'artifacts',
-  /** A studio folder, readable by all scenes; so are `python` and `assets`. */
+  /** A studio folder, readable by all scenes; so are `python`, `assets` and `texmf`. */
   fonts: 'fonts',
   python: 'python',
   assets: 'assets',
+  texmf: 'texmf',
   /** The folder of running renders. */
   work: 'work',
   /** Reserved space for finishing work when the disk is full. */
@@ -47,7 +48,12 @@ export const OLD_WORK_SUFFIX = '.old-';
 export const DOCUMENT_FILES: readonly string[] = [DATA_FILES.accounts, DATA_FILES.keys, DATA_FILES.settings];
 
 /** The studio folders. */
-export const STUDIO_PARTS: readonly string[] = [DATA_FILES.fonts, DATA_FILES.python, DATA_FILES.assets];
+export const STUDIO_PARTS: readonly string[] = [
+  DATA_FILES.fonts,
+  DATA_FILES.python,
+  DATA_FILES.assets,
+  DATA_FILES.texmf,
+];
 
 /** The files of the lock, which are not part of the data. */
 export const LOCK_FILES: readonly string[] = [

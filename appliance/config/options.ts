@@ -211,7 +211,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     defaultText: 'renderer in the data folder; the user cache when there is no data folder',
   },
   studioDir: {
-    description: 'Folder with fonts/, python/ and assets/, readable by every scene',
+    description: 'Folder with fonts/, python/, assets/ and texmf/, readable by every scene',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'folder',

@@ -1,4 +1,4 @@
-"""The studio folder with ``fonts``, ``python`` and ``assets``, which every scene may read.
+"""The studio folder with ``fonts``, ``python``, ``assets`` and ``texmf``, which every scene may read.
 
 The zygote reads its fonts, because fontconfig finds them like those of a user. It reads nothing else: a
 broken module only affects scenes that import it.
@@ -16,7 +16,7 @@ def folder() -> Path | None:
 
 
 def open_to_scenes() -> None:
-    """Let the scene import the studio's modules and use its assets."""
+    """Let the scene import the studio's modules and use its assets and TeX files."""
     if (studio := folder()) is None:
         return
     if (modules := studio / "python").is_dir():
@@ -25,3 +25,5 @@ def open_to_scenes() -> None:
         from manim import config  # imported late: `errors` uses this module without Manim
 
         config.assets_dir = assets
+    if (texmf := studio / "texmf").is_dir():
+        os.environ["TEXMFHOME"] = str(texmf)

@@ -8,6 +8,8 @@ _WRAPPER = re.compile(r"\\special\{dvisvgm:raw[^}]*\}")
 _LINE = re.compile(r"^l\.(\d+)")
 _LAST_COMMAND = re.compile(r"(\\(?:[a-zA-Z@]+|.))\s*$")
 _ENVIRONMENT = re.compile(r"^\\(?:begin|end)\{[a-z*]+\}$")
+_MISSING_FILE = re.compile(r"File `([^']+)' not found")
+_MISSING_FONT = re.compile(r'The font "([^"]+)" cannot be found')
 _BYTES_MAX = 1_048_576
 _CHARACTERS_MAX = 300
 
@@ -38,9 +40,18 @@ def _from_log(source: Path) -> str:
     # TeX prints the input line broken at the error: the unknown command ends the first part.
     if "Undefined control sequence" in text and (command := _LAST_COMMAND.search(log[start + 1])):
         text = f"{text.rstrip('.')} {command[1]}"
+    text += _advice(text)
     place = next((int(match[1]) for line in log[start:] if (match := _LINE.match(line))), None)
     expression = _expression(_lines(source), place)
     return f"{text}\nin: {expression}" if expression else text
+
+
+def _advice(text: str) -> str:
+    if _MISSING_FILE.search(text):
+        return " It isn't installed here; the studio that runs this service can put it into texmf/tex/latex/."
+    if _MISSING_FONT.search(text):
+        return " It isn't installed here; the studio that runs this service can put it into fonts/."
+    return ""
 
 
 def _expression(tex: list[str], place: int | None) -> str:

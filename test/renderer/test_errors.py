@@ -32,6 +32,22 @@ TABLE = [
         ["Environment foo undefined", r"in: \begin{foo}a", "line 5"],
     ),
     ("TeX brace", scene(r"MathTex(r'\frac{a')"), ["TeX: ", r"in: \frac{a", "line 5"]),
+    (
+        "TeX package",
+        scene(
+            r"Tex('a', tex_template=TexTemplate(preamble=r'\usepackage{nosuchpackage}'))",
+        ),
+        ["TeX: LaTeX Error: File `nosuchpackage.sty' not found.", "texmf/tex/latex/"],
+    ),
+    (
+        "TeX font",
+        scene(
+            r"font = r'\usepackage{fontspec}\setmainfont{No Such Font}'"
+            "\nxelatex = TexTemplate(tex_compiler='xelatex', output_format='.xdv', preamble=font)"
+            "\nTex('a', tex_template=xelatex)",
+        ),
+        ['The font "No Such Font" cannot be found.', "fonts/"],
+    ),
     ("TeX character", scene("Tex('日本')"), ["Unicode character 日", "in: 日本", "line 5"]),
     (
         "no such module",

@@ -103,7 +103,30 @@ def test_a_portrait_video_is_taller_than_wide(portrait_zygote: Zygote, tmp_path:
     assert (video["width"], video["height"]) == (72, 128)
 
 
-@pytest.mark.parametrize("expression", ["MathTex(r'e^{i\\pi} = -1')", "Tex(r'\\LaTeX')", "Text('Ünï ✓')"])
+PACKAGES = {
+    "chemistry": (r"\usepackage{mhchem,chemfig}", r"\ce{H2O} \chemfig{A-B}"),
+    "cursive": (r"\usepackage[T1]{fontenc}\usepackage{frcursive}", r"\cursive abc"),
+    "drawings": (r"\usepackage{pgfplots}", r"\tikz \draw (0,0) circle (1);"),
+    "icons": (r"\usepackage{fontawesome5}", r"\faIcon{github}"),
+    "physics": (r"\usepackage{physics,siunitx}", r"$\dv{x}{t}$ \SI{3}{\metre\per\second}"),
+    "vectors": (r"\usepackage{esvect}", r"$\vv{AB}$"),
+}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "MathTex(r'e^{i\\pi} = -1')",
+        "Tex(r'\\LaTeX')",
+        "Tex('你好', tex_template=TexTemplateLibrary.ctex)",
+        "Tex('abc', tex_template=TexFontTemplates.comfortaa)",
+        *(
+            f"Tex({text!r}, tex_template=TexTemplate(preamble={preamble!r}))"
+            for preamble, text in PACKAGES.values()
+        ),
+        "Text('Ünï ✓')",
+    ],
+)
 def test_formulas_and_text_are_rendered(zygote: Zygote, tmp_path: Path, expression: str) -> None:
     source = scene(
         f"self.add({expression})\nassert self.mobjects[0].get_family()[-1].has_points()\nself.wait()"

@@ -14,7 +14,7 @@ import { DATA_FILES, STUDIO_PARTS } from '../../data-files.ts';
 
 /** The studio folder, readable by all scenes. Plain data, because it is passed to threads. */
 export interface StudioFolder {
-  /** Absolute. Its subfolders `fonts`, `python` and `assets` are optional. */
+  /** Absolute. Its subfolders `fonts`, `python`, `assets` and `texmf` are optional. */
   path: string;
   /** Whether its files may be made world-readable, because other users cannot enter the folder. */
   closed: boolean;

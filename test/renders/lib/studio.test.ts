@@ -60,12 +60,16 @@ const USES_ALL = [
   'self.add(Text("x", font="Studio Sans"))',
   'import manimpango',
   'assert "Studio Sans" in manimpango.list_fonts()',
+  'template = TexTemplate()',
+  'template.add_to_preamble(r"\\usepackage{studio}")',
+  'self.add(Tex(r"\\studio", tex_template=template))',
   'self.wait(0.2)',
 ];
 
 function fill(folder: string): void {
   mkdirSync(join(folder, 'assets/deep/er'), { recursive: true });
-  for (const part of ['python', 'fonts']) mkdirSync(join(folder, part), { recursive: true });
+  for (const part of ['python', 'fonts', 'texmf/tex/latex']) mkdirSync(join(folder, part), { recursive: true });
+  writeFileSync(join(folder, 'texmf/tex/latex/studio.sty'), '\\newcommand{\\studio}{Studio}\n');
   writeFileSync(join(folder, 'python/studio_helpers.py'), HELPERS);
   writeFileSync(join(folder, 'assets/logo.png'), PICTURE);
   writeFileSync(join(folder, 'assets/deep/er/logo.png'), PICTURE);
@@ -80,7 +84,7 @@ const folder = join(closed, 'data');
 const service = await startService(t, { folder, workers: 1 });
 
 t.test('a start creates empty folders for the studio’s material', async (t) => {
-  for (const part of ['fonts', 'python', 'assets']) t.same(readdirSync(join(folder, part)), []);
+  for (const part of ['fonts', 'python', 'assets', 'texmf']) t.same(readdirSync(join(folder, part)), []);
   t.match(await render(service, { code: scene('import studio_helpers') }), {
     error:
       /^ModuleNotFoundError: No module named 'studio_helpers'\. Scenes can import .* python\/\.\nline 6: /,
@@ -96,6 +100,7 @@ t.test(
       'python/studio_helpers.py',
       'fonts/studio.ttf',
       'assets/ding.wav',
+      'texmf/tex/latex/studio.sty',
     ])
       chmodSync(join(folder, part), 0o600);
     for (const part of ['assets/deep', 'fonts']) chmodSync(join(folder, part), 0o700);
@@ -137,7 +142,7 @@ t.test('a scene may set another assets folder', async (t) => {
 t.test('scenes cannot write to the studio’s material', async (t) => {
   const code = scene(
     'through = []',
-    'for place in ("", "/fonts", "/python", "/assets", "/assets/deep", "/python/__pycache__"):',
+    'for place in ("", "/fonts", "/python", "/assets", "/assets/deep", "/python/__pycache__", "/texmf"):',
     '    for attack in (lambda: open(f"/studio{place}/x", "w"), lambda: os.mkdir(f"/studio{place}/y"),',
     '                   lambda: os.rename("/studio/assets/logo.png", f"/studio{place}/z"),',
     '                   lambda: os.chmod(f"/studio{place}", 0o777)):',
