@@ -6,9 +6,6 @@ export const ROOT_PACKAGES: string[] = [
   'fontconfig',
   'libcairo2',
   'libpangocairo-1.0-0',
-  // More TeX packages than in a checkout: physics, siunitx, algorithms; phonetic letters.
-  'texlive-science',
-  'tipa',
 ];
 
 /** Packages to build pycairo and ManimPango. */

@@ -2,6 +2,7 @@ import { globSync, readdirSync, rmSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { KEPT } from './normalise.ts';
 import { sizeOf } from './size.ts';
+import { UNUSED_FONT_FAMILIES } from './tex-fonts.ts';
 
 /** Programs kept in /usr/bin: those that Python, TeX and dvisvgm call, and common tools for scripts. */
 const PROGRAMS = [
@@ -17,6 +18,8 @@ const PROGRAMS = [
     'pdfetex',
     'luatex',
     'luahbtex',
+    'xelatex',
+    'xetex',
   ],
   ...[
     'dvisvgm',
@@ -120,13 +123,20 @@ const CUTS: Record<string, string[]> = {
     'var/lib/texmf/web2c/{metapost,*/*-dev.fmt,euptex,eptex,aleph}',
     'usr/share/poppler',
   ],
+  'TeX fonts of families that few documents use': [
+    `usr/share/texlive/texmf-dist/fonts/*/*/{${UNUSED_FONT_FAMILIES.join(',')}}`,
+  ],
+  'Chinese fonts in other formats': [
+    'usr/share/fonts/truetype/arphic-*',
+    'usr/share/texlive/texmf-dist/fonts/misc/cns',
+  ],
   'Greek text fonts of TeX (cbfonts)': [
     'usr/share/texlive/texmf-dist/fonts/{type1,tfm,enc,map}/public/cbfonts*',
   ],
   [OTHER_PROGRAMS]: ['usr/sbin/*', 'usr/games'],
   'libraries of those programs': [
-    'usr/lib/x86_64-linux-gnu/{libicu*,libperl*,libapt*,libdb-5*,libmpfr*,libzzip*,libproc2*,libncurses*,libmenu*}',
-    'usr/lib/x86_64-linux-gnu/{libpanel*,libform*,libsmartcols*,libfdisk*,libteckit*,libptexenc*,libXaw*,libXpm*}',
+    'usr/lib/x86_64-linux-gnu/{libperl*,libapt*,libdb-5*,libmpfr*,libzzip*,libproc2*,libncurses*,libmenu*}',
+    'usr/lib/x86_64-linux-gnu/{libpanel*,libform*,libsmartcols*,libfdisk*,libptexenc*,libXaw*,libXpm*}',
     'usr/lib/{git-core,ssl,file,man-db}',
   ],
   'tests, headers and types of Python packages': [

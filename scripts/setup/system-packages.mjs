@@ -13,6 +13,13 @@ export const SYSTEM_PACKAGES = {
     'texlive-latex-recommended': undefined,
     'texlive-latex-extra': undefined,
     'texlive-fonts-recommended': undefined,
+    // What Manim's template libraries and lessons use: physics, siunitx, esvect, fontawesome5, ctex and others.
+    'texlive-fonts-extra': undefined,
+    'texlive-science': undefined,
+    'texlive-lang-chinese': undefined,
+    'texlive-luatex': 'lualatex',
+    'texlive-xetex': 'xelatex',
+    tipa: undefined,
     dvisvgm: 'dvisvgm',
     // Font fallback in this order: Noto for most alphabets, WenQuanYi for Chinese, Japanese and Korean, Symbola for
     // emoji as outlines, because Manim doesn't draw bitmaps.
@@ -134,7 +141,7 @@ function missingPrograms(programs) {
   return [
     `Some programs are missing: ${programs.join(', ')}.`,
     'Please install Python 3.11 or newer with its headers, a C compiler, pkg-config, the development files',
-    'of cairo and pango, TeX Live (LaTeX with its recommended and extra packages), dvisvgm, bubblewrap,',
+    'of cairo and pango, TeX Live (LaTeX, XeTeX and LuaTeX with all packages of LaTeX), dvisvgm, bubblewrap,',
     'libseccomp, and fonts (Noto Sans and Serif, DejaVu, Latin Modern, WenQuanYi Zen Hei, Symbola), then run this',
     'again.',
   ].join('\n');
