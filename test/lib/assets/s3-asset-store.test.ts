@@ -148,7 +148,7 @@ test('503 and cut connections are tried again', async (t) => {
 
 test('an upload that fails for good is aborted, and its error says what to do', async (t) => {
   const { proxy, store } = await behindProxy(t);
-  const source = await file(t, randomBytes(12 * MB));
+  const source = await file(t, randomBytes(6 * MB));
   for (const fault of [{ answer: 503 }, { cutRequestAt: MB }, { flip: 'request' }] as const) {
     always(proxy, 'PUT', fault);
     await t.rejects(
