@@ -16,7 +16,7 @@
  * | `storage_locked` | another process owns the data folder | stop it, or use another folder |
  * | `storage_damaged` | stored data cannot be read | see the message |
  * | `storage_full` | the disk is full; only work in progress can finish | free disk space; the service then continues |
- * | `storage_failed` | disk I/O failed; the message says whether anything was changed | check the disk, then try again |
+ * | `storage_failed` | disk I/O or the asset store failed; the message says whether anything was changed | see the message, then try again |
  * | `master_key` | the master key is missing, or is not the one that encrypted the secrets | see the message |
  */
 export type ErrorCode =

@@ -1,3 +1,5 @@
+import { isScenepressError } from './errors.ts';
+
 /** System errors for an exhausted resource. */
 const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS']);
 /** Temporary network errors of remote stores. */
@@ -17,9 +19,13 @@ export function isShortage(error: unknown): boolean {
   return hasCode(error, SHORTAGES);
 }
 
-/** True for a temporary error, which a retry may fix: a resource shortage or a network outage. */
+/**
+ * True for a temporary error, which a retry may fix: a resource shortage, a network outage, or an error that says after
+ * which time to retry.
+ */
 export function isTransient(error: unknown): boolean {
-  return isShortage(error) || hasCode(error, OUTAGES);
+  const mayRetry = isScenepressError(error) && error.retryAfterMs !== undefined;
+  return mayRetry || isShortage(error) || hasCode(error, OUTAGES);
 }
 
 function hasCode(error: unknown, codes: Set<string>): boolean {

@@ -9,6 +9,7 @@ import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
 import { addExamples } from './describe.ts';
 import { doctorCommand } from './doctor.ts';
+import { healthCommand } from './health.ts';
 import { installServiceCommand } from './install-service.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
@@ -29,7 +30,7 @@ export const EXIT_CODES: [code: string, meaning: string][] = [
   ['0', 'done'],
   [
     '1',
-    'the scene, the operation or the start of the service failed; `credits audit` or `doctor` found a problem',
+    'the scene, the operation or the start of the service failed; `credits audit`, `doctor` or `health` found a problem',
   ],
   ['2', 'invalid usage or configuration'],
   ['70', 'internal error of the program: please report it with its output'],
@@ -63,6 +64,7 @@ export function createProgram(): Command {
     .addCommand(recoverCommand())
     .commandsGroup('Installation and diagnosis:')
     .addCommand(statusCommand())
+    .addCommand(healthCommand())
     .addCommand(doctorCommand())
     .addCommand(supportBundleCommand())
     .addCommand(configCommand())

@@ -1,10 +1,12 @@
 import type { Plugin, Request, ResponseToolkit } from '@hapi/hapi';
 import type { Logger, RenderService } from '../../lib/index.ts';
-import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from '../../lib/web/rules.ts';
+import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from '../../lib/web/rules.ts';
 import { answerErrors } from './http-errors.ts';
 
 export interface ArtifactsOptions {
   service: Pick<RenderService, 'get' | 'openArtifact'>;
+  /** Where GET requests are redirected to (307), such as a presigned link of S3; undefined: served from here. */
+  redirectTo?: RedirectTo;
   /** Logs the causes of 5xx responses. */
   logger?: Logger;
 }
@@ -12,8 +14,8 @@ export interface ArtifactsOptions {
 /** Serves artifacts at `/artifacts/<jobId>/<name>` without authentication: job ids can't be guessed. */
 export const artifacts: Plugin<ArtifactsOptions> = {
   name: 'scenepress-artifacts',
-  register(server, { service, logger }) {
-    server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
+  register(server, options) {
+    server.ext('onPreResponse', answerErrors(options.logger), { sandbox: 'plugin' });
     server.route({
       method: 'GET',
       path: '/artifacts/{jobId}/{name}',
@@ -29,19 +31,21 @@ export const artifacts: Plugin<ArtifactsOptions> = {
           exposedHeaders: ARTIFACT_EXPOSED_HEADERS,
         },
       },
-      handler: (request, h) => serve(service, request, h),
+      handler: (request, h) => serve(options, request, h),
     });
   },
 };
 
-async function serve(service: ArtifactsOptions['service'], request: Request, h: ResponseToolkit) {
+async function serve(options: ArtifactsOptions, request: Request, h: ResponseToolkit) {
   const { jobId, name } = request.params;
   const { range, 'if-range': ifRange } = request.raw.req.headers;
-  const opened = await artifactAnswer(service, String(jobId), String(name), {
+  const opened = await artifactAnswer(options, String(jobId), String(name), {
+    isHead: request.method === 'head',
     range,
     ifRange: ifRange === undefined ? undefined : String(ifRange),
   });
-  const response = h.response(opened.stream).code(opened.status).bytes(opened.sizeBytes);
+  const response = h.response(opened.stream).code(opened.status);
+  if (opened.stream) response.bytes(opened.sizeBytes);
   for (const [name, value] of Object.entries(opened.headers)) response.header(name, value);
   return response;
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Readable } from '../node-types.ts';
 
 /** A byte range with inclusive ends, as in HTTP. */
@@ -25,13 +26,20 @@ export interface AssetStore {
   stop?(): Promise<void>;
   /**
    * Copies a local file into the store; durable when the promise resolves. Must not follow links when opening the
-   * file. Replaces an asset with the same key. After an error whose `code`, or that of its `cause`, reports a
-   * resource shortage (`EMFILE`, `ENOMEM`, …) or a network outage (`ECONNREFUSED`, `ETIMEDOUT`, …), the job waits;
-   * after any other error it is rendered once more.
+   * file. Replaces an asset with the same key. After a {@link ScenepressError} with `retryAfterMs`, and after an error
+   * whose `code`, or that of its `cause`, reports a resource shortage (`EMFILE`, `ENOMEM`, …) or a network outage
+   * (`ECONNREFUSED`, `ETIMEDOUT`, …), the job waits; after any other error it is rendered once more.
    */
   put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }>;
   /** Undefined when there is no such asset. */
   open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined>;
   /** Deleting a missing asset is not an error. */
   delete(assetKey: string): Promise<void>;
+}
+
+const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
+
+/** Fails for a key that is not of the form above, such as one that leads out of the store. */
+export function assertAssetKey(assetKey: string): void {
+  assert(KEY.test(assetKey), 'an asset key');
 }

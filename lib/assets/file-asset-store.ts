@@ -1,11 +1,8 @@
-import assert from 'node:assert/strict';
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { realDisk, replaceFile } from '../disk.ts';
-import type { AssetStore, ByteRange, OpenedAsset } from './asset-store.ts';
-
-const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
+import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from './asset-store.ts';
+import { openRegularFile } from './regular-file.ts';
 
 /** Artifacts as files: `<folder>/<jobId>-<token>/video.mp4`. */
 export class FileAssetStore implements AssetStore {
@@ -59,14 +56,7 @@ export class FileAssetStore implements AssetStore {
 
   /** The path of an asset. */
   path(assetKey: string): string {
-    assert(KEY.test(assetKey), 'an asset key');
+    assertAssetKey(assetKey);
     return join(this.#folder, assetKey);
   }
-}
-
-async function openRegularFile(path: string): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  throw new Error(`${path} is not a regular file`);
 }

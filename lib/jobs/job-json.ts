@@ -2,7 +2,13 @@ import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
 import type { Job } from './job.ts';
 
 /** Makes the link to an artifact in `result`. Called in the transaction that ends a job, so it is synchronous. */
-export type ArtifactUrl = (artifact: { jobId: string; owner: string; name: ArtifactName }) => string;
+export type ArtifactUrl = (artifact: {
+  jobId: string;
+  owner: string;
+  name: ArtifactName;
+  /** Its key in the asset store. */
+  assetKey: string;
+}) => string;
 
 /** Base URL of artifact links, without a trailing slash, or a function that makes each link. */
 export type ArtifactLinks = string | ArtifactUrl;
@@ -28,9 +34,12 @@ function resultJson({ jobId, owner, artifacts }: Job, links: ArtifactLinks): str
   const start = typeof links === 'string' ? JSON.stringify(`${links}/artifacts/${jobId}/`).slice(0, -1) : '';
   let members = '';
   for (const name of ARTIFACT_NAMES) {
-    if (!artifacts.some((artifact) => artifact.name === name)) continue;
+    const assetKey = artifacts.find((artifact) => artifact.name === name)?.assetKey;
+    if (assetKey === undefined) continue;
     const link =
-      typeof links === 'string' ? `${start}${name}"` : JSON.stringify(String(links({ jobId, owner, name })));
+      typeof links === 'string'
+        ? `${start}${name}"`
+        : JSON.stringify(String(links({ jobId, owner, name, assetKey })));
     members += `${members === '' ? '' : ','}"${ARTIFACTS[name].field}":${link}`;
   }
   return `{${members}}`;

@@ -1,20 +1,26 @@
 import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
+import type { Artifact } from '../jobs/job.ts';
 import type { Readable } from '../node-types.ts';
 import type { RenderService } from '../render-service.ts';
 import { byteRangeOf } from './byte-range.ts';
 import { HttpRejection } from './http-errors.ts';
 
 /** The response to a request for an artifact. */
-export interface ArtifactAnswer {
-  status: 200 | 206;
-  /** Names in lower case. */
-  headers: Record<string, string>;
-  /** Must be read to its end or destroyed. */
-  stream: Readable;
-  /** Number of bytes of the stream. */
-  sizeBytes: number;
-}
+export type ArtifactAnswer =
+  | {
+      status: 200 | 206;
+      /** Names in lower case. */
+      headers: Record<string, string>;
+      /** Must be read to its end or destroyed. */
+      stream: Readable;
+      /** Number of bytes of the stream. */
+      sizeBytes: number;
+    }
+  | { status: 307; headers: Record<string, string>; stream: undefined };
+
+/** Where clients can fetch an artifact; undefined: here. */
+export type RedirectTo = (artifact: Artifact) => Promise<string | undefined> | string | undefined;
 
 /** Headers of artifacts that pages of any origin may read. */
 export const ARTIFACT_EXPOSED_HEADERS: string[] = [
@@ -25,16 +31,23 @@ export const ARTIFACT_EXPOSED_HEADERS: string[] = [
   'Request-Id',
 ];
 
-/** Opens an artifact for a request with these headers. Errors: `not_found`, `artifact_gone`, 416. */
+/**
+ * Opens an artifact for a request with these headers, or redirects a GET request. Errors: `not_found`,
+ * `artifact_gone`, 416.
+ */
 export async function artifactAnswer(
-  service: Pick<RenderService, 'get' | 'openArtifact'>,
+  { service, redirectTo }: { service: Pick<RenderService, 'get' | 'openArtifact'>; redirectTo?: RedirectTo },
   jobId: string,
   fileName: string,
-  headers: { range: string | undefined; ifRange: string | undefined },
+  headers: { isHead: boolean; range: string | undefined; ifRange: string | undefined },
 ): Promise<ArtifactAnswer> {
   const name = ARTIFACT_NAMES.find((name) => name === fileName);
   const artifact = name && (await findArtifact(service, jobId, name));
   if (!artifact) throw new ScenepressError('not_found', 'There is no such artifact.');
+  const location = headers.isHead ? undefined : await redirectTo?.(artifact);
+  if (location !== undefined) {
+    return { status: 307, headers: { location, 'cache-control': 'no-store' }, stream: undefined };
+  }
 
   // Artifacts are immutable, so the URL identifies the content.
   const etag = `"${jobId}-${artifact.name}"`;

@@ -4,7 +4,7 @@ import { type ArtifactUrl, jobJson } from '../jobs/job-json.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { systemRandom } from '../random.ts';
 import type { RenderService } from '../render-service.ts';
-import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from './artifact-answer.ts';
+import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from './artifact-answer.ts';
 import { type Authenticate, bearerTokenOf, type Caller } from './caller.ts';
 import { accountBody, enqueueBody } from './endpoints.ts';
 import { eventStream } from './event-stream.ts';
@@ -26,6 +26,11 @@ export interface WebOptions {
   assetUrl?: string | ((request: Request) => string);
   /** Makes the artifact links instead. Required: this or `assetUrl`. */
   artifactUrl?: ArtifactUrl;
+  /**
+   * Where GET requests for an artifact are redirected to (307), such as a presigned link of S3; undefined: the artifact
+   * is read from its store and passed on. A HEAD request is answered here.
+   */
+  redirectTo?: RedirectTo;
   /** Where the handler is mounted, such as `/renders`; default: at the root. */
   basePath?: string;
   /** Origins of web pages that may call the API from browsers, or `*`; default: none. */
@@ -108,25 +113,28 @@ async function answer(options: WebOptions, request: Request, segments: string[])
 }
 
 async function artifact(
-  { service }: WebOptions,
+  options: WebOptions,
   request: Request,
   jobId: string,
   name: string,
 ): Promise<Response> {
   const header = (name: string) => request.headers.get(name) ?? undefined;
-  const opened = await artifactAnswer(service, jobId, name, {
+  const isHead = request.method === 'HEAD';
+  const opened = await artifactAnswer(options, jobId, name, {
+    isHead,
     range: header('range'),
     ifRange: header('if-range'),
   });
-  const { status, headers, stream, sizeBytes } = opened;
+  const { status, headers, stream } = opened;
+  if (!stream) return new Response(null, { status, headers });
   const known = header('if-none-match')
     ?.split(',')
     .map((etag) => etag.trim().replace(/^W\//, ''));
   const isKnown = known?.includes('*') || known?.includes(headers['etag'] ?? '');
-  if (isKnown || request.method === 'HEAD') stream.destroy();
+  if (isKnown || isHead) stream.destroy();
   if (isKnown) return new Response(null, { status: 304, headers });
-  const body = request.method === 'HEAD' ? null : (Readable.toWeb(stream) as ReadableStream<Uint8Array>);
-  return new Response(body, { status, headers: { ...headers, 'content-length': String(sizeBytes) } });
+  const body = isHead ? null : (Readable.toWeb(stream) as ReadableStream<Uint8Array>);
+  return new Response(body, { status, headers: { ...headers, 'content-length': String(opened.sizeBytes) } });
 }
 
 async function events(

@@ -1,9 +1,9 @@
-import { constants, X509Certificate } from 'node:crypto';
+import { constants } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { certificateAuthorities } from '../certificate-authorities.ts';
 import type { Clock } from '../clock.ts';
-import { ScenepressError } from '../errors.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
 import { CountedSocket } from './counted-socket.ts';
 import type { FailureReason } from './delivery.ts';
@@ -81,7 +81,7 @@ export class Outbound implements Sends {
     this.#rules = new AddressRules(allowNetworks);
     // Created once: loading some 150 certificates per connection would dominate the cost.
     this.#secureContext = createSecureContext({
-      ca: [...tls.getCACertificates('default'), ...authorities(ca)],
+      ca: [...tls.getCACertificates('default'), ...certificateAuthorities(ca, 'webhooks')],
       // A renegotiation costs the client side much more than the server.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     });
@@ -277,24 +277,5 @@ function reasonOf(error: unknown): FailureReason {
 /** Error: `invalid_request` for invalid options. */
 export function assertOutboundOptions({ allowNetworks = [], ca }: OutboundOptions): void {
   assertNetworks(allowNetworks);
-  authorities(ca);
-}
-
-/** Validated, because OpenSSL silently ignores invalid certificates. */
-function authorities(ca: OutboundOptions['ca']): string[] {
-  const all = ca === undefined ? [] : [ca].flat();
-  for (const pem of all) {
-    try {
-      new X509Certificate(pem);
-    } catch (cause) {
-      throw new ScenepressError(
-        'invalid_request',
-        'A certificate authority for webhooks is not a PEM certificate.',
-        {
-          cause,
-        },
-      );
-    }
-  }
-  return all;
+  certificateAuthorities(ca, 'webhooks');
 }

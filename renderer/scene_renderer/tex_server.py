@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -112,8 +113,9 @@ class _TexServer:
         return True
 
     def close(self) -> None:
-        """End the server."""
+        """End the server, also where it can't be signaled: it ends with the pipe of its requests."""
         os.close(self._requests)
         os.close(self._replies)
-        self._server.kill()
+        with suppress(OSError):
+            self._server.kill()
         self._server.wait()

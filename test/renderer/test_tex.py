@@ -1,5 +1,6 @@
 """Expressions are set as Manim sets them, without starting LaTeX and dvisvgm for each."""
 
+import errno
 import os
 import random
 import re
@@ -149,12 +150,34 @@ def test_a_missing_latex_is_named(replaced: list[str], monkeypatch: pytest.Monke
 def test_a_server_that_dies_is_not_needed(replaced: list[str]) -> None:
     """Later expressions are compiled one by one."""
     MathTex("x")
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit() and _is_server(process):
-            os.kill(int(process.name), signal.SIGKILL)
+    _kill_servers()
     assert len(MathTex("x + y")[0]) == 3
     assert len(MathTex("x - y")[0]) == 3
     assert replaced == ["latex"] * 3
+
+
+def test_a_server_that_dies_need_not_be_signaled(
+    replaced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the reduced level, a job may only signal itself."""
+    refused = 0
+
+    def refuse(_: object) -> None:
+        nonlocal refused
+        refused += 1
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    MathTex("x")
+    monkeypatch.setattr(subprocess.Popen, "kill", refuse)
+    _kill_servers()
+    assert len(MathTex("x + y")[0]) == 3
+    assert refused == 1
+
+
+def _kill_servers() -> None:
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and _is_server(process):
+            os.kill(int(process.name), signal.SIGKILL)
 
 
 def _is_server(process: Path) -> bool:

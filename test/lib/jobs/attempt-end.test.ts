@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type AssetStore, Pricing, silentLogger } from '../../../lib/index.ts';
+import { type AssetStore, Pricing, ScenepressError, silentLogger } from '../../../lib/index.ts';
 import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-end.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
@@ -152,6 +152,17 @@ t.test('a full disk while artifacts are stored counts, and their size is asked f
   const vanished = { ...rendered(t), files: [{ name: 'video.mp4' as const, path: '/no/such/file' }] };
   t.match(await endOfAttempt(claimed(), vanished, world), end);
   t.same(missing, ['a video'.length, 16 * MIB], 'or that of a short video, when it is unknown');
+});
+
+t.test('an attempt whose store says when to retry waits and does not count', async (t) => {
+  const { world } = newWorld(new ScenepressError('storage_failed', '503', { retryAfterMs: 5000 }));
+  t.match(await endOfAttempt(claimed(), rendered(t), world), {
+    next: 'wait',
+    hold: 'shortage',
+    reason: '503',
+  });
+  const { world: other } = newWorld(new ScenepressError('storage_failed', '400'));
+  t.match(await endOfAttempt(claimed(), rendered(t), other), { next: 'count' });
 });
 
 t.test('an attempt that lacked a resource waits and does not count', async (t) => {

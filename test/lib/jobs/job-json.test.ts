@@ -1,6 +1,6 @@
 import t from 'tap';
 import { jobOf } from '../../../lib/jobs/job.ts';
-import { jobJson } from '../../../lib/jobs/job-json.ts';
+import { type ArtifactUrl, jobJson } from '../../../lib/jobs/job-json.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 const createdAtMs = Date.parse('2026-11-21T10:00:00Z');
@@ -57,6 +57,8 @@ t.test('links are made by a function of the embedder', async (t) => {
       artifacts: [{ name: 'video.mp4', assetKey: 'k/video.mp4', sizeBytes: 1 }],
     }),
   );
-  const text = jobJson(job, ({ jobId, owner, name }) => `https://cdn.example/${owner}/"${jobId}"/${name}`);
-  t.same(JSON.parse(text).result, { video: 'https://cdn.example/ada/"j1"/video.mp4' });
+  const links: ArtifactUrl = (artifact) => `https://cdn.example/"${Object.values(artifact).join('"')}`;
+  t.same(JSON.parse(jobJson(job, links)).result, {
+    video: 'https://cdn.example/"j1"ada"video.mp4"k/video.mp4',
+  });
 });

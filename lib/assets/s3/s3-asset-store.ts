@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { ArtifactUrl } from '../../jobs/job-json.ts';
+import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from '../asset-store.ts';
+import { openRegularFile } from '../regular-file.ts';
+import { download } from './download.ts';
+import { type Bucket, loadPresigner, loadSdk, openBucket } from './s3-client.ts';
+import { failureOf, isMissing } from './s3-errors.ts';
+import type { PresignOptions, S3Options } from './s3-options.ts';
+import { type ObjectParams, upload } from './upload.ts';
+
+const PART_BYTES = 8 * 1024 * 1024;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MOST_EXPIRES_MS = 7 * DAY_MS;
+/** Artifacts never change, as with the HTTP API's own links. */
+const CACHE_CONTROL = 'public, max-age=31536000, immutable';
+
+/**
+ * Artifacts as objects of a bucket, of AWS or of any server with its protocol: `<prefix><jobId>-<token>/video.mp4`.
+ *
+ * Needs the package `@aws-sdk/client-s3`, and for {@link S3AssetStore.presign} also `@aws-sdk/s3-request-presigner`.
+ * The credentials must permit `s3:GetObject`, `s3:PutObject`, `s3:DeleteObject`, `s3:AbortMultipartUpload`,
+ * `s3:ListBucket` (without which missing objects look forbidden) and `s3:ListBucketMultipartUploads`.
+ *
+ * Errors are `storage_failed`, with advice. While one has `retryAfterMs`, jobs wait instead of failing.
+ */
+export class S3AssetStore implements AssetStore {
+  readonly #options: S3Options;
+  readonly #clock: Clock;
+  #bucket: Bucket | undefined;
+
+  constructor(options: S3Options) {
+    const { bucket, prefix = '', partBytes = PART_BYTES, clock = systemClock } = options;
+    assert(bucket, 'a bucket');
+    assert(!prefix.startsWith('/'), 'a prefix without a leading slash');
+    assert(Number.isInteger(partBytes) && partBytes > 0, 'partBytes in bytes');
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  /**
+   * Loads the SDK, checks that the bucket can be used, and aborts uploads that another process left unfinished more
+   * than a day ago.
+   */
+  async start(): Promise<void> {
+    if (this.#bucket) return;
+    const bucket = openBucket(await loadSdk(), this.#options);
+    try {
+      await bucket.client.send(new bucket.sdk.HeadBucketCommand({ Bucket: bucket.name }));
+    } catch (error) {
+      bucket.client.destroy();
+      throw failureOf(`The bucket ${bucket.name} can't be used`, error);
+    }
+    this.#bucket = bucket;
+    await this.#abortOldUploads(bucket);
+  }
+
+  async stop(): Promise<void> {
+    this.#bucket?.client.destroy();
+    this.#bucket = undefined;
+  }
+
+  async put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }> {
+    const key = this.#keyOf(assetKey);
+    const bucket = this.#started;
+    const { partBytes = PART_BYTES, encryption } = this.#options;
+    const params: ObjectParams = { ContentType: file.contentType, CacheControl: CACHE_CONTROL };
+    if (encryption) {
+      params.ServerSideEncryption = encryption.algorithm;
+      if ('keyId' in encryption) params.SSEKMSKeyId = encryption.keyId;
+      if ('bucketKey' in encryption) params.BucketKeyEnabled = encryption.bucketKey;
+    }
+    const source = await openRegularFile(file.path);
+    try {
+      const { size: sizeBytes } = await source.stat();
+      await upload(bucket, key, { file: source, sizeBytes }, { partBytes, params });
+      return { sizeBytes };
+    } catch (error) {
+      throw failureOf(`The object ${key} could not be written to the bucket ${bucket.name}`, error);
+    } finally {
+      await source.close();
+    }
+  }
+
+  async open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined> {
+    return download(this.#started, this.#keyOf(assetKey), range);
+  }
+
+  async delete(assetKey: string): Promise<void> {
+    const key = this.#keyOf(assetKey);
+    const { client, sdk, name } = this.#started;
+    await client.send(new sdk.DeleteObjectCommand({ Bucket: name, Key: key })).catch((error: unknown) => {
+      if (!isMissing(error))
+        throw failureOf(`The object ${key} of the bucket ${name} could not be deleted`, error);
+    });
+  }
+
+  /**
+   * A link with which anyone can read an artifact until it expires; a GET request only. For `redirectTo` of the HTTP
+   * API: `redirectTo: ({ assetKey }) => assets.presign(assetKey)`. Does not ask the server whether the artifact exists.
+   */
+  async presign(assetKey: string, { expiresInMs = HOUR_MS }: PresignOptions = {}): Promise<string> {
+    assert(expiresInMs >= 1000 && expiresInMs <= MOST_EXPIRES_MS, 'expiresInMs of a second to seven days');
+    const key = this.#keyOf(assetKey);
+    const { client, sdk, name } = this.#started;
+    const { getSignedUrl } = await loadPresigner();
+    const command = new sdk.GetObjectCommand({ Bucket: name, Key: key });
+    const terms = { expiresIn: Math.floor(expiresInMs / 1000), signingDate: new Date(this.#clock.now()) };
+    return getSignedUrl(client, command, terms).catch((error: unknown) => {
+      throw failureOf(`The object ${key} of the bucket ${name} could not be linked to`, error);
+    });
+  }
+
+  /**
+   * Links below `publicUrl`, for `artifactUrl` of {@link RenderService} and of the HTTP API. The bucket, or the CDN before
+   * it, must let anyone read.
+   */
+  readonly artifactUrl: ArtifactUrl = ({ assetKey }) => {
+    const { publicUrl } = this.#options;
+    assert(publicUrl !== undefined, 'an S3 store with `publicUrl`');
+    const path = this.#keyOf(assetKey).split('/').map(encodeURIComponent).join('/');
+    return `${publicUrl.replace(/\/$/, '')}/${path}`;
+  };
+
+  /** A best effort: some servers list no uploads, and credentials may lack the permission. */
+  async #abortOldUploads({ client, sdk, name }: Bucket): Promise<void> {
+    const { prefix } = this.#options;
+    try {
+      const { Uploads = [] } = await client.send(
+        new sdk.ListMultipartUploadsCommand({ Bucket: name, ...(prefix && { Prefix: prefix }) }),
+      );
+      for (const { Key, UploadId, Initiated } of Uploads) {
+        if (!Initiated || this.#clock.now() - Initiated.getTime() < DAY_MS) continue;
+        await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }));
+      }
+    } catch {
+      // Their parts stay until the next start, or until a lifecycle rule of the bucket removes them.
+    }
+  }
+
+  #keyOf(assetKey: string): string {
+    assertAssetKey(assetKey);
+    return `${this.#options.prefix ?? ''}${assetKey}`;
+  }
+
+  get #started(): Bucket {
+    assert(this.#bucket, 'a started S3 store');
+    return this.#bucket;
+  }
+}
+
+/** An {@link S3AssetStore} with these options. */
+export function s3(options: S3Options): S3AssetStore {
+  return new S3AssetStore(options);
+}

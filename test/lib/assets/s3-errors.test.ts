@@ -1,0 +1,56 @@
+import t from 'tap';
+import { failureOf, isMissing } from '../../../lib/assets/s3/s3-errors.ts';
+import { ScenepressError } from '../../../lib/index.ts';
+
+/** An error as the SDK raises it. */
+function failure(name: string, status?: number, more: object = {}) {
+  const metadata = status === undefined ? { attempts: 2 } : { httpStatusCode: status, attempts: 1 };
+  return Object.assign(new Error('Details.'), { name, $metadata: metadata, ...more });
+}
+
+const failures: [error: Error, text: RegExp, isTemporary: boolean][] = [
+  [failure('SlowDown', 503), /^X: S3 answered 503 SlowDown \(Details\)\. Check that the server is up/, true],
+  [failure('TooManyRequests', 429), /Check that the server is up/, true],
+  [
+    failure('Error', undefined, { code: 'ECONNRESET' }),
+    /^X: ECONNRESET \(2 attempts\): Details\. Check that/,
+    true,
+  ],
+  [failure('TimeoutError'), /TimeoutError/, true],
+  [
+    failure('Error', undefined, { code: 'SELF_SIGNED_CERT_IN_CHAIN' }),
+    /Give the certificate authority/,
+    true,
+  ],
+  [failure('CredentialsProviderError'), /Give `credentials`, or set AWS_ACCESS_KEY_ID/, true],
+  [failure('AccessDenied', 403), /Check `credentials`.*s3:ListBucketMultipartUploads/, true],
+  [failure('SignatureDoesNotMatch', 403), /Correct the secret/, true],
+  [failure('RequestTimeTooSkewed', 403), /Set the clock/, true],
+  [failure('ExpiredToken', 400), /renew them/, true],
+  [failure('BadDigest', 400), /BadDigest/, true],
+  [failure('NoSuchBucket', 404), /Create the bucket/, true],
+  [failure('PermanentRedirect', 301), /Set `region`/, false],
+  [failure('UnknownError', 301), /^X: S3 answered 301\. Set `region`/, false],
+  [failure('InvalidRequest', 400), /Check `region`/, false],
+  [failure('NotImplemented', 501), /`checksums: false`/, false],
+];
+for (const [error, text, isTemporary] of failures) {
+  t.test(`the error for ${error.name}`, async (t) => {
+    const { code, message, cause, retryAfterMs } = failureOf('X', error);
+    t.equal(code, 'storage_failed');
+    t.match(message, text);
+    t.equal(cause, error);
+    t.equal(retryAfterMs, isTemporary ? 5000 : undefined);
+  });
+}
+
+t.test('an error of the library stays as it is', async (t) => {
+  const error = new ScenepressError('artifact_gone', 'removed');
+  t.equal(failureOf('X', error), error);
+});
+
+t.test('a missing object is not a missing bucket', async (t) => {
+  t.ok(isMissing(failure('NoSuchKey', 404)));
+  t.notOk(isMissing(failure('NoSuchBucket', 404)));
+  t.notOk(isMissing(failure('AccessDenied', 403)));
+});

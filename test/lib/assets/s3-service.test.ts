@@ -1,0 +1,114 @@
+// A whole service whose artifacts are in S3, behind a proxy that spoils exchanges.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { s3 } from '../../../lib/assets/s3/index.ts';
+import { ScenepressClient } from '../../../lib/client/index.ts';
+import type { RenderServiceOptions, ServiceStatus } from '../../../lib/index.ts';
+import { fakeRenderService } from '../../../lib/testing/index.ts';
+import { nodeHandler, webHandler } from '../../../lib/web/index.ts';
+import { faultyProxy } from '../../fixtures/faulty-proxy.ts';
+import { noS3Server, s3Server } from '../../fixtures/s3-server/s3-server.ts';
+
+const SCENE = { className: 'Hello', code: 'class Hello(Scene):\n  pass\n' };
+const test = (title: string, run: (t: Test) => Promise<void>) => t.test(title, { skip: noS3Server }, run);
+const server = noS3Server ? (undefined as never) : await s3Server(t);
+
+async function startService(t: Test, options: RenderServiceOptions = {}) {
+  const proxy = await faultyProxy(t, server.url);
+  const assets = s3({ ...server.options, endpoint: proxy.url, prefix: `${t.name}/`, attempts: 2 });
+  const service = fakeRenderService({ folder: t.testdir(), assets, ...options });
+  await service.start();
+  t.teardown(() => service.stop());
+  return { proxy, assets, service };
+}
+
+/** Serves the HTTP API, which redirects to presigned links. */
+async function serve(t: Test, { service, assets }: Awaited<ReturnType<typeof startService>>) {
+  const listener = createServer();
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  t.teardown(() => {
+    listener.closeAllConnections();
+    listener.close();
+  });
+  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  const handle = webHandler({
+    service,
+    authenticate: async () => ({ owner: 'ada', keyId: 'k', keyPrefix: 'svc', webhookUrl: null }),
+    assetUrl: url,
+    redirectTo: ({ assetKey }) => assets.presign(assetKey),
+  });
+  listener.on('request', nodeHandler(handle));
+  return { url, client: new ScenepressClient({ url, key: 'secret' }) };
+}
+
+test('artifacts are fetched by the links of the job, which lead to S3', async (t) => {
+  const started = await startService(t);
+  const { proxy } = started;
+  const { url, client } = await serve(t, started);
+  const job = await client.render(SCENE);
+  const link = job.result?.video ?? '';
+  t.ok(link.startsWith(`${url}/artifacts/`));
+  const response = await fetch(link, { redirect: 'manual' });
+  t.equal(response.status, 307);
+  t.match(Object.fromEntries(response.headers), {
+    location: new RegExp(`^${proxy.url}/renders/.*X-Amz-Signature=`),
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+  });
+  const part = await client.download(job, 'video', { range: { start: 4, end: 7 } });
+  t.equal(await part.text(), 'ftyp');
+  const head = await fetch(link, { method: 'HEAD' });
+  t.equal(head.status, 200);
+  t.equal(head.headers.get('content-type'), 'video/mp4');
+});
+
+test('without a redirect, the service passes artifacts on', async (t) => {
+  const { service } = await startService(t);
+  const { jobId } = await service.enqueue({ owner: 'ada', ...SCENE });
+  await service.wait(jobId);
+  const { stream, sizeBytes } = await service.openArtifact(jobId, 'video.mp4');
+  t.equal((await buffer(stream)).length, sizeBytes);
+});
+
+test('while the bucket cannot be written to, jobs wait; then they complete', async (t) => {
+  const { proxy, service } = await startService(t);
+  // Two attempts to store the video of each of two renders.
+  let refusals = 4;
+  proxy.faultOf = ({ method }) => (method === 'PUT' && refusals-- > 0 ? { answer: 503 } : undefined);
+  const whileWaiting: ServiceStatus['problems'][] = [];
+  service.on('job', ({ status, startedAt }) => {
+    if (status === 'queued' && startedAt) whileWaiting.push(service.status().problems);
+  });
+  const { jobId } = await service.enqueue({ owner: 'ada', ...SCENE });
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+  t.match(whileWaiting, [[{ part: 'resources' }], [{ part: 'resources' }]]);
+  t.same(service.status().problems, []);
+});
+
+test('forgetting a job removes its objects', async (t) => {
+  const { service, assets } = await startService(t);
+  const { jobId } = await service.enqueue({ owner: 'ada', ...SCENE });
+  const { artifacts } = await service.wait(jobId);
+  t.equal(artifacts.length, 2);
+  await service.forget(jobId);
+  for (const { assetKey } of artifacts) t.equal(await assets.open(assetKey), undefined);
+});
+
+test('webhooks and jobs have links below the public URL', async (t) => {
+  const { options } = server;
+  const assets = s3({ ...options, prefix: 'public/', publicUrl: 'https://cdn.example.org' });
+  const service = fakeRenderService({ folder: t.testdir(), assets, artifactUrl: assets.artifactUrl });
+  await service.start();
+  t.teardown(() => service.stop());
+  const authenticate = async () => ({ owner: 'ada', keyId: 'k', keyPrefix: 'svc', webhookUrl: null });
+  const handle = webHandler({ service, authenticate, artifactUrl: assets.artifactUrl });
+  const { jobId } = await service.enqueue({ owner: 'ada', ...SCENE });
+  const { artifacts } = await service.wait(jobId);
+  const request = new Request(`http://x/api/v2/render/${jobId}`, { headers: { authorization: 'Bearer k' } });
+  const { result } = (await (await handle(request)).json()) as { result: { video: string } };
+  t.equal(result.video, `https://cdn.example.org/public/${artifacts[0]?.assetKey}`);
+});
