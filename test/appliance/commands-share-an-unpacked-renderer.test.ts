@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { rootForCommand } from '../../appliance/packed/own-root.ts';
-import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
+import { UnpackedRoot } from '../../lib/render/setup/unpacked-root.ts';
 import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 import { packSmallRoot } from '../fixtures/packed-root.ts';
 
