@@ -1,5 +1,6 @@
 /** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
 import './node-version.ts';
+import './bundled.ts';
 
 export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';

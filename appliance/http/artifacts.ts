@@ -3,6 +3,7 @@ import type { Logger, RenderService } from '../../lib/index.ts';
 import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from '../../lib/web/rules.ts';
 import { answerErrors } from './http-errors.ts';
 
+/** Options of the plugin {@link artifacts}. */
 export interface ArtifactsOptions {
   service: Pick<RenderService, 'get' | 'openArtifact'>;
   /** Logs the causes of 5xx responses. */

@@ -29,6 +29,7 @@ interface Manifest {
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
+/** What a backup, or restored data, contains. */
 export interface BackupReport {
   folder: string;
   jobs: number;
@@ -43,6 +44,7 @@ export interface BackupReport {
 /** The location of a restored folder's master key; `none`: nothing is sealed, and the first start creates a key. */
 export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
 
+/** Options of {@link restore}. */
 export interface RestoreOptions {
   /** Marks due webhook deliveries as failed instead of sending them after the next start. */
   dropDeliveries?: boolean;

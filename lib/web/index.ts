@@ -1,4 +1,6 @@
 /** The HTTP API for any server with `Request` and `Response`. Start at {@link webHandler}. */
+import '../bundled.ts';
+
 export type { Authenticate, Caller } from './caller.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './http-errors.ts';
 export { fastifyPlugin, nodeHandler, routeHandlers } from './node-handler.ts';
