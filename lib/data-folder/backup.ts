@@ -4,7 +4,7 @@ import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { isoTime } from '../clock.ts';
 import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
-import { realDisk, replaceFile } from '../disk.ts';
+import { flushFile, realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
@@ -344,7 +344,7 @@ async function syncTree(folder: string): Promise<void> {
 
 async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r');
-  await file.sync();
+  await flushFile(file.fd);
   await file.close();
 }
 

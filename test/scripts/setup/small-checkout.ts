@@ -112,7 +112,14 @@ export class SmallCheckout {
   install(): void {
     rmSync(join(this.root, 'package-lock.json'));
     writeFileSync(join(this.root, 'package.json'), JSON.stringify({ type: 'module' }));
-    for (const part of ['render/setup', 'errors.ts', 'clock.ts', 'node-sqlite.ts', 'node-version.ts'])
+    for (const part of [
+      'render/setup',
+      'errors.ts',
+      'clock.ts',
+      'disk.ts',
+      'node-sqlite.ts',
+      'node-version.ts',
+    ])
       cpSync(join(PROJECT, 'lib', part), join(this.root, 'lib', part), { recursive: true });
     for (const name of ['scene_renderer', 'scenes'])
       mkdirSync(join(this.root, 'renderer', name), { recursive: true });
