@@ -70,6 +70,7 @@ async function unpackRenderer(
   const named = { ...archive, name: `${rootPrefix().replace(/^root-/, '')}${archive.name}` };
   const finish = (tree: string) => finishRoot(tree, archive.file);
   const root = new UnpackedRoot({ archive: named, folder, keepsOthers: true, finish });
+  if (await root.isWhole()) return { root: root.path };
   await root.start({
     signal,
     onProgress: (fraction) => onProgress({ message: 'Unpacking the renderer', fraction }),

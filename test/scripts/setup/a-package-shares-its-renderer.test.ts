@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import t from 'tap';
+import { cannotUnpack, packSmallRoot } from '../../fixtures/packed-root.ts';
 import { type SetupProcess, SmallCheckout } from './small-checkout.ts';
 
 const installed = await SmallCheckout.make(t);
@@ -25,6 +26,19 @@ t.test('the command builds the environment in the shared folder', async (t) => {
   );
   t.equal(environments().length, 1);
   t.notOk(existsSync(installed.path('.venv')));
+});
+
+t.test('the command unpacks an archive', { skip: cannotUnpack() }, async (t) => {
+  mkdirSync(installed.path('../packed'));
+  const { file } = packSmallRoot(installed.path('../packed'), { 'etc/hello': 'hello' });
+  const folder = installed.path('../unpacked');
+  const { code, stdout, stderr } = await installed.start(['--archive', file, '--renderer-dir', folder]).ended;
+  t.equal(code, 0, stderr);
+  const [, root = ''] =
+    /^Unpacking the renderer …\nThe renderer is in (\S+\/unpacked\/root-\w+-\w+)\.\n$/.exec(stdout) ?? [];
+  t.equal(readFileSync(`${root}/etc/hello`, 'utf8'), 'hello');
+  const absent = await installed.start(['--archive', '/absent', '--renderer-dir', folder]).ended;
+  t.match([absent.code, absent.stderr], [1, "The archive /absent can't be read (ENOENT).\n"]);
 });
 
 interface Result {
