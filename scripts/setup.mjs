@@ -31,8 +31,9 @@ const isCheckout = existsSync(join(dirname(dirname(fileURLToPath(import.meta.url
 
 /** @param {string[]} args arguments of the command; sets the exit code to 1 on failure */
 export async function main(args) {
-  if (Number.parseInt(process.versions.node, 10) < 20) {
-    return fail(`The setup of Scenepress needs Node 20 or newer; this is ${process.version}.`);
+  const oldest = isCheckout ? 20 : 22;
+  if (Number.parseInt(process.versions.node, 10) < oldest) {
+    return fail(`The setup of Scenepress needs Node ${oldest} or newer; this is ${process.version}.`);
   }
   const options = {};
   const rest = [...args];

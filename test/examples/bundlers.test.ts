@@ -72,7 +72,7 @@ t.test('Vite, for servers', async (t) => {
 t.test('webpack', async (t) => {
   const build = async (entry: string, output: string, externals: string[]) => {
     const options = {
-      mode: 'production',
+      mode: 'none',
       target: 'node',
       entry,
       context: folder,
