@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
-import type { Logger, RendererOptions } from '../lib/index.ts';
+import { type Logger, type RendererOptions, UnpackedRoot } from '../lib/index.ts';
 import type { Config } from './config/config.ts';
-import { ownArchive } from './packed/archive.ts';
-import { UnpackedRoot } from './packed/unpacked-root.ts';
+import { ownArchive } from './packed/own-root.ts';
 
 /**
  * Renderer options from the configuration. The single executable uses its own renderer root unless an interpreter is
@@ -19,7 +18,7 @@ export function rendererOptions(
   const { logger, say = showInLine, signal } = options;
   if (python !== undefined) return { python, insecureNoSandbox };
   const root = 'root' in options ? options.root : rootIn(resolve(rendererDir ?? options.folder));
-  if (!root) return { insecureNoSandbox };
+  if (!root) return { insecureNoSandbox, ...(rendererDir !== undefined && { folder: rendererDir }) };
   return {
     insecureNoSandbox,
     root: async () => {

@@ -15,4 +15,5 @@ export const ARTIFACTS: Readonly<Record<ArtifactName, ArtifactKind>> = {
   'thumbnail.jpg': { field: 'thumbnail', contentType: 'image/jpeg', isRequired: true },
   'captions.vtt': { field: 'captions', contentType: 'text/vtt; charset=utf-8', isRequired: false },
 };
+/** The names of all artifacts. */
 export const ARTIFACT_NAMES: readonly ArtifactName[] = Object.keys(ARTIFACTS) as ArtifactName[];

@@ -10,11 +10,13 @@ export interface Clock {
   every(ms: number, work: () => void): Timer;
 }
 
+/** A call that a {@link Clock} will make. */
 export interface Timer {
   /** No effect after the timer has fired. */
   cancel(): void;
 }
 
+/** The clock of the system. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   uptimeMs: () => performance.now(),

@@ -1,6 +1,7 @@
-import { constants, readSync, writeSync } from 'node:fs';
+import { constants, fdatasync, fsync, readSync, writeSync } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import type { Buffer } from './node-types.ts';
 
 /** A file with positional writes. */
@@ -53,6 +54,14 @@ export interface Disk {
   syncFolder(folder: string): Promise<void>;
 }
 
+/**
+ * Flushes a file or a folder by its descriptor. Not by the method of its handle: under Plug'n'Play of Yarn, handles have
+ * none.
+ */
+export const flushFile: (descriptor: number) => Promise<void> = promisify(fsync);
+/** Flushes data and size of a file, but not its times. */
+export const flushData: (descriptor: number) => Promise<void> = promisify(fdatasync);
+
 /** The file system of the machine. Files and folders are accessible to their owner only. */
 export const realDisk: Disk = {
   async open(path, how) {
@@ -63,7 +72,7 @@ export const realDisk: Disk = {
       writeNow: (bytes, position) => writeAllNow(handle, bytes, position),
       truncate: (sizeBytes) => handle.truncate(sizeBytes),
       // Flushes the data and the file's size; the timestamps need not be durable.
-      sync: () => handle.datasync(),
+      sync: () => flushData(handle.fd),
       close: () => handle.close(),
     };
   },
@@ -106,7 +115,7 @@ export const realDisk: Disk = {
   async syncFolder(folder) {
     const handle = await open(folder, 'r');
     try {
-      await handle.sync();
+      await flushFile(handle.fd);
     } finally {
       await handle.close();
     }

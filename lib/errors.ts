@@ -56,7 +56,13 @@ export class ScenepressError extends Error {
   }
 }
 
-/** True for a {@link ScenepressError} with one of the given codes, or with any code when none is given. */
+/**
+ * True for a {@link ScenepressError} with one of the given codes, or with any code when none is given.
+ *
+ * ```ts
+ * if (isScenepressError(error, 'queue_full', 'too_many_failures')) await retryLater(request, error.retryAfterMs);
+ * ```
+ */
 export function isScenepressError(error: unknown, ...codes: ErrorCode[]): error is ScenepressError {
   // Not `instanceof`: a bundler may have made a copy of the class.
   const marked = error instanceof Error && MARK in error;

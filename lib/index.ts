@@ -1,5 +1,6 @@
 /** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
 import './node-version.ts';
+import './bundled.ts';
 
 export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
@@ -103,6 +104,18 @@ export type {
   SandboxLimits,
   SandboxStatus,
 } from './render/sandbox/sandbox-status.ts';
+/** @internal */
+export { type Archive, findArchive } from './render/setup/archive.ts';
+export {
+  type EnsureRendererOptions,
+  ensureRenderer,
+  type SetUpProgress,
+} from './render/setup/ensure-renderer.ts';
+export type { FoundRenderer } from './render/setup/renderer-folder.ts';
+/** @internal */
+export { userCacheFolder } from './render/setup/renderer-folder.ts';
+/** @internal */
+export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
 export { RenderService } from './render-service.ts';
 export type {

@@ -8,4 +8,5 @@ export interface Logger {
 
 const nothing = () => {};
 
+/** Discards all lines; the default. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -121,6 +121,7 @@ export interface JobScope {
   owner?: string;
 }
 
+/** Options of `wait` and `follow`. */
 export interface WaitOptions extends JobScope {
   /** Aborts the wait; the job is not affected. */
   signal?: AbortSignal;

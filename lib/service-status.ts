@@ -18,6 +18,7 @@ export interface RendererVersions {
   python: string;
 }
 
+/** The condition of a service in this process. */
 export interface ServiceStatus {
   /** True when there are no problems. */
   ready: boolean;

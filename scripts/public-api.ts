@@ -1,15 +1,27 @@
-// Writes test/checks/public-api.txt: every exported name of the package with its declaration, without comments. The test
-// beside it fails when the file is out of date, so that a change of the public API is a conscious one.
+// Writes what is exported by the package: test/checks/public-api.txt with the declarations, and lib/reference/ with their
+// descriptions. A test fails when these files are out of date, so that a change of the public API is a conscious one.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { reference } from './reference.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 export const SNAPSHOT: string = join(ROOT, 'test/checks/public-api.txt');
 
-/** The public API as text. */
-export function publicApi(): string {
+/** An exported name. */
+export interface Declaration {
+  /** Its TSDoc, as it stands in the source; empty without one. */
+  comment: string;
+  /** With the comments of its members. */
+  text: string;
+}
+
+/** By entry point, such as `scenepress/client`: what it exports. */
+export type Api = Map<string, { comment: string; names: Map<string, Declaration> }>;
+
+/** Reads the public API from the declarations that the compiler makes. */
+export function readApi(): Api {
   const out = mkdtempSync(join(tmpdir(), 'public-api-'));
   try {
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
@@ -29,16 +41,27 @@ export function publicApi(): string {
     const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       exports: Record<string, string | { types: string }>;
     };
-    const sections = Object.entries(exports).flatMap(([name, target]) => {
-      if (typeof target === 'string') return [];
-      const declared = declarationsOf(join(out, target.types.replace('./dist/', '')));
-      const lines = [...declared].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
-      return [`# ${name.replace('.', 'scenepress')}\n\n${lines.join('\n')}\n`];
-    });
-    return sections.join('\n');
+    const api: Api = new Map();
+    for (const [name, target] of Object.entries(exports)) {
+      if (typeof target === 'string') continue;
+      const path = join(out, target.types.replace('./dist/', ''));
+      const names = [...declarationsOf(path)].sort(([a], [b]) => (a < b ? -1 : 1));
+      const [comment = ''] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(path, 'utf8')) ?? [];
+      api.set(name.replace('.', 'scenepress'), { comment, names: new Map(names) });
+    }
+    return api;
   } finally {
     rmSync(out, { recursive: true });
   }
+}
+
+/** The public API as text, without comments. */
+export function publicApi(api: Api): string {
+  const sections = [...api].map(([entry, { names }]) => {
+    const lines = [...names.values()].map(({ text }) => withoutComments(text));
+    return `# ${entry}\n\n${lines.join('\n')}\n`;
+  });
+  return sections.join('\n');
 }
 
 const REEXPORT = /^export (?:type )?\{([^}]*)\} from '([^']+)';/gm;
@@ -46,13 +69,13 @@ const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|const|function\*?|enum) (\w+)/gm;
 
 /** The declarations that a module exports, by name. */
-function declarationsOf(path: string): Map<string, string> {
-  const text = withoutComments(readFileSync(path, 'utf8'));
-  const declared = new Map<string, string>();
+function declarationsOf(path: string): Map<string, Declaration> {
+  const text = readFileSync(path, 'utf8');
+  const declared = new Map<string, Declaration>();
   for (const { index, 1: name = '' } of text.matchAll(DECLARATION)) {
     const overloads = declared.get(name);
-    const found = declarationAt(text, index);
-    declared.set(name, overloads ? `${overloads}\n${found}` : found);
+    const found = { comment: commentBefore(text, index), text: declarationAt(text, index) };
+    declared.set(name, overloads ? { ...overloads, text: `${overloads.text}\n${found.text}` } : found);
   }
   for (const [, names = '', from = ''] of text.matchAll(REEXPORT)) {
     if (!from.startsWith('.')) continue;
@@ -60,20 +83,28 @@ function declarationsOf(path: string): Map<string, string> {
     for (const part of names.split(',').map((part) => part.trim().replace(/^type /, ''))) {
       if (part === '') continue;
       const [name = '', alias = name] = part.split(' as ');
-      declared.set(alias, there.get(name) ?? `export ${name} // not found in ${from}`);
+      declared.set(alias, there.get(name) ?? { comment: '', text: `export ${name} // not found in ${from}` });
     }
   }
   return declared;
 }
 
+/** The TSDoc that ends before a declaration. */
+function commentBefore(text: string, end: number): string {
+  const before = text.slice(0, end).trimEnd();
+  return before.endsWith('*/') ? before.slice(before.lastIndexOf('/**')) : '';
+}
+
 /** Up to the `;` or the closing brace at the end of its lines. */
 function declarationAt(text: string, start: number): string {
+  const isAlias = /^export (?:declare )?type /.test(text.slice(start, start + 20));
   let depth = 0;
   for (let at = start; at < text.length; at++) {
+    if (text.startsWith('/*', at)) at = text.indexOf('*/', at) + 2;
     const character = text[at] ?? '';
     if ('{(['.includes(character)) depth++;
     if ('})]'.includes(character)) depth--;
-    const isEnd = character === ';' || (character === '}' && /^\n(?! )/.test(text.slice(at + 1, at + 3)));
+    const isEnd = character === ';' || (!isAlias && character === '}' && text[at + 1] === '\n');
     if (depth === 0 && isEnd) return text.slice(start, at + 1);
   }
   return text.slice(start).trimEnd();
@@ -87,4 +118,8 @@ function withoutComments(text: string): string {
     .replaceAll(/\n{2,}/g, '\n');
 }
 
-if (import.meta.main) writeFileSync(SNAPSHOT, publicApi());
+if (import.meta.main) {
+  const api = readApi();
+  writeFileSync(SNAPSHOT, publicApi(api));
+  for (const [path, text] of Object.entries(reference(api))) writeFileSync(path, text);
+}

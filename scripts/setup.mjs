@@ -1,29 +1,39 @@
 #!/usr/bin/env node
 /**
- * Installs the requirements of a checkout: system packages, npm packages, Node 24, the Python environment.
+ * Installs the requirements of a checkout (system packages, npm packages, Node 24, the Python environment) or of an
+ * installed package (system packages, and a renderer in the user's cache).
  *
  * Runs on Node 20 with nothing installed, so it uses no packages and no TypeScript. The steps are in `setup/`.
  */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SetupError, setUp } from './setup/index.mjs';
+import { setUpShared } from './setup/shared-renderer.mjs';
 
 const usage = `Usage: scenepress setup [options]   (in a checkout: node scripts/setup.mjs)
 
 Installs the requirements of Scenepress; skips those that are already installed.
 
-  --dev               also install the requirements of tests and checks
-  --python-only DIR   install only system packages and a Python environment in DIR
+  --archive FILE      unpack the renderer from the single executable, or from a root-….tar.zst: needs no network,
+                      no system packages and no Python
+  --renderer-dir DIR  where the renderer of an installed package is kept (SCENEPRESS_RENDERER_DIR; default: the
+                      user's cache)
   --no-system         don't check or install system packages
+  --python-only DIR   install only system packages and a Python environment in DIR
+  --dev               in a checkout, also install the requirements of tests and checks
   --help              show this text
 
 SCENEPRESS_SETUP_PYTHON is the Python (3.11 or newer) to build the environment with.
 `;
 
+const isCheckout = existsSync(join(dirname(dirname(fileURLToPath(import.meta.url))), 'package-lock.json'));
+
 /** @param {string[]} args arguments of the command; sets the exit code to 1 on failure */
 export async function main(args) {
-  if (Number.parseInt(process.versions.node, 10) < 20) {
-    return fail(`The setup of Scenepress needs Node 20 or newer; this is ${process.version}.`);
+  const oldest = isCheckout ? 20 : 22;
+  if (Number.parseInt(process.versions.node, 10) < oldest) {
+    return fail(`The setup of Scenepress needs Node ${oldest} or newer; this is ${process.version}.`);
   }
   const options = {};
   const rest = [...args];
@@ -32,13 +42,17 @@ export async function main(args) {
     if (arg === '--dev') options.dev = true;
     else if (arg === '--no-system') options.system = false;
     else if (arg === '--python-only' && rest.length > 0) options.pythonOnly = rest.shift();
+    else if (arg === '--archive' && rest.length > 0) options.archive = rest.shift();
+    else if (arg === '--renderer-dir' && rest.length > 0) options.folder = rest.shift();
     else if (arg === '--help') return process.stdout.write(usage);
     else return fail(`Unknown option or missing value: ${arg}\n\n${usage}`);
   }
   try {
-    await setUp(options);
+    if (options.archive ?? options.folder) await setUpShared(options);
+    else if (isCheckout || options.pythonOnly || options.dev) await setUp(options);
+    else await setUpShared(options);
   } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
+    if (!(error instanceof SetupError) && error.code !== 'renderer_unavailable') throw error;
     fail(error.message);
   }
 }

@@ -1,6 +1,6 @@
+import type { UnpackedRoot } from '../../lib/index.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
-import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 
 /** Suggested actions for a renderer that starts but doesn't render. */
 export interface RendererRemedies {

@@ -1,8 +1,13 @@
 import { text } from 'node:stream/consumers';
-import { isScenepressError, type Job, type RenderService, type SandboxStatus } from '../../lib/index.ts';
+import {
+  isScenepressError,
+  type Job,
+  type RenderService,
+  type SandboxStatus,
+  type UnpackedRoot,
+} from '../../lib/index.ts';
 import { withRenderer } from '../cli/with-renderer.ts';
 import type { Config } from '../config/config.ts';
-import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { type RendererRemedies, rendererRemedies } from './remedies.ts';
 

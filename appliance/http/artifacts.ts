@@ -3,6 +3,7 @@ import type { Logger, RenderService } from '../../lib/index.ts';
 import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from '../../lib/web/rules.ts';
 import { answerErrors } from './http-errors.ts';
 
+/** Options of the plugin {@link artifacts}. */
 export interface ArtifactsOptions {
   service: Pick<RenderService, 'get' | 'openArtifact'>;
   /** Where GET requests are redirected to (307), such as a presigned link of S3; undefined: served from here. */

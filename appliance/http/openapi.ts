@@ -1,10 +1,35 @@
 import type Joi from 'joi';
-import { ENDPOINTS, type Endpoint } from './render-api/endpoints.ts';
+import { ENDPOINTS, type Endpoint, jobBody, TAGS } from './render-api/endpoints.ts';
 
 type Json = Record<string, unknown>;
 
+const DESCRIPTION = `Renders animation scenes written in Python into video.
+
+**Repeating requests.** Repeat a \`GET\` after a network error or a status of 5xx, with growing delays, for example 1, 2,
+4, … seconds, up to five times. A \`POST\` may be repeated likewise if it has an \`Idempotency-Key\`. After 429 and 503,
+wait as many seconds as \`Retry-After\` says. Don't repeat requests that got another status of 4xx unchanged.
+
+**Webhooks.** The outcome of a job is sent to its \`webhookUrl\`, or else to the default URL of the API key.`;
+/** Where a service listens by default. */
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+const WEBHOOK_HEADERS: Record<string, Json> = {
+  'Svc-Event': { required: true, schema: { type: 'string', enum: ['completed', 'failed'] } },
+  'Svc-Signature': {
+    required: true,
+    description:
+      '`t=<Unix time in seconds>,v1=<HMAC>`: the HMAC-SHA256, in hexadecimal, of `t`, a full stop and the raw bytes of ' +
+      'the body, with the webhook secret of the key. Reject it if `t` differs from the current time by more than 5 minutes.',
+    schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
+  },
+  'Svc-Redelivery': {
+    required: false,
+    description: 'Present if an operator sends the delivery again.',
+    schema: { type: 'string' },
+  },
+};
+
 /** The OpenAPI 3.1 document of the render API, generated from the descriptions of its endpoints. */
-export function openApiDocument(publicUrl?: string): Json {
+export function openApiDocument(publicUrl: string = DEFAULT_URL): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
   for (const endpoint of ENDPOINTS) {
@@ -16,28 +41,48 @@ export function openApiDocument(publicUrl?: string): Json {
     info: {
       title: 'Scenepress render API',
       version: '2.0.0',
-      description: 'Renders animation scenes written in Python into video.',
+      description: DESCRIPTION,
+      contact: { name: 'The operator of the service', url: publicUrl },
+      license: { name: 'MIT', identifier: 'MIT' },
     },
-    ...(publicUrl && { servers: [{ url: publicUrl }] }),
+    servers: [{ url: publicUrl, description: 'The service that this document comes from.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     paths,
-    components: { schemas, securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
+    webhooks: { renderEnded: { post: webhook(schemas) } },
+    components: {
+      schemas,
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `svc_live_…`.' },
+      },
+    },
   };
 }
 
 /** The OpenAPI operation of an endpoint; adds its schemas to `schemas`. */
-function operationOf({ operationId, summary, params, body, responses }: Endpoint, schemas: Json): Json {
-  const parameters = Object.entries(params ?? {}).map(([name, description]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description,
-    schema: { type: 'string' },
-  }));
+function operationOf(endpoint: Endpoint, schemas: Json): Json {
+  const { operationId, summary, description, tag, params = {}, headers = {}, body, responses } = endpoint;
+  const parameters = [
+    ...Object.entries(params).map(([name, description]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(headers).map(([name, { description, ...schema }]) => ({
+      name,
+      in: 'header',
+      description,
+      schema,
+    })),
+  ];
   return {
     operationId,
     summary,
-    ...(params && { parameters }),
+    description,
+    tags: [tag],
+    ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, { description, schema, headers }]) => [
@@ -49,6 +94,29 @@ function operationOf({ operationId, summary, params, body, responses }: Endpoint
         },
       ]),
     ),
+  };
+}
+
+function webhook(schemas: Json): Json {
+  return {
+    operationId: 'renderEnded',
+    summary: 'A render ended',
+    description:
+      'Sent when a job with a webhook URL is `completed` or `failed`. Answer with 2xx within 10 seconds; otherwise it is ' +
+      'sent again 30 seconds, 5 minutes and 30 minutes after the end of the preceding attempt, with the same body and ' +
+      'a new signature. It may arrive twice: recognize repetitions by `jobId`.',
+    tags: ['Renders'],
+    security: [],
+    parameters: Object.entries(WEBHOOK_HEADERS).map(([name, parameter]) => ({
+      name,
+      in: 'header',
+      ...parameter,
+    })),
+    requestBody: { required: true, content: responseContent(jobBody, schemas) },
+    responses: {
+      '2XX': { description: 'The delivery succeeded.' },
+      default: { description: 'The delivery failed and is repeated, three times at most.' },
+    },
   };
 }
 
@@ -67,6 +135,19 @@ function responseContent(schema: Joi.Schema, schemas: Json): Json {
 }
 
 function jsonContent(name: string, schema: object, schemas: Json): Json {
-  schemas[name] = schema;
+  schemas[name] = withoutDefaults(schema);
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
+}
+
+/** Says defaults in words: generators of clients take properties with `default` for required ones. */
+function withoutDefaults(schema: object): object {
+  const {
+    properties,
+    default: value,
+    ...rest
+  } = schema as { properties?: Json; default?: unknown; description?: string };
+  if (value !== undefined) rest.description = `${rest.description} Default: \`${value}\`.`;
+  if (!properties) return rest;
+  const entries = Object.entries(properties).map(([name, each]) => [name, withoutDefaults(each as object)]);
+  return { ...rest, properties: Object.fromEntries(entries) };
 }

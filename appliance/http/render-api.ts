@@ -16,6 +16,7 @@ import { discardBody, readBody } from './render-api/request-body.ts';
 export type { Authenticate, Caller } from '../../lib/web/rules.ts';
 export { type ArtifactsOptions, artifacts } from './artifacts.ts';
 
+/** Options of the plugin {@link renderApi}. */
 export interface RenderApiOptions {
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance'>;
   authenticate: Authenticate;

@@ -1,9 +1,9 @@
 import { readFile, realpath } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { isSea } from 'node:sea';
+import { type Archive, findArchive, UnpackedRoot, userCacheFolder } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
-import { type Archive, ownArchive } from './archive.ts';
-import { UnpackedRoot } from './unpacked-root.ts';
 
 type Places = Pick<Config, 'rendererDir' | 'dataDir'>;
 
@@ -27,10 +27,9 @@ export async function rootForCommand(
   return new UnpackedRoot({ archive, folder, temporary: true });
 }
 
-/** Folder of the renderer for renders without a data folder. */
-function userCacheFolder(): string {
-  if (process.getuid?.() === 0) return '/var/cache/scenepress';
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
+/** The archive of the running program; undefined if it isn't the single executable. */
+export function ownArchive(): Archive | undefined {
+  return isSea() ? findArchive(process.execPath) : undefined;
 }
 
 /**

@@ -1,8 +1,10 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { realDisk, replaceFile } from '../disk.ts';
 import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from './asset-store.ts';
 import { openRegularFile } from './regular-file.ts';
+
+const PIECE_BYTES = 256 * 1024;
 
 /** Artifacts as files: `<folder>/<jobId>-<token>/video.mp4`. */
 export class FileAssetStore implements AssetStore {
@@ -23,9 +25,9 @@ export class FileAssetStore implements AssetStore {
     const source = await openRegularFile(file.path);
     let sizeBytes: number;
     try {
-      sizeBytes = await replaceFile(realDisk, folder, basename(target), source.createReadStream());
+      sizeBytes = await replaceFile(realDisk, folder, basename(target), piecesOf(source));
     } finally {
-      await source.close(); // A stream only closes it after it was read from.
+      await source.close();
     }
     await realDisk.syncFolder(this.#folder); // For the name of the job's folder.
     return { sizeBytes };
@@ -58,5 +60,14 @@ export class FileAssetStore implements AssetStore {
   path(assetKey: string): string {
     assertAssetKey(assetKey);
     return join(this.#folder, assetKey);
+  }
+}
+
+/** Not a stream, which under Plug'n'Play of Yarn closes the descriptor a second time. */
+async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (;;) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, null);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
   }
 }

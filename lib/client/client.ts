@@ -32,11 +32,13 @@ export interface ClientOptions {
   clock?: Clock;
 }
 
+/** Options of all requests. */
 export interface RequestOptions {
   /** Aborts the request, its repetitions and waits. The job is not affected. */
   signal?: AbortSignal;
 }
 
+/** Options of `enqueue` and `render`. */
 export interface EnqueueOptions extends RequestOptions {
   /**
    * Identifies the request: repeating it within a day returns the first job. Default: a random one for each call, so

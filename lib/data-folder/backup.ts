@@ -4,7 +4,7 @@ import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { isoTime } from '../clock.ts';
 import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
-import { realDisk, replaceFile } from '../disk.ts';
+import { flushFile, realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
@@ -29,6 +29,7 @@ interface Manifest {
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
+/** What a backup, or restored data, contains. */
 export interface BackupReport {
   folder: string;
   jobs: number;
@@ -43,6 +44,7 @@ export interface BackupReport {
 /** The location of a restored folder's master key; `none`: nothing is sealed, and the first start creates a key. */
 export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
 
+/** Options of {@link restore}. */
 export interface RestoreOptions {
   /** Marks due webhook deliveries as failed instead of sending them after the next start. */
   dropDeliveries?: boolean;
@@ -342,7 +344,7 @@ async function syncTree(folder: string): Promise<void> {
 
 async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r');
-  await file.sync();
+  await flushFile(file.fd);
   await file.close();
 }
 

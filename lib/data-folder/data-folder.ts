@@ -29,6 +29,7 @@ import { checkFolder } from './folder-check.ts';
 import { FolderLock } from './folder-lock.ts';
 import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
+/** Options of {@link DataFolder}. */
 export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onFullDisk' | 'onFlush'> {
   /** @internal */
   spareSpace?: SpareSpaceOptions;
@@ -48,7 +49,15 @@ export interface DataStatistics {
   documentBytes: number;
 }
 
-/** Stores all data in one local folder, whose files are {@link DATA_FILES}; the default. */
+/**
+ * Stores all data in one local folder, whose files are {@link DATA_FILES}; the default.
+ *
+ * ```ts
+ * const dataFolder = new DataFolder('./data');
+ * await dataFolder.start();
+ * const service = new RenderService({ dataFolder, ledger: new StoredLedger({ store: dataFolder.ledgerStore }) });
+ * ```
+ */
 export class DataFolder {
   /** Absolute, so it does not depend on the current directory. */
   readonly path: string;

@@ -17,6 +17,7 @@ export interface BudgetOptions {
   unpaidSecondsPerHour: number;
 }
 
+/** 300 failed renders and 3,600 unpaid seconds per owner and hour. */
 export const DEFAULT_BUDGETS: BudgetOptions = { failuresPerHour: 300, unpaidSecondsPerHour: 3_600 };
 
 /** Interval for removing owners without recent failures. */

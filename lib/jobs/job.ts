@@ -39,10 +39,14 @@ export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'comple
 /** The status that clients see (contract §3). */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
+/** The qualities, from 480p (`low`) to 2160p (`fourk`). */
 export const QUALITIES = ['low', 'medium', 'high', 'twok', 'fourk'] as const;
+/** One of {@link QUALITIES}. */
 export type Quality = (typeof QUALITIES)[number];
 
+/** Landscape and portrait. */
 export const ASPECT_RATIOS = ['16:9', '9:16'] as const;
+/** One of {@link ASPECT_RATIOS}. */
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 
 /** One stored artifact of a completed job. */

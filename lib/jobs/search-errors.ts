@@ -10,6 +10,7 @@ export interface ErrorSearch extends Omit<JobListQuery, 'status'> {
   mostExamined?: number;
 }
 
+/** Failed jobs that match, newest first. */
 export interface ErrorSearchResult {
   jobs: Job[];
   /** The number of failed jobs that were read. */

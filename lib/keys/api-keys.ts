@@ -21,7 +21,15 @@ export interface MintedKey {
   webhookSecret: string;
 }
 
-/** Creates, verifies and revokes API keys (contract §5). */
+/**
+ * Creates, verifies and revokes API keys (contract §5).
+ *
+ * ```ts
+ * const keys = new ApiKeys({ store: dataFolder.keyStore, masterKeys: await dataFolder.masterKeys() });
+ * const { key } = await keys.mint({ accountId: 'ada', name: 'notebook' });
+ * const record = await keys.verify(key);
+ * ```
+ */
 export class ApiKeys {
   readonly #store: KeyStore;
   readonly #masterKeys: MasterKeys;

@@ -10,6 +10,7 @@ import { MasterKeys } from './master-keys.ts';
 
 const CHECK_TEXT = 'scenepress';
 
+/** Where the master key comes from. */
 export interface MasterKeyOptions {
   /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder, created on the first start. */
   given?: string | undefined;

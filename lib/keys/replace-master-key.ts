@@ -2,6 +2,7 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import { MasterKey } from './master-key.ts';
 
+/** How a service replaces what the old master key encrypted. */
 export interface Resealing {
   /**
    * Re-encrypts all secrets that are not sealed with the current master key. Must be repeatable after an
@@ -10,6 +11,7 @@ export interface Resealing {
   reseal: () => Promise<unknown>;
 }
 
+/** Options of {@link replaceMasterKey}. */
 export interface Replacement extends Resealing {
   /** The new key as hex, when keys are external. */
   given?: string | undefined;

@@ -7,6 +7,7 @@ export interface PricingOptions {
   reserveSeconds: number;
 }
 
+/** Credits per second of rendering, by quality, and the seconds that are reserved when a job is accepted. */
 export const DEFAULT_PRICING: PricingOptions = {
   creditsPerSecond: { low: 1, medium: 2, high: 4, twok: 8, fourk: 16 },
   reserveSeconds: 5,

@@ -18,12 +18,14 @@ import type {
   LedgerStore,
 } from './ledger-store.ts';
 
+/** The monthly grant of an account, in credits. */
 export const DEFAULT_FREE_CREDITS_PER_MONTH = 1000;
 /** UTC. */
 const MONTHLY = '0 0 1 * *';
 /** Accounts per query when making the monthly grants. */
 const OWNERS_AT_ONCE = 200;
 
+/** Options of {@link StoredLedger}. */
 export interface StoredLedgerOptions {
   store: LedgerStore;
   /** Granted to every account each month (UTC); expires at the end of the month. Default 1,000. */
@@ -33,6 +35,7 @@ export interface StoredLedgerOptions {
   random?: Random;
 }
 
+/** Options of a grant. */
 export interface GrantOptions {
   /** A note for the account's history. */
   note?: string | null;
@@ -45,6 +48,11 @@ export interface GrantOptions {
  *
  * Balance = grants − expiries − charges − open reserves, per account, never negative. Free credits are spent first.
  * The monthly free grant is made once: by a schedule at the start of the month, or on the account's first use in it.
+ *
+ * ```ts
+ * const ledger = new StoredLedger({ store: dataFolder.ledgerStore, freeCreditsPerMonth: 0 });
+ * await ledger.grantPaid('ada', 500, { note: 'order 7', idempotencyKey: 'order-7' });
+ * ```
  */
 export class StoredLedger implements Ledger {
   /** Mentions the monthly grant, unless it is 0. */

@@ -29,6 +29,7 @@ export interface Claim {
   interruptions: number;
 }
 
+/** Asks for waiting jobs, for idle workers. */
 export interface ClaimRequest {
   /** Maximum number of jobs. */
   most: number;
@@ -47,6 +48,7 @@ export interface ClaimRequest {
   lapsesAtMs: number;
 }
 
+/** Asks for claims whose leases have expired. */
 export interface LapsedQuery {
   nowMs: number;
   /** Maximum number of claims. */
@@ -55,6 +57,7 @@ export interface LapsedQuery {
   except: string;
 }
 
+/** How many jobs wait and run. */
 export interface QueueState {
   waiting: number;
   running: number;

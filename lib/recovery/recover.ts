@@ -35,6 +35,7 @@ export interface RecoveryReport {
   audit: AuditReport | null;
 }
 
+/** Options of {@link recover}. */
 export interface RecoverOptions {
   /** When false, nothing is changed. */
   apply?: boolean;

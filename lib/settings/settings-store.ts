@@ -4,6 +4,7 @@ export interface Settings {
   queuePausedAtMs: number | null;
 }
 
+/** The settings of a new service: its queue is not paused. */
 export const DEFAULT_SETTINGS: Settings = { queuePausedAtMs: null };
 
 /**

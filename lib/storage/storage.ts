@@ -79,6 +79,7 @@ export interface ResealStep {
   limit: number;
 }
 
+/** The result of a {@link ResealStep}. */
 export interface ResealedStep {
   replaced: number;
   /** Where to continue; undefined: done, except for secrets written meanwhile. */

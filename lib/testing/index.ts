@@ -1,4 +1,6 @@
 /** Conformance suites for custom stores and ledgers, and a service that renders nothing. */
+import '../bundled.ts';
+
 export { accountStoreSuite } from './accounts.ts';
 export { actStoreSuite } from './acts.ts';
 export { assetStoreSuite } from './asset-store.ts';

@@ -1,4 +1,6 @@
 /** The HTTP API for any server with `Request` and `Response`. Start at {@link webHandler}. */
+import '../bundled.ts';
+
 export type { RedirectTo } from './artifact-answer.ts';
 export type { Authenticate, Caller } from './caller.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './http-errors.ts';

@@ -23,6 +23,7 @@ export interface FailedDeliveries extends Pick<DeliveryQuery, 'owner' | 'keyId'>
   limit?: number;
 }
 
+/** The result of sending failed deliveries again. */
 export interface SentAgain {
   /** The number of new deliveries. */
   sent: number;

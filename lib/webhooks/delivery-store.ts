@@ -59,6 +59,7 @@ export interface DueRequest extends DuePeriod {
   onUnreadable: (deliveryId: string, error: unknown) => void;
 }
 
+/** Counts due deliveries. */
 export interface DueQuery extends DuePeriod {
   /** Stops counting at this number. */
   limit: number;

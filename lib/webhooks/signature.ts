@@ -21,6 +21,7 @@ export type WebhookFlaw =
   /** It was signed too long ago, or too far in the future; it may be a replay. */
   | 'outside_tolerance';
 
+/** Whether a webhook is genuine; otherwise what is wrong, for programs and for people. */
 export type WebhookVerdict =
   | {
       valid: true;
@@ -29,6 +30,7 @@ export type WebhookVerdict =
     }
   | { valid: false; flaw: WebhookFlaw; message: string };
 
+/** Options of {@link verifyWebhook}. */
 export interface VerifyWebhookOptions {
   /** Maximum difference between the time of signing and now. Default 300. */
   toleranceSeconds?: number;

@@ -25,7 +25,7 @@ import {
 } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
-import { type Segment, type Tool, trailerOf } from '../../appliance/packed/archive.ts';
+import { type Segment, type Tool, trailerOf } from '../../lib/render/setup/archive.ts';
 import { bundle as bundleOfPlayground } from '../dashboard-assets.ts';
 import { buildRoot } from '../root/build.ts';
 import { BuildError } from '../root/build-error.ts';

@@ -18,5 +18,6 @@ export function takeStep(step: Step, run: Run): Promise<void>;
 export function systemPackages(options: {
   dev: boolean;
   build: boolean;
+  installs?: boolean;
   machine?: { status: string; lists: string; isRoot: boolean };
 }): Step;

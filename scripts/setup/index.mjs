@@ -20,7 +20,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
  * @param {object} [options]
  * @param {boolean} [options.dev] also install the requirements of tests and checks
  * @param {string} [options.pythonOnly] build only the Python environment, in this folder
- * @param {boolean} [options.system] false: don't check or install system packages
+ * @param {boolean | 'check'} [options.system] whether to install system packages; `check`: only name those that are missing
  * @param {(text: string) => void} [options.print] receives progress text, possibly parts of lines
  * @returns {Promise<{ python: string, changed: boolean }>} python: the environment's interpreter
  * @throws {SetupError} with a message for the user: the failure, and how to fix it
@@ -32,7 +32,7 @@ export async function setUp(options = {}) {
 
   const environment = pythonEnvironment(root, venv);
   const steps = [
-    ...(system ? [systemPackages({ dev, build: !environment.isDone() })] : []),
+    ...(system ? [systemPackages({ dev, build: !environment.isDone(), installs: system !== 'check' })] : []),
     ...(pythonOnly ? [] : [npmPackages(root), node24(root)]),
     environment,
     ...(dev ? [pythonTools(root, venv)] : []),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { SetupError } from './failures.mjs';
 import { fresh, hashOf, outsidePath, read, swap } from './files.mjs';
@@ -52,8 +52,10 @@ export function pythonEnvironment(root, venv) {
     isDone: () => stamp.isOn(venv),
     async take(run) {
       const beside = fresh(join(run.folder, 'venv'));
+      // Builds that are killed leave files; the next set-up removes them.
+      const temporary = fresh(join(run.folder, 'tmp'));
       await execute(run, choosePython(), ['-m', 'venv', beside], { env: environment() });
-      const install = (lock, ...args) => pip(run, root, beside, lock, ...args);
+      const install = (lock, ...args) => pip(run, root, beside, lock, { TMPDIR: temporary }, ...args);
       await install('requirements-build');
       await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
       await compilePackages(run, beside);
@@ -63,6 +65,7 @@ export function pythonEnvironment(root, venv) {
       relocate(beside, venv);
       stamp.put(beside);
       swap(beside, venv, join(run.folder, 'venv-old'));
+      rmSync(temporary, { recursive: true, force: true });
     },
   };
 }
@@ -82,7 +85,7 @@ export function pythonTools(root, venv) {
     isDone: () => stamp.isOn(venv),
     async take(run) {
       // Forced, because an interrupted installation leaves packages that seem complete.
-      await pip(run, root, venv, 'requirements-dev', '--force-reinstall');
+      await pip(run, root, venv, 'requirements-dev', {}, '--force-reinstall');
       await compilePackages(run, venv);
       stamp.put(venv);
     },
@@ -92,7 +95,7 @@ export function pythonTools(root, venv) {
 const lockFile = (root, name) => join(root, 'renderer', `${name}.lock`);
 const lockFiles = (root, ...names) => names.map((name) => lockFile(root, name));
 
-function pip(run, root, venv, lock, ...args) {
+function pip(run, root, venv, lock, variables, ...args) {
   return execute(
     run,
     join(venv, 'bin', 'python'),
@@ -110,7 +113,7 @@ function pip(run, root, venv, lock, ...args) {
       `--requirement=${lockFile(root, lock)}`,
     ],
     // Builds need ninja, meson and cython on the path.
-    { env: { ...environment(), PATH: `${join(venv, 'bin')}${delimiter}${outsidePath(root)}` } },
+    { env: { ...environment(), ...variables, PATH: `${join(venv, 'bin')}${delimiter}${outsidePath(root)}` } },
   );
 }
 

@@ -66,10 +66,11 @@ const THIS_MACHINE = {
  * @param {object} options
  * @param {boolean} options.dev also those of tests and checks
  * @param {boolean} options.build also those that build the Python environment
+ * @param {boolean} [options.installs] false: only names what is missing, also as root
  * @param {typeof THIS_MACHINE} [options.machine]
  * @returns {import('./step.mjs').Step}
  */
-export function systemPackages({ dev, build, machine = THIS_MACHINE }) {
+export function systemPackages({ dev, build, installs = true, machine = THIS_MACHINE }) {
   const debian = existsSync(machine.status) && findProgram('apt-get') !== undefined;
   const needed = {
     ...SYSTEM_PACKAGES.run,
@@ -84,7 +85,7 @@ export function systemPackages({ dev, build, machine = THIS_MACHINE }) {
     isDone: () => missing().length === 0,
     refusal() {
       if (!debian) return missingPrograms(missing().map((name) => needed[name]));
-      return machine.isRoot ? undefined : missingPackages(missing());
+      return installs && machine.isRoot ? undefined : missingPackages(missing());
     },
     async take(run) {
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -133,7 +134,7 @@ function missingPackages(names) {
     '',
     `  sudo apt-get update && sudo apt-get install --no-install-recommends ${names.join(' ')}`,
     '',
-    'Then run this command again (or with --no-system, if they are installed in another way).',
+    'Then try again (with `scenepress setup --no-system`, if they are installed in another way).',
   ].join('\n');
 }
 

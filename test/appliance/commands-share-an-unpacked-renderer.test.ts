@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { rootForCommand } from '../../appliance/packed/own-root.ts';
-import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
+import { UnpackedRoot } from '../../lib/render/setup/unpacked-root.ts';
 import { noMounts, whereMounted } from '../fixtures/mounts.ts';
-import { packSmallRoot } from '../fixtures/packed-root.ts';
+import { cannotUnpack, packSmallRoot } from '../fixtures/packed-root.ts';
 
 const SILENT = { onProgress: () => {}, onWait: () => {} };
 const OWN_ROOT = join(import.meta.dirname, '../../appliance/packed/own-root.ts');
-const skip =
-  process.arch === 'x64' && existsSync('/usr/lib/x86_64-linux-gnu') ? false : 'needs Debian on x64';
+const skip = cannotUnpack();
 
 function place(t: Test) {
   const folder = t.testdir({ packed: {} });

@@ -1,9 +1,43 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { openApiDocument } from '../../appliance/http/openapi.ts';
 import { answerSchema, type Document, violations } from './json-schema.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const document = openApiDocument() as unknown as Document;
+
+t.test('the document is valid', async (t) => {
+  const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+  t.ok(valid, JSON.stringify(errors));
+  const broken = { ...openApiDocument(), paths: { '/': { get: { responses: 7 } } } };
+  t.notOk((await new Validator().validate(broken)).valid, 'the validator finds faults');
+});
+
+t.test('no property has a default: generators of clients take such properties for required', async (t) => {
+  t.notMatch(JSON.stringify(document), /"default":"/);
+  t.match(document.components.schemas['RenderRequest'], {
+    required: ['code', 'className'],
+    properties: { quality: { description: /Default: `medium`\.$/ } },
+  });
+});
+
+t.test('the document describes repeated requests and webhooks', async (t) => {
+  t.match(openApiDocument(), {
+    servers: [{ url: 'http://127.0.0.1:8080' }],
+    paths: { '/api/v2/render': { post: { parameters: [{ name: 'Idempotency-Key', in: 'header' }] } } },
+    webhooks: {
+      renderEnded: {
+        post: {
+          security: [],
+          parameters: [{ name: 'Svc-Event' }, { name: 'Svc-Signature' }, { name: 'Svc-Redelivery' }],
+          requestBody: {
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/RenderJob' } } },
+          },
+        },
+      },
+    },
+  });
+});
 
 t.test('the document describes exactly the three endpoints and their statuses', async (t) => {
   const statuses = Object.entries(document.paths).flatMap(([path, operations]) =>
@@ -13,7 +47,7 @@ t.test('the document describes exactly the three endpoints and their statuses', 
     ]),
   );
   t.strictSame(Object.fromEntries(statuses), {
-    'post /api/v2/render': ['202', '400', '401', '402', '413', '429', '503'],
+    'post /api/v2/render': ['202', '400', '401', '402', '409', '413', '429', '503'],
     'get /api/v2/render/{jobId}': ['200', '401', '404'],
     'get /api/v2/me': ['200', '401'],
   });
@@ -34,11 +68,14 @@ t.test('every response matches its schema in the document', async (t) => {
   const poor = await newKey('eve@example.org');
   const request = { method: 'POST', body: JSON.stringify(VALID) };
   const RENDER = '/api/v2/render';
+  const headers = { 'idempotency-key': 'lesson-7' };
+  await post(VALID, headers);
   const answers: [string, string, number, Awaited<ReturnType<typeof ask>>][] = [
     ['post', RENDER, 202, made],
     ['post', RENDER, 400, await post({})],
     ['post', RENDER, 401, await ask(RENDER, request)],
     ['post', RENDER, 402, await askAs(poor, RENDER, request)],
+    ['post', RENDER, 409, await post({ ...VALID, quality: 'low' }, headers)],
     ['post', RENDER, 413, await post('x'.repeat(300_000))],
     ['get', `${RENDER}/{jobId}`, 200, await askAs(key, `${RENDER}/${jobId}`)],
     ['get', `${RENDER}/{jobId}`, 404, await askAs(key, `${RENDER}/1`)],

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
-import { findArchive, trailerOf } from '../../appliance/packed/archive.ts';
+import { findArchive, trailerOf } from '../../lib/render/setup/archive.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { inspectVideo } from '../fixtures/video.ts';
 import { type WebhookReceiver, webhookReceiver } from '../fixtures/webhook-receiver.ts';

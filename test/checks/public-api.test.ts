@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { publicApi, SNAPSHOT } from '../../scripts/public-api.ts';
+import { publicApi, readApi, SNAPSHOT } from '../../scripts/public-api.ts';
+import { reference } from '../../scripts/reference.ts';
+
+const api = readApi();
 
 t.test('the public API is as recorded in public-api.txt', async (t) => {
-  const lines = publicApi().split('\n');
+  const lines = publicApi(api).split('\n');
   const recorded = readFileSync(SNAPSHOT, 'utf8').split('\n');
   t.notOk(lines.some((line) => line.includes('// not found')));
   t.same(
@@ -17,4 +20,15 @@ t.test('the public API is as recorded in public-api.txt', async (t) => {
     'nothing missing: that would break embedders',
   );
   t.same(lines, recorded);
+});
+
+t.test('the reference is current: write it with `node scripts/public-api.ts`', async (t) => {
+  for (const [path, text] of Object.entries(reference(api))) t.equal(readFileSync(path, 'utf8'), text, path);
+});
+
+t.test('every exported name has a description', async (t) => {
+  const bare = [...api].flatMap(([entry, { names }]) =>
+    [...names].filter(([, { comment }]) => comment === '').map(([name]) => `${entry}: ${name}`),
+  );
+  t.same(bare, []);
 });

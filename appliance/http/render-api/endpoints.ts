@@ -1,13 +1,24 @@
 import Joi from 'joi';
 import { RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
 
+/** The groups of endpoints, with descriptions. */
+export const TAGS = {
+  Renders: 'Jobs: enqueue one, and ask for its outcome.',
+  Account: 'The account behind an API key.',
+};
+
 /** Description of an endpoint for hapi and the OpenAPI document. */
 export interface Endpoint {
   method: 'GET' | 'POST';
   path: string;
   operationId: string;
   summary: string;
+  description: string;
+  tag: keyof typeof TAGS;
+  /** Descriptions of the parameters in the path. */
   params?: Record<string, string>;
+  /** Optional headers of the request: their JSON Schemas, with descriptions. */
+  headers?: Record<string, { description: string } & Record<string, unknown>>;
   /** The name and the JSON Schema of its body. */
   body?: { name: string; schema: object };
   /** By status: the schema of the response, and descriptions of its integer headers. */
@@ -32,9 +43,10 @@ const ERRORS = {
   401: 'Missing, malformed, revoked or unknown key.',
   402: 'The balance is below the minimum reserve; no job is created.',
   404: 'The job does not exist or belongs to another user.',
+  409: 'The `Idempotency-Key` was used before with another body.',
   413: 'The body is larger than 204,800 bytes.',
   429: 'Too many renders of the account failed or were canceled within an hour. Try again after `Retry-After` seconds.',
-  503: 'The service is starting, stopping or out of space. Try again after `Retry-After` seconds.',
+  503: 'The service is starting or stopping, its disk is full, or the queue is full. Try again after `Retry-After` seconds.',
 };
 
 const RETRIED = new Set([429, 503]);
@@ -63,7 +75,8 @@ const enqueuedBody = named(
   Joi.object({ jobId, status: Joi.string().valid('queued').required(), endpoint }),
 );
 
-const jobBody = named(
+/** A job, also as the body of a webhook. */
+export const jobBody: Joi.ObjectSchema = named(
   'RenderJob',
   Joi.object({
     jobId,
@@ -112,10 +125,25 @@ export const ENQUEUE: Endpoint = {
   path: '/api/v2/render',
   operationId: 'enqueueRender',
   summary: 'Enqueue a render',
+  description:
+    'Reserves credits and queues a job, which is durable when the response is sent. Poll the job, or receive its ' +
+    'outcome at `webhookUrl`.',
+  tag: 'Renders',
+  headers: {
+    'Idempotency-Key': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'Makes the request repeatable: for a day, a request with the same key and body gets the first response, and ' +
+        'no second job is created. Send one with each request, such as a UUID, and repeat it after network errors, ' +
+        '429 and 503.',
+    },
+  },
   body: { name: 'RenderRequest', schema: RENDER_REQUEST_SCHEMA },
   responses: {
     202: { description: 'The job is queued.', schema: enqueuedBody },
-    ...errors(400, 401, 402, 413, 429, 503),
+    ...errors(400, 401, 402, 409, 413, 429, 503),
   },
 };
 
@@ -124,6 +152,10 @@ export const GET_JOB: Endpoint = {
   path: '/api/v2/render/{jobId}',
   operationId: 'getRender',
   summary: 'Get a render job',
+  description:
+    'The state of a job. Poll it until `status` is `completed` or `failed`, at growing intervals. A failed render is ' +
+    'no HTTP error: its cause is in `error`.',
+  tag: 'Renders',
   params: { jobId: 'The `jobId` of the response to the POST.' },
   responses: { 200: { description: 'The job.', schema: jobBody }, ...errors(401, 404) },
 };
@@ -133,6 +165,8 @@ export const GET_ACCOUNT: Endpoint = {
   path: '/api/v2/me',
   operationId: 'getAccount',
   summary: 'Get the account and its credit balance',
+  description: 'The user and the key of the request, and what the account can spend.',
+  tag: 'Account',
   responses: { 200: { description: 'The account behind the key.', schema: accountBody }, ...errors(401) },
 };
 

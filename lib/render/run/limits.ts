@@ -26,6 +26,7 @@ export interface RenderLimits {
 
 const MIB = 1024 * 1024;
 
+/** The limits of a render unless an option says otherwise: 10 minutes, 2 GiB of memory, 64 processes, 1 GiB of files. */
 export const DEFAULT_LIMITS: RenderLimits = {
   timeoutMs: 10 * 60 * 1000,
   memoryBytes: 2048 * MIB,

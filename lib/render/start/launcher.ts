@@ -24,6 +24,8 @@ export interface RendererOptions {
    * `python`. Default: none.
    */
   root?: string | (() => Promise<string>);
+  /** The folder of {@link ensureRenderer}, when there is neither; default: where it sets up by default. */
+  folder?: string;
   /**
    * The user id of renders when the service runs as root; worker n gets `uid + n`. Default 58000. Otherwise ignored:
    * renders run as the service's user.

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ScenepressError } from '../../errors.ts';
+import { findRenderer, packageRoot, rendererFolder } from '../setup/renderer-folder.ts';
 import { environmentFiles, environmentOf, type PythonEnvironment, pythonOf } from './python-environment.ts';
 
 /**
@@ -61,11 +62,26 @@ const TREE_PACKAGE = '/usr/lib/scenepress';
  * would expose files to scenes, such as the `closed` folders.
  */
 export async function findRoot(
-  { root, python }: { root?: string | (() => Promise<string>); python?: string },
+  { root, python, folder }: { root?: string | (() => Promise<string>); python?: string; folder?: string },
   closed: string[] = [],
 ): Promise<RendererRoot> {
-  if (root === undefined || python) return environmentRoot(python, closed);
-  const tree = typeof root === 'string' ? root : await root();
+  const named = python || (root === undefined && process.env['SCENEPRESS_PYTHON']);
+  if (named) return environmentRoot(named, closed);
+  if (root !== undefined) return treeRoot(typeof root === 'string' ? root : await root());
+  // In a checkout.
+  const beside = join(packageRoot(), '.venv', 'bin', 'python');
+  if (folder === undefined && existsSync(beside)) return environmentRoot(beside, closed);
+  const shared = folder === undefined ? rendererFolder() : resolve(folder);
+  const found = await findRenderer(shared);
+  if (found) return 'root' in found ? treeRoot(found.root) : environmentRoot(found.python, closed);
+  throw new ScenepressError(
+    'renderer_unavailable',
+    `There is no renderer of this version in ${shared}. Set it up with \`npx scenepress setup\` or ensureRenderer(), or ` +
+      'name a Python environment with Manim (SCENEPRESS_PYTHON).',
+  );
+}
+
+function treeRoot(tree: string): RendererRoot {
   const found = {
     tree: resolve(tree),
     environment: undefined,
@@ -78,17 +94,12 @@ export async function findRoot(
   return found;
 }
 
-function environmentRoot(chosen: string | undefined, closed: string[]): RendererRoot {
-  const folder = packageRoot();
-  const named = chosen ?? process.env['SCENEPRESS_PYTHON'];
-  const python = named || join(folder, '.venv', 'bin', 'python');
+function environmentRoot(python: string, closed: string[]): RendererRoot {
   if (!existsSync(python)) {
-    const remedy = named
-      ? 'Name another interpreter (SCENEPRESS_PYTHON), or leave it unset to use the default one.'
-      : 'Create it with `npx scenepress setup`, or name another one with SCENEPRESS_PYTHON.';
     throw new ScenepressError(
       'renderer_unavailable',
-      `There is no Python environment with Manim at ${python}. ${remedy}`,
+      `There is no Python environment with Manim at ${python}. Name another interpreter (SCENEPRESS_PYTHON), or leave it ` +
+        'unset to use the default one.',
     );
   }
   const environment = environmentOf(python, closed);
@@ -96,7 +107,7 @@ function environmentRoot(chosen: string | undefined, closed: string[]): Renderer
     tree: undefined,
     environment,
     python: environment.python,
-    packageFolder: join(folder, 'renderer'),
+    packageFolder: join(packageRoot(), 'renderer'),
   };
 }
 
@@ -162,20 +173,4 @@ function present(mounts: Mount[]): Mount[] {
 
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-/** The folder of package.json, for both source and `dist`. */
-function packageRoot(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'renderer', 'scene_renderer'))) {
-    const parent = dirname(folder);
-    if (parent === folder) {
-      throw new ScenepressError(
-        'renderer_unavailable',
-        'The Python package of the renderer is missing from this installation. Install Scenepress again.',
-      );
-    }
-    folder = parent;
-  }
-  return folder;
 }

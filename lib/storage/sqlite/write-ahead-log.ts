@@ -1,8 +1,7 @@
-import { fdatasync, fstatSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { promisify } from 'node:util';
-import { isOutOfSpace, realDisk, replaceFile } from '../../disk.ts';
+import { flushData, isOutOfSpace, realDisk, replaceFile } from '../../disk.ts';
 import { damaged } from './connection.ts';
 import { damageOf } from './log-frames.ts';
 
@@ -13,7 +12,7 @@ export class WriteAheadLog {
   readonly #flushFile: (descriptor: number) => Promise<void>;
   #file: FileHandle | undefined;
 
-  constructor(databasePath: string, flushFile: (descriptor: number) => Promise<void> = promisify(fdatasync)) {
+  constructor(databasePath: string, flushFile: (descriptor: number) => Promise<void> = flushData) {
     this.#databasePath = databasePath;
     this.#path = `${databasePath}-wal`;
     this.#flushFile = flushFile;

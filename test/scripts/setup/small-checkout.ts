@@ -1,10 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
+import { SYSTEM_PACKAGES } from '../../../scripts/setup/index.mjs';
 import { npmRegistry, pythonWheel, type Registry } from './package-sources.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
@@ -13,6 +14,19 @@ const NODE = "#!/bin/sh\necho 'v24.0.0'\n";
 /** In place of Python, for tests of other steps: environments of it hold only itself, and pip installs nothing. */
 const IDLE_PYTHON = `#!/bin/sh
 if [ "$2" = venv ]; then mkdir -p "$3/bin" && ln -s "$0" "$3/bin/python"; fi
+`;
+const ENSURE = `
+import { ensureRenderer } from './lib/render/setup/ensure-renderer.ts';
+const messages = [];
+const controller = new AbortController();
+const start = performance.now();
+const onProgress = ({ message }) => {
+  messages.push(message);
+  console.log(JSON.stringify(message));
+  if (message === process.argv[2]) controller.abort();
+};
+const found = await ensureRenderer({ signal: controller.signal, onProgress });
+console.log(JSON.stringify({ ...found, messages, ms: performance.now() - start }));
 `;
 const OTHER_VARIABLES = Object.fromEntries(
   Object.entries(process.env).filter(
@@ -86,11 +100,29 @@ export class SmallCheckout {
     );
   }
 
-  /** A Python that takes no time. */
-  idlePython(): string {
-    const path = join(this.#folder, 'idle-python');
-    writeFileSync(path, IDLE_PYTHON, { mode: 0o755 });
+  /** A Python that takes no time, but waits until something is written to the pipe `until`, if given. */
+  idlePython(until?: string): string {
+    const path = join(this.#folder, until === undefined ? 'idle-python' : 'waiting-python');
+    const wait = until === undefined ? '' : `read _ < ${until}; `;
+    writeFileSync(path, IDLE_PYTHON.replace('mkdir', `${wait}mkdir`), { mode: 0o755 });
     return path;
+  }
+
+  /** Makes it an installed package, which has no lock of npm packages, but the library. */
+  install(): void {
+    rmSync(join(this.root, 'package-lock.json'));
+    writeFileSync(join(this.root, 'package.json'), JSON.stringify({ type: 'module' }));
+    for (const part of [
+      'render/setup',
+      'errors.ts',
+      'clock.ts',
+      'disk.ts',
+      'node-sqlite.ts',
+      'node-version.ts',
+    ])
+      cpSync(join(PROJECT, 'lib', part), join(this.root, 'lib', part), { recursive: true });
+    for (const name of ['scene_renderer', 'scenes'])
+      mkdirSync(join(this.root, 'renderer', name), { recursive: true });
   }
 
   /** Starts the set-up, without system packages. */
@@ -99,7 +131,37 @@ export class SmallCheckout {
     { env = {}, launcher = [] }: { env?: Record<string, string>; launcher?: string[] } = {},
   ): SetupProcess {
     const script = join(this.root, 'scripts/setup.mjs');
-    const [program, ...rest] = [...launcher, process.execPath, script, '--no-system', ...args] as [string];
+    return this.#spawn([...launcher, process.execPath, script, '--no-system', ...args], env);
+  }
+
+  /**
+   * Starts `ensureRenderer` of an installed package, on a machine with all system packages but the `missing` one.
+   * Prints its messages, and in the end the result with the messages and the time, each as a line of JSON.
+   */
+  ensure({
+    env,
+    missing,
+    abortAt = '',
+  }: {
+    env: Record<string, string>;
+    missing?: string;
+    /** Aborts at this message. */
+    abortAt?: string;
+  }): SetupProcess {
+    const steps = join(this.root, 'scripts/setup/system-packages.mjs');
+    const status = join(this.#folder, 'status');
+    const names = [SYSTEM_PACKAGES.run, SYSTEM_PACKAGES.build].flatMap(Object.keys);
+    const installed = names.filter((name) => name !== missing);
+    const paragraphs = installed.map((name) => `Package: ${name}\nStatus: install ok installed\n`);
+    writeFileSync(status, paragraphs.join('\n'));
+    writeFileSync(steps, readFileSync(steps, 'utf8').replace('/var/lib/dpkg/status', status));
+    const program = join(this.root, 'ensure.mjs');
+    writeFileSync(program, ENSURE);
+    return this.#spawn([process.execPath, program, abortAt], env);
+  }
+
+  #spawn(command: string[], env: Record<string, string>): SetupProcess {
+    const [program, ...rest] = command as [string];
     const begun = performance.now();
     const child: ChildProcessByStdio<null, Readable, Readable> = spawn(program, rest, {
       env: {

@@ -6,19 +6,21 @@ import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createZstdDecompress } from 'node:zlib';
-import { UserError } from '../user-error.ts';
+// Not by name: a version of Node without it must reach the error that names the version.
+import zlib from 'node:zlib';
+import { ScenepressError } from '../../errors.ts';
 import type { Archive, Segment } from './archive.ts';
 import { LOADER } from './flush.ts';
 
 const READ_BYTES = 1024 * 1024;
+const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** The content of the executable doesn't match its build. */
+/** The content of the archive doesn't match its build. */
 class Damaged extends Error {}
 
 /**
- * Unpacks all segments into an empty folder with the root's own tar: the machine may have none, and one in JavaScript
- * would be too slow. `onProgress`: the completed fraction, 0 to 1. `signal` aborts it.
+ * Unpacks all segments into an empty folder with the root's own tar, if the archive has it: the machine may have none,
+ * and one in JavaScript would be too slow. `onProgress`: the completed fraction, 0 to 1. `signal` aborts it.
  */
 export async function unpack(
   archive: Archive,
@@ -28,23 +30,25 @@ export async function unpack(
   const total = archive.segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   let done = 0;
   const tools = join(folder, '.tools');
+  const own = archive.tools.length > 0;
+  const tar: SegmentTask['tar'] = own
+    ? [join(tools, LOADER), '--library-path', tools, join(tools, 'tar')]
+    : ['tar'];
   try {
-    await copyTools(archive, tools);
+    if (own) await copyTools(archive, tools);
     for (const segment of archive.segments) {
       const onRead = (bytes: number) => {
         done += bytes;
         onProgress(done / total);
       };
-      await unpackSegment(archive.file, segment, { tools, folder, onRead, signal });
+      await unpackSegment(archive.file, segment, { tar, folder, onRead, signal });
     }
   } catch (cause) {
     if (!(cause instanceof Damaged)) throw cause;
-    throw new UserError(
-      `The program ${archive.file} is damaged: its renderer doesn't match the build. Copy the program here again.`,
-      { cause },
-    );
+    const message = `${archive.file} is damaged: its renderer doesn't match the build. Copy the file here again.`;
+    throw new ScenepressError('renderer_unavailable', message, { cause });
   }
-  await rm(tools, { recursive: true });
+  await rm(tools, { recursive: true, force: true });
 }
 
 async function copyTools(archive: Archive, folder: string): Promise<void> {
@@ -58,7 +62,8 @@ async function copyTools(archive: Archive, folder: string): Promise<void> {
 }
 
 interface SegmentTask {
-  tools: string;
+  /** The command. */
+  tar: [string, ...string[]];
   folder: string;
   onRead: (bytes: number) => void;
   signal: AbortSignal | undefined;
@@ -67,13 +72,13 @@ interface SegmentTask {
 async function unpackSegment(
   file: string,
   segment: Segment,
-  { tools, folder, onRead, signal }: SegmentTask,
+  { tar: [command, ...before], folder, onRead, signal }: SegmentTask,
 ): Promise<void> {
   // Renders run under other user ids and must be able to read the files, whatever this process's umask is.
   const options = ['--extract', '--no-same-owner', '--preserve-permissions', '--directory', folder];
-  const tar = spawn(join(tools, LOADER), ['--library-path', tools, join(tools, 'tar'), ...options], {
+  const tar = spawn(command, [...before, ...options], {
     stdio: ['pipe', 'ignore', 'pipe'],
-    env: {},
+    env: { PATH: PROGRAM_PATH },
     detached: true, // Not in the terminal's process group, so Ctrl-C doesn't reach it.
   });
   let complaint = '';
@@ -81,10 +86,11 @@ async function unpackSegment(
     complaint = (complaint + text).slice(0, 1000);
   });
   const ended = once(tar, 'close') as Promise<[number | null]>;
+  ended.catch(() => {}); // Awaited below.
   const { stream, check } = readSegment(file, segment, onRead);
   let problem: unknown;
   try {
-    await pipeline(stream, check, createZstdDecompress({ chunkSize: READ_BYTES }), inputOf(tar), {
+    await pipeline(stream, check, zlib.createZstdDecompress({ chunkSize: READ_BYTES }), inputOf(tar), {
       ...(signal && { signal }),
     });
   } catch (error) {
@@ -129,7 +135,8 @@ function readSegment(file: string, { offset, sizeBytes, sha256 }: Segment, onRea
       callback(null, chunk);
     },
     flush(callback) {
-      callback(hash.digest('hex') === sha256 ? null : new Damaged('The hash does not match.'));
+      const isSame = sha256 === undefined || hash.digest('hex') === sha256;
+      callback(isSame ? null : new Damaged('The hash does not match.'));
     },
   });
   const end = offset + sizeBytes - 1;

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as delay } from 'node:timers/promises';
-import { UserError } from '../user-error.ts';
+import { delay, systemClock } from '../../clock.ts';
+import { ScenepressError } from '../../errors.ts';
+import { DatabaseSync } from '../../node-sqlite.ts';
 import type { Archive } from './archive.ts';
 import { flush, flushFileSystem, NotFlushed } from './flush.ts';
 import { RootMark } from './root-mark.ts';
@@ -15,7 +15,7 @@ export interface UnpackEvents {
   /** Called if another process is unpacking the same root. */
   onWait: () => void;
   /** Aborts unpacking and removes what was unpacked. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const SQLITE_BUSY = 5;
@@ -42,6 +42,8 @@ export class UnpackedRoot {
   /** Whether it is removed after use, unless other processes use it. */
   readonly temporary: boolean;
   readonly #mark: RootMark;
+  readonly #keepsOthers: boolean;
+  readonly #finish: ((tree: string) => Promise<void>) | undefined;
   #use: DatabaseSync | undefined;
   /** Resolves when the flush has ended. If it failed, the next start flushes or unpacks the root again. */
   flushed: Promise<void> = Promise.resolve();
@@ -50,11 +52,19 @@ export class UnpackedRoot {
     archive,
     folder,
     temporary = false,
+    keepsOthers = false,
+    finish,
   }: {
     archive: Archive;
     folder: string;
     temporary?: boolean;
+    /** Keeps other versions: other installations may need them. */
+    keepsOthers?: boolean;
+    /** Completes an unpacked tree before it gets its name. */
+    finish?: (tree: string) => Promise<void>;
   }) {
+    this.#keepsOthers = keepsOthers;
+    this.#finish = finish;
     this.#archive = archive;
     this.folder = folder;
     this.temporary = temporary;
@@ -73,7 +83,7 @@ export class UnpackedRoot {
     } while (isUsed ? !this.#use || !existsSync(this.path) : !(await this.isWhole()));
     if (!this.temporary && !isUsed && !(await this.#mark.isFlushed()))
       this.flushed = this.#flush().catch(() => {});
-    await this.#removeOthers();
+    if (!this.#keepsOthers) await this.#removeOthers();
   }
 
   /** Like `stop`, and removes a temporary root unless another process uses it. */
@@ -110,7 +120,8 @@ export class UnpackedRoot {
     let unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     if (!unpacking) onWait();
     while (!unpacking) {
-      await delay(RETRY_MS, undefined, { signal });
+      await delay(systemClock, RETRY_MS, signal);
+      signal?.throwIfAborted();
       unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     }
     try {
@@ -123,6 +134,7 @@ export class UnpackedRoot {
       await mkdir(unfinished);
       await chmod(unfinished, 0o755);
       await unpack(this.#archive, unfinished, { onProgress, signal });
+      await this.#finish?.(unfinished);
       if (!(await this.#mark.setWritten())) {
         await flushFileSystem(unfinished);
         await this.#mark.setFlushed();
@@ -132,7 +144,7 @@ export class UnpackedRoot {
       return 'unpacked';
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      if (signal?.aborted) await this.#removeUnfinished();
+      if (signal?.aborted || cause instanceof ScenepressError) await this.#removeUnfinished();
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
       await this.#removeUnfinished();
       throw this.#tooLittleSpace(cause);
@@ -147,9 +159,10 @@ export class UnpackedRoot {
       await mkdir(this.folder, { recursive: true, mode: 0o755 });
       if (process.getuid?.() === 0) await chmod(this.folder, 0o755);
     } catch (cause) {
-      throw new UserError(
+      throw new ScenepressError(
+        'renderer_unavailable',
         `The renderer can't be unpacked in ${this.folder} (${(cause as NodeJS.ErrnoException).code}). ` +
-          'Choose a folder that this user may write to with --renderer-dir or SCENEPRESS_RENDERER_DIR.',
+          'Choose a folder that this user may write to with SCENEPRESS_RENDERER_DIR.',
         { cause },
       );
     }
@@ -160,11 +173,12 @@ export class UnpackedRoot {
     if (bavail * bsize < this.#archive.unpackedBytes + SPARE_BYTES) throw this.#tooLittleSpace();
   }
 
-  #tooLittleSpace(cause?: unknown): UserError {
+  #tooLittleSpace(cause?: unknown): ScenepressError {
     const megabytes = Math.ceil((this.#archive.unpackedBytes + SPARE_BYTES) / 1e6);
-    return new UserError(
+    return new ScenepressError(
+      'renderer_unavailable',
       `The renderer can't be unpacked in ${this.folder}: it needs ${megabytes} MB of free space. Free some space, or ` +
-        'choose another folder with --renderer-dir or SCENEPRESS_RENDERER_DIR.',
+        'choose another folder with SCENEPRESS_RENDERER_DIR.',
       { ...(cause !== undefined && { cause }) },
     );
   }

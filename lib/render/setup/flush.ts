@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { flushFile } from '../../disk.ts';
 
 /** The dynamic loader in a renderer root. */
 export const LOADER = 'ld-linux-x86-64.so.2';
@@ -31,7 +32,7 @@ export async function flushFileSystem(root: string): Promise<void> {
 export async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
-    await handle.sync();
+    await flushFile(handle.fd);
   } finally {
     await handle.close();
   }

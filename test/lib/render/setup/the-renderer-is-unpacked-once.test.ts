@@ -17,15 +17,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { findArchive } from '../../appliance/packed/archive.ts';
-import { inputOf } from '../../appliance/packed/unpack.ts';
-import { UnpackedRoot } from '../../appliance/packed/unpacked-root.ts';
-import { packSmallRoot } from '../fixtures/packed-root.ts';
+import { findArchive } from '../../../../lib/render/setup/archive.ts';
+import { inputOf } from '../../../../lib/render/setup/unpack.ts';
+import { UnpackedRoot } from '../../../../lib/render/setup/unpacked-root.ts';
+import { cannotUnpack, packSmallRoot } from '../../../fixtures/packed-root.ts';
 
-const PROGRAM = join(import.meta.dirname, '../fixtures/unpacking-program.ts');
+const PROGRAM = join(import.meta.dirname, '../../../fixtures/unpacking-program.ts');
 const SILENT = { onProgress: () => {}, onWait: () => {} };
-const skip =
-  process.arch === 'x64' && existsSync('/usr/lib/x86_64-linux-gnu') ? false : 'needs Debian on x64';
+const skip = cannotUnpack();
 
 function place(t: Test): { packed: string; folder: string } {
   const packed = join(t.testdir({}), 'packed');
@@ -258,7 +257,7 @@ t.test('a damaged program is rejected and leaves no root', { skip }, async (t) =
   damaged.writeUInt8(damaged.readUInt8(middle) ^ 1, middle);
   writeFileSync(archive.file, damaged);
   await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), {
-    message: `The program ${archive.file} is damaged: its renderer doesn't match the build. Copy the program here again.`,
+    message: `${archive.file} is damaged: its renderer doesn't match the build. Copy the file here again.`,
   });
   t.notOk(existsSync(join(folder, `root-${archive.name}`)));
 });
@@ -268,7 +267,7 @@ t.test('too little disk space is reported before unpacking', { skip }, async (t)
   const archive = { ...packSmallRoot(packed, {}), unpackedBytes: 1e15 };
   const expected = {
     message:
-      /needs 1000000068 MB of free space\. Free some space, or choose another folder with --renderer-dir/,
+      /needs 1000000068 MB of free space\. Free some space, or choose another folder with SCENEPRESS_RENDERER_DIR/,
   };
   await t.rejects(new UnpackedRoot({ archive, folder }).start(SILENT), expected);
 });

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { isSea } from 'node:sea';
 
-/** A byte range of the executable. */
+/** A byte range of a file. */
 export interface Segment {
   offset: number;
   sizeBytes: number;
-  sha256: string;
+  /** Undefined: only the checksum of its compression is verified. */
+  sha256?: string;
 }
 
 /** A file needed for unpacking: the renderer root's `tar`, its loader or one of its libraries. */
@@ -13,14 +13,14 @@ export interface Tool extends Segment {
   name: string;
 }
 
-/** The renderer root appended to the executable. */
+/** A renderer root in a file, such as the single executable. */
 export interface Archive {
-  /** The executable. */
   file: string;
   /** Name of the unpacked root; identifies its exact content. */
   name: string;
   /** Disk space of the unpacked root. */
   unpackedBytes: number;
+  /** Empty: the machine's `tar` unpacks it. */
   tools: Tool[];
   /** Zstandard-compressed tar files, unpacked in this order into one folder. */
   segments: Segment[];
@@ -31,17 +31,13 @@ export const MARK = 'SCENEPRESS-ROOT-1';
 const LENGTH_BYTES = 4;
 const DESCRIPTION_BYTES_MAX = 65_536;
 
-/** The archive of the running program; undefined if it isn't the single executable. */
-export function ownArchive(): Archive | undefined {
-  return isSea() ? findArchive(process.execPath) : undefined;
-}
-
 /** The archive at the end of a file; undefined if there is none. */
 export function findArchive(file: string): Archive | undefined {
   const descriptor = openSync(file, 'r');
   try {
     const end = fstatSync(descriptor).size;
     const tail = Buffer.alloc(LENGTH_BYTES + MARK.length);
+    if (end < tail.length) return undefined;
     const read = (buffer: Buffer, position: number) =>
       readSync(descriptor, buffer, 0, buffer.length, position);
     read(tail, end - tail.length);
