@@ -78,6 +78,14 @@ export {
   type StoredLedgerOptions,
 } from './ledger/stored-ledger.ts';
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
+export {
+  type LocalFile,
+  type LocalRender,
+  LocalRenderer,
+  type LocalRendererOptions,
+  type LocalRenderOptions,
+  type LocalRequest,
+} from './local/local-renderer.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { Page } from './pages.ts';
 export type {
@@ -104,6 +112,7 @@ export type {
   SandboxStatus,
 } from './render/sandbox/sandbox-status.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
+export { isReadableByOthers, type SceneFolder, sceneFolderOf } from './render/start/scene-folder.ts';
 export { RenderService } from './render-service.ts';
 export type {
   EnqueueRequest,

@@ -5,12 +5,16 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   ASPECT_RATIOS,
   type AspectRatio,
+  isReadableByOthers,
   isScenepressError,
-  type Job,
+  type LocalFile,
+  type LocalRender,
+  LocalRenderer,
   parseRenderRequest,
   QUALITIES,
   type Quality,
-  type RenderService,
+  type SceneFolder,
+  sceneFolderOf,
   type ValidRenderRequest,
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
@@ -18,9 +22,11 @@ import { UserError } from '../user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
+import { remedyOf } from './missing-files.ts';
 import { print, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
-import { saveArtifact, unlessInterrupted, withRenderer } from './with-renderer.ts';
+import { saveFile } from './save-file.ts';
+import { unlessInterrupted, withRenderer } from './with-renderer.ts';
 
 interface RenderFlags extends Record<string, unknown> {
   quality: Quality;
@@ -31,6 +37,8 @@ interface RenderFlags extends Record<string, unknown> {
   captions?: string;
   list?: boolean;
   all?: boolean;
+  /** A folder that scenes may read; false: none; undefined: that of the file. */
+  folder?: string | boolean;
   json?: boolean;
 }
 
@@ -41,7 +49,6 @@ interface Targets {
   thumbnail: string | null;
 }
 
-const OWNER = 'command line';
 const FLAGS: (keyof Config)[] = [
   'python',
   'rendererDir',
@@ -56,6 +63,7 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
+const REMEDY = 'Let others read it (chmod -R o+rX), or run scenepress as an ordinary user.';
 /** Quality letters of the `manim` command. */
 const MANIM_QUALITIES: Record<string, Quality> = {
   l: 'low',
@@ -84,15 +92,18 @@ export function renderCommand(): Command {
     .option('-o, --out <file>', 'video file (default: <scene>.mp4)')
     .option('--captions <file>', 'captions file, if the scene has captions (default: .vtt beside the video)')
     .option('--thumbnail <file>', 'also write a thumbnail (JPEG)')
+    .option('--folder <folder>', 'folder that the scenes may read: modules, pictures, data (default: that of <file>)')
+    .option('--no-folder', 'let the scenes read no files of this machine')
     .option('-a, --all', 'render all scenes of the file')
     .option('-l, --list', 'list the scenes of the file without rendering')
     .option('--json', 'print JSON')
     .action(async (file: string, scenes: string[], flags: RenderFlags) => {
       if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
       checkTargets(flags, scenes.length > 1 || flags.all === true);
+      const folder = folderOf(file, flags);
       const code = await readCode(file);
       for (const className of scenes) requestOf(code, className, flags); // Validate before starting a renderer.
-      await render({ file, code, scenes, flags, config: configOf(flags) });
+      await render({ file, folder, code, scenes, flags, config: configOf(flags) });
     });
   return addExamples(
     command,
@@ -100,36 +111,38 @@ export function renderCommand(): Command {
     ['scenepress render scene.py --list', 'list its scenes'],
     'scenepress render scene.py --all -q low',
     ['scenepress render scene.py Hello --aspect 9:16 --thumbnail hello.jpg', 'portrait'],
+    ['scenepress render scenes/intro.py --folder .', 'its scenes also read files of the folders above them'],
     ['generate-scene | scenepress render - Hello --json', 'code from standard input'],
   );
 }
 
 async function render(asked: {
   file: string;
+  folder: SceneFolder | null;
   code: string;
   scenes: string[];
   flags: RenderFlags;
   config: Config;
 }): Promise<void> {
-  const { file, code, scenes, flags, config } = asked;
+  const { file, folder, code, scenes, flags, config } = asked;
   const progress = new ProgressLine();
-  const work = async (service: RenderService, interrupted: AbortSignal) => {
+  const make = (options: ConstructorParameters<typeof LocalRenderer>[0]) =>
+    new LocalRenderer({ ...options, workers: 1, ...(folder && { sceneFolder: folder }) });
+  const work = async (renderer: LocalRenderer, interrupted: AbortSignal) => {
     progress.start();
-    service.on('progress', (_, state) => progress.show(state));
     try {
-      await service.start();
-      if (flags.list) return printScenes(await scenesIn(service, code, interrupted), flags, progress);
-      const names =
-        scenes.length > 0 ? scenes : chosen(file, await scenesIn(service, code, interrupted), flags);
+      await renderer.start();
+      const inCode = () => scenesIn(renderer, asked, interrupted);
+      if (flags.list) return printScenes(await inCode(), flags, progress);
+      const names = scenes.length > 0 ? scenes : chosen(file, await inCode(), flags);
       const results: object[] = [];
       for (const className of names) {
         const request = requestOf(code, className, flags);
-        const { jobId } = await service.enqueue({ ...request, owner: OWNER });
-        const job = await service.wait(jobId, { signal: interrupted });
+        const onProgress = progress.show.bind(progress);
+        const rendered = await renderer.render(request, { signal: interrupted, onProgress });
         progress.show(null);
-        results.push(
-          await deliver(service, job, targetsOf(className, flags), { flags, interrupted, progress }),
-        );
+        results.push(await deliver(rendered, { className, flags, folder, progress }));
+        await renderer.discard(rendered);
       }
       progress.stop();
       if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
@@ -137,7 +150,7 @@ async function render(asked: {
       progress.stop();
     }
   };
-  await withRenderer(config, work, { say: (words) => progress.say(words), lasting: true });
+  await withRenderer(config, make, work, { say: (words) => progress.say(words), lasting: true });
 }
 
 async function readCode(file: string): Promise<string> {
@@ -148,14 +161,38 @@ async function readCode(file: string): Promise<string> {
   }
 }
 
-async function scenesIn(service: RenderService, code: string, interrupted: AbortSignal): Promise<string[]> {
-  if (code === '') return [];
+/** The folder that scenes may read: that of the file, which for standard input must be given. */
+function folderOf(file: string, { folder }: RenderFlags): SceneFolder | null {
+  if (folder === false || (file === '-' && typeof folder !== 'string')) return null;
   try {
-    return await unlessInterrupted(service.scenesOf(code), interrupted);
+    const found = sceneFolderOf(file === '-' ? null : file, typeof folder === 'string' ? folder : undefined);
+    if (process.getuid?.() === 0 && !isReadableByOthers(found))
+      process.stderr.write(`Scenes can't read ${found.path}: they run as another user. ${REMEDY}\n`);
+    return found;
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${error.message}`, { cause: error });
+    if (folder === undefined || folder === true) return null; // Reading the file fails, or succeeds without it.
+    throw wrongUsage(`${error.message}: --folder names a folder of the scene's.`, error);
   }
+}
+
+async function scenesIn(
+  renderer: LocalRenderer,
+  { code, folder }: { code: string; folder: SceneFolder | null },
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (code === '') return [];
+  try {
+    return await unlessInterrupted(renderer.scenesOf(code, { signal }), signal);
+  } catch (error) {
+    if (!isScenepressError(error, 'invalid_request')) throw error;
+    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder)}`, { cause: error });
+  }
+}
+
+function withRemedy(error: string, folder: SceneFolder | null): string {
+  const remedy = remedyOf(error, folder);
+  return remedy === undefined ? error : `${error}\n${remedy}`;
 }
 
 /** Like the `manim` command: all scenes with `--all`, else the only one. */
@@ -205,26 +242,28 @@ function targetsOf(className: string, flags: RenderFlags): Targets {
   };
 }
 
-/** Saves the artifacts of a job, prints their paths and returns the result for JSON. */
+/** Saves the files of a render, prints their paths and returns the result for JSON. */
 async function deliver(
-  service: RenderService,
-  job: Job,
-  targets: Targets,
-  { flags, interrupted, progress }: { flags: RenderFlags; interrupted: AbortSignal; progress: ProgressLine },
+  render: LocalRender,
+  asked: { className: string; flags: RenderFlags; folder: SceneFolder | null; progress: ProgressLine },
 ): Promise<object> {
-  const { jobId, className, status, durationMs, error } = job;
-  const done = status === 'completed';
-  const has = (name: string) => job.artifacts.some((artifact) => artifact.name === name);
-  const video = done ? targets.video : null;
-  const captions = has('captions.vtt') ? targets.captions : null;
-  const thumbnail = done ? targets.thumbnail : null;
-  if (video) await saveArtifact(service, { jobId, name: 'video.mp4' }, video, interrupted);
-  if (captions) await saveArtifact(service, { jobId, name: 'captions.vtt' }, captions, interrupted);
-  if (thumbnail) await saveArtifact(service, { jobId, name: 'thumbnail.jpg' }, thumbnail, interrupted);
-  if (!done) process.exitCode = 1;
+  const { className, flags, folder, progress } = asked;
+  const { status, durationMs } = render;
+  const targets = targetsOf(className, flags);
+  const save = async (name: LocalFile['name'], target: string | null) => {
+    const path = render.files.find((file) => file.name === name)?.path;
+    if (path === undefined || target === null) return null;
+    await saveFile(path, target);
+    return target;
+  };
+  const video = await save('video.mp4', targets.video);
+  const captions = await save('captions.vtt', targets.captions);
+  const thumbnail = await save('thumbnail.jpg', targets.thumbnail);
+  const error = render.error === null ? null : withRemedy(render.error, folder);
+  if (error !== null) process.exitCode = 1;
   if (!flags.json) {
     progress.clear();
-    if (!done) process.stderr.write(`${className}: ${error}\n`);
+    if (error !== null) process.stderr.write(`${className}: ${error}\n`);
     for (const path of [video, captions, thumbnail]) if (path) print(path);
   }
   return { scene: className, status, video, captions, thumbnail, durationMs, error };

@@ -1,8 +1,6 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { type ArtifactName, RenderService } from '../../lib/index.ts';
+import type { RendererOptions, RenderLimits } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
@@ -12,14 +10,24 @@ import { UserError } from '../user-error.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** What a renderer of a command is made of: options of `RenderService` and `LocalRenderer`. */
+export interface CommandRendererOptions {
+  /** A temporary folder. */
+  folder: string;
+  limits: Partial<RenderLimits>;
+  studioFolder?: string;
+  renderer: RendererOptions;
+}
+
 /**
- * Runs `work` with its own service in a temporary folder, which is removed afterwards, also on Ctrl-C
+ * Runs `work` with the renderer that `make` creates in a temporary folder, which is removed afterwards, also on Ctrl-C
  * (`interrupted`). `say` shows on a terminal the progress of unpacking the renderer. `lasting`: in the single
  * executable, keep the unpacked renderer for the next command.
  */
-export async function withRenderer(
+export async function withRenderer<Made extends { stop(): Promise<void> }>(
   config: Config,
-  work: (service: RenderService, interrupted: AbortSignal, root: UnpackedRoot | undefined) => Promise<void>,
+  make: (options: CommandRendererOptions) => Made,
+  work: (renderer: Made, interrupted: AbortSignal, root: UnpackedRoot | undefined) => Promise<void>,
   { say, lasting }: { say?: Say; lasting: boolean },
 ): Promise<void> {
   const interrupted = new AbortController();
@@ -29,21 +37,20 @@ export async function withRenderer(
   for (const signal of SIGNALS) process.on(signal, interrupt);
   const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
   const folder = await makeFolder(await programsFolder(root));
-  const service = new RenderService({
+  const made = make({
     folder,
-    workers: 1,
     limits: limitsOf(config),
     ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
     renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
   });
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= service.stop();
+    stopped ??= made.stop();
     return stopped;
   };
   signal.addEventListener('abort', stop);
   try {
-    await work(service, signal, root);
+    await work(made, signal, root);
     signal.throwIfAborted();
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -80,23 +87,5 @@ export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal
     return await Promise.race([work, promise]);
   } finally {
     signal.removeEventListener('abort', giveUp);
-  }
-}
-
-/** Writes an artifact to a file, by renaming a temporary one. */
-export async function saveArtifact(
-  service: RenderService,
-  { jobId, name }: { jobId: string; name: ArtifactName },
-  path: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { stream } = await service.openArtifact(jobId, name);
-  const part = `${path}.part`;
-  try {
-    await pipeline(stream, createWriteStream(part), { signal });
-    await rename(part, path);
-  } catch (cause) {
-    await rm(part, { force: true });
-    throw new UserError(`${path} can't be written: ${(cause as Error).message}.`, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { isScenepressError, type Job, type RenderService, type SandboxStatus } from '../../lib/index.ts';
-import { withRenderer } from '../cli/with-renderer.ts';
+import { isScenepressError, type Job, RenderService, type SandboxStatus } from '../../lib/index.ts';
+import { type CommandRendererOptions, withRenderer } from '../cli/with-renderer.ts';
 import type { Config } from '../config/config.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -74,7 +74,12 @@ type Flaw = (service: RenderService, job: Job) => Promise<string | undefined>;
 
 /** Checks sandbox and renderer with a separate service in a temporary folder. */
 export async function examineRenders(config: Config, tell: (finding: Finding) => void): Promise<void> {
-  const examineWith: Parameters<typeof withRenderer>[1] = async (service, interrupted, root) => {
+  const make = (options: CommandRendererOptions) => new RenderService({ ...options, workers: 1 });
+  const examineWith = async (
+    service: RenderService,
+    interrupted: AbortSignal,
+    root: UnpackedRoot | undefined,
+  ): Promise<void> => {
     const remedies = rendererRemedies(config, root);
     const startedAt = performance.now();
     try {
@@ -94,7 +99,7 @@ export async function examineRenders(config: Config, tell: (finding: Finding) =>
     }
     for (const trial of TRIALS) tell(await examineTrial(service, trial, remedies));
   };
-  await withRenderer(config, examineWith, { lasting: false });
+  await withRenderer(config, make, examineWith, { lasting: false });
 }
 
 /** Location of the single executable's renderer. */

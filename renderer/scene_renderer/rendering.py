@@ -9,7 +9,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, errors, scene, settings, studio
+from . import captions, errors, scene, scene_folder, settings, studio
 from .capture import CaptureRenderer
 from .encode import MovieEncoder
 from .errors import SceneError
@@ -44,12 +44,13 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     np.random.seed()
     settings.fix(job)
     studio.open_to_scenes()
+    scene_folder.open_to_scene(folder)
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     movie = MovieEncoder(folder / "video.mp4", job, channel)
-    timeline = Timeline(folder / "scene.py")
+    timeline = Timeline(scene_folder.source_path(folder))
     renderer = _play(scene_class(), movie, job, timeline)
     channel.stage("finishing")
     movie.finish(renderer.file_writer.sound())
