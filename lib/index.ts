@@ -138,6 +138,7 @@ export type {
   IdempotentRequest,
   JobCountQuery,
   JobQuery,
+  RenderTrace,
   ResealedStep,
   ResealStep,
   Storage,

@@ -21,7 +21,8 @@ export function remedyOf(error: string, folder: SceneFolder | null): string | un
 }
 
 function missingModule(folder: SceneFolder | null): string {
-  const python = 'Other packages: --studio-dir DIR, in whose python/ they are (pip install --target DIR/python …).';
+  const python =
+    'Other packages: --studio-dir DIR, in whose python/ they are (pip install --target DIR/python …).';
   return folder
     ? `Scenes can import Manim and its packages, and modules of ${folder.path}. To use another folder: --folder DIR. ${python}`
     : `Scenes can import Manim and its packages. To let them import modules of a folder: --folder DIR. ${python}`;

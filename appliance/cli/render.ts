@@ -92,7 +92,10 @@ export function renderCommand(): Command {
     .option('-o, --out <file>', 'video file (default: <scene>.mp4)')
     .option('--captions <file>', 'captions file, if the scene has captions (default: .vtt beside the video)')
     .option('--thumbnail <file>', 'also write a thumbnail (JPEG)')
-    .option('--folder <folder>', 'folder that the scenes may read: modules, pictures, data (default: that of <file>)')
+    .option(
+      '--folder <folder>',
+      'folder that the scenes may read: modules, pictures, data (default: that of <file>)',
+    )
     .option('--no-folder', 'let the scenes read no files of this machine')
     .option('-a, --all', 'render all scenes of the file')
     .option('-l, --list', 'list the scenes of the file without rendering')
@@ -139,7 +142,8 @@ async function render(asked: {
       for (const className of names) {
         const request = requestOf(code, className, flags);
         const onProgress = progress.show.bind(progress);
-        const rendered = await renderer.render(request, { signal: interrupted, onProgress });
+        const onOutput = progress.write.bind(progress);
+        const rendered = await renderer.render(request, { signal: interrupted, onProgress, onOutput });
         progress.show(null);
         results.push(await deliver(rendered, { className, flags, folder, progress }));
         await renderer.discard(rendered);
@@ -186,7 +190,9 @@ async function scenesIn(
     return await unlessInterrupted(renderer.scenesOf(code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder)}`, { cause: error });
+    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -266,7 +272,8 @@ async function deliver(
     if (error !== null) process.stderr.write(`${className}: ${error}\n`);
     for (const path of [video, captions, thumbnail]) if (path) print(path);
   }
-  return { scene: className, status, video, captions, thumbnail, durationMs, error };
+  const { output } = render;
+  return { scene: className, status, video, captions, thumbnail, durationMs, error, output };
 }
 
 function qualityOf(text: string): Quality {

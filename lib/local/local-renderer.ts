@@ -36,10 +36,7 @@ export interface LocalRendererOptions {
 }
 
 /** A scene to render. */
-export type LocalRequest = Pick<
-  RenderRequest,
-  'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'
->;
+export type LocalRequest = Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'>;
 
 /** A file that a render made. */
 export interface LocalFile {
@@ -54,6 +51,8 @@ export interface LocalRender {
   durationMs: number;
   /** Why it failed, for the scene's author; null when it completed. */
   error: string | null;
+  /** What the scene printed, and warnings: at most 33,000 characters. */
+  output: string;
   /** In a temporary folder that {@link LocalRenderer.discard} removes. */
   files: LocalFile[];
 }
@@ -63,6 +62,8 @@ export interface LocalRenderOptions {
   /** Ends the render; it rejects with the signal's reason. */
   signal?: AbortSignal;
   onProgress?: (progress: RenderProgress) => void;
+  /** Called with the parts of {@link LocalRender.output} as they come. */
+  onOutput?: (text: string) => void;
 }
 
 /**
@@ -75,6 +76,7 @@ export class LocalRenderer {
   readonly #logger: Logger;
   readonly #folders = new WeakMap<LocalRender, string>();
   readonly #stopping = new AbortController();
+  #stopped: Promise<void> | undefined;
   #renders = 0;
 
   constructor(options: LocalRendererOptions) {
@@ -102,9 +104,10 @@ export class LocalRenderer {
   }
 
   /** Ends all renders and processes. It cannot be started again. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
     this.#stopping.abort(stopped());
-    await this.#renderer.stop();
+    this.#stopped ??= this.#renderer.stop();
+    return this.#stopped;
   }
 
   /** The scenes that a source defines, found by running it in the sandbox. Error: `invalid_request` with its error. */
@@ -133,7 +136,7 @@ export class LocalRenderer {
 
   async #attempt(
     task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>,
-    { signal, onProgress = () => {} }: LocalRenderOptions,
+    { signal, onProgress = () => {}, onOutput = () => {} }: LocalRenderOptions,
   ): Promise<RenderResult> {
     signal?.throwIfAborted();
     const { result, stop } = this.#renderer.render(
@@ -142,6 +145,7 @@ export class LocalRenderer {
         onStarted: () => {},
         onProgress: ({ type: _, ...progress }) => onProgress(progress),
         onPreview: () => {},
+        onOutput,
       },
     );
     const cancel = () => stop('canceled');
@@ -155,20 +159,22 @@ export class LocalRenderer {
   }
 
   #renderOf(result: RenderResult): LocalRender {
+    const { durationMs } = result;
     switch (result.kind) {
       case 'rendered': {
         const files = result.files.map(({ name, path }: RenderedFile) => ({ name, path }));
         const render: LocalRender = {
           status: 'completed',
-          durationMs: result.durationMs,
+          durationMs,
           error: null,
+          output: result.output ?? '',
           files,
         };
         this.#folders.set(render, result.folder);
         return render;
       }
       case 'failed':
-        return { status: 'failed', durationMs: result.durationMs, error: result.error, files: [] };
+        return { status: 'failed', durationMs, error: result.error, output: result.output ?? '', files: [] };
       case 'stopped':
         throw stopped();
       case 'disk_full':
@@ -182,5 +188,3 @@ export class LocalRenderer {
 function stopped(): ScenepressError {
   return new ScenepressError('not_running', 'The renderer was stopped.');
 }
-
-

@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from . import scene_folder, studio, tex_errors
+from . import author_frames, scene_folder, studio, tex_errors
 from .protocol import ERROR_BYTES_MAX
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -41,6 +41,7 @@ def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) 
         lines = re.split(r"\r\n|\r|\n", code)
         if 1 <= number <= len(lines):
             text += f"\nline {number}: {lines[number - 1].strip()[:_LINE_CHARACTERS_MAX]}"
+    text = "\n".join([text, *author_frames.describe(error, folder)])
     text = _CONTROL.sub(" ", text)
     return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
 

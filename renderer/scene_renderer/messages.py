@@ -297,6 +297,13 @@ class PlaysReport(TypedDict):
     plays: list[Play]
 
 
+class OutputReport(TypedDict):
+    """What the scene's code printed, and warnings."""
+
+    type: Literal["output"]
+    text: str
+
+
 class DoneReport(TypedDict):
     """The video is in the job's folder."""
 
@@ -333,6 +340,7 @@ JobReport = (
     | ProgressReport
     | PreviewReport
     | PlaysReport
+    | OutputReport
     | DoneReport
     | InspectedReport
     | ScenesReport

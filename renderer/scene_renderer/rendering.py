@@ -9,7 +9,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, errors, scene, scene_folder, settings, studio
+from . import captions, errors, output, scene, scene_folder, settings, studio
 from .capture import CaptureRenderer
 from .encode import MovieEncoder
 from .errors import SceneError
@@ -21,13 +21,16 @@ from .timeline import Timeline
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     """Render the job's scene into its folder, or list the scenes, and report the outcome."""
     process = os.getpid()
+    output.capture(channel, folder)
     try:
         report = _render(job, folder, channel)
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            output.finish()
             channel.failed(text)
         return
+    output.finish()
     if os.getpid() == process:  # else this is a child that the scene has forked
         channel.scenes(report) if isinstance(report, list) else channel.done(*report)
 

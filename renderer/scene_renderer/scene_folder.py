@@ -1,12 +1,13 @@
 """The folder of the author's own file, which ``scenepress render`` lets its scenes read; a service has none.
 
-It is visible in the sandbox, read-only. Links to its entries are in the scene's current folder, so relative paths,
-modules beside the file and ``__file__`` work as with the ``manim`` command, and new files can be written.
+It is visible in the sandbox, read-only. Links to its entries are in the scene's current folder, so relative
+paths, modules beside the file and ``__file__`` work as with the ``manim`` command; new files can be written.
 """
 
 import itertools
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -50,7 +51,7 @@ def module_file(job_folder: Path) -> str:
 
 
 def open_to_scene(job_folder: Path) -> None:
-    """Let the scene import the modules beside its file, and find the entries of the folder by relative paths."""
+    """Let the scene import modules beside its file, and find the folder's entries by relative paths."""
     if (place := folder()) is None:
         return
     parent = _file().parent
@@ -58,12 +59,12 @@ def open_to_scene(job_folder: Path) -> None:
     sys.path.insert(0, str(job_folder if parent == PurePosixPath() else place / parent))
     left = itertools.count(_LINKS_MAX, -1)
     _link(place, job_folder, {source_path(job_folder).name, *_WRITTEN}, left)
-    if (place / _MEDIA).is_dir():
+    if os.path.isdir(place / _MEDIA):  # False if it is unreadable for this user
         os.makedirs(job_folder / _MEDIA, exist_ok=True)
         _link(place / _MEDIA, job_folder / _MEDIA, set(_WRITTEN_IN_MEDIA), left)
 
 
-def _link(source: Path, target: Path, without: set[str], left: "itertools.count[int]") -> None:
+def _link(source: Path, target: Path, without: set[str], left: Iterator[int]) -> None:
     with suppress(OSError), os.scandir(source) as entries:  # unreadable for this user
         for entry in entries:
             if next(left) <= 0:

@@ -30,7 +30,7 @@ _FIXED: dict[str, Any] = {
     "disable_caching": True,
     "notify_outdated_version": False,
     "progress_bar": "none",
-    "verbosity": "CRITICAL",
+    "verbosity": "WARNING",
     "log_to_file": False,
     "output_file": "",
     "input_file": "scene.py",

@@ -170,6 +170,12 @@ export interface PlaysReport {
   plays: Play[];
 }
 
+/** What the scene's code printed, and warnings. */
+export interface OutputReport {
+  type: 'output';
+  text: string;
+}
+
 /** The video is in the job's folder. */
 export interface DoneReport {
   type: 'done';
@@ -202,6 +208,7 @@ export type JobReport =
   | ProgressReport
   | PreviewReport
   | PlaysReport
+  | OutputReport
   | DoneReport
   | InspectedReport
   | ScenesReport

@@ -55,7 +55,8 @@ export type StopReason = 'canceled' | 'claim_lost' | 'claim_expired' | 'funds' |
 export type RenderMessage =
   | { type: 'started' }
   | ({ type: 'progress' } & RenderProgress)
-  | { type: 'preview'; jpegBase64: string };
+  | { type: 'preview'; jpegBase64: string }
+  | { type: 'output'; text: string };
 
 /** Service to worker, while a task runs. */
 export interface StopMessage {
@@ -88,10 +89,11 @@ export type RenderResult =
       plays: Play[];
       /** Contains the files; the receiver must remove it. */
       folder: string;
+      output?: string;
       usage?: RenderUsage;
     }
-  /** The scene failed or exceeded a limit. */
-  | { kind: 'failed'; durationMs: number; error: string; usage?: RenderUsage }
+  /** The scene failed or exceeded a limit. `output`: what its code printed, and warnings. */
+  | { kind: 'failed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk of the work folder is full; can be retried when there is space. */
   | { kind: 'disk_full'; durationMs: number }

@@ -9,7 +9,7 @@ import { type EndReason, Forks, JobNotReceived, lengthOf, type Occupied } from '
 import { jobLimits, type RenderLimits } from './limits.ts';
 import type { InspectJob, JobReport, ListJob, Play, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { MOST_PLAYS } from './protocol.ts';
+import { MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -68,17 +68,22 @@ export class RenderWorker {
     const { previewIntervalMs } = task;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const plays: Play[] = [];
+    let output = '';
     const hear = (report: JobReport) => {
       if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
-      else progress.hear(report);
+      else if (report.type === 'output') {
+        const text = report.text.slice(0, MOST_OUTPUT - output.length);
+        output += text;
+        if (text !== '') send({ type: 'output', text });
+      } else progress.hear(report);
     };
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
-    const withUsage = <Result extends RenderResult>(result: Result): Result => {
+    const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || (result.kind !== 'rendered' && result.kind !== 'failed'))
         return result;
-      return { ...result, usage: { stagesMs: progress.stagesMs(startedAtMs), peakMemoryBytes } };
+      return { ...result, output, usage: { stagesMs: progress.stagesMs(startedAtMs), peakMemoryBytes } };
     };
 
     task.port.on('message', (message: StopMessage) => {
@@ -101,12 +106,12 @@ export class RenderWorker {
         peakMemoryBytes = rendered.end.memoryBytes;
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure)
-          return withUsage(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
+          return withDetails(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
         progress.enter('checking', lengthOf(rendered));
         await this.#forks.makeFolder(outFolder);
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
         if (collected.problem !== undefined)
-          return withUsage(
+          return withDetails(
             await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), error: collected.problem }),
           );
 
@@ -116,11 +121,11 @@ export class RenderWorker {
         const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
         if (defect)
-          return withUsage(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
+          return withDetails(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
         const files = await publishedFiles(outFolder);
         if (!files) throw new ZygoteDied('an inspection left no files');
         keepOutFolder = true;
-        return withUsage({
+        return withDetails({
           kind: 'rendered',
           durationMs: durationMs(),
           ...lengthOf(inspected),

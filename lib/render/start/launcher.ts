@@ -116,8 +116,7 @@ export function zygoteCommandLine(
   worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
   // Inspections do not need the studio folder, whose parts may be replaced meanwhile, nor that of the scene.
-  const launcher =
-    worker.role === 'inspector' ? { ...found, studio: undefined, scene: undefined } : found;
+  const launcher = worker.role === 'inspector' ? { ...found, studio: undefined, scene: undefined } : found;
   const { relocation } = launcher;
   const isolated = launcher.isolation === 'bubblewrap';
   const view = viewOf(launcher, isolated);
