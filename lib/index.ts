@@ -80,6 +80,7 @@ export {
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 export {
   type LocalFile,
+  type LocalOutputOptions,
   type LocalRender,
   LocalRenderer,
   type LocalRendererOptions,

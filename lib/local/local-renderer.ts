@@ -1,7 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ArtifactName } from '../artifacts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { defaultFps, sizeOf } from '../jobs/qualities.ts';
@@ -11,11 +10,20 @@ import { type Logger, silentLogger } from '../logger.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from '../render/run/limits.ts';
-import type { RenderedFile, RenderProgress, RenderResult } from '../render/run/render-task.ts';
+import type { LocalOutput } from '../render/run/messages.ts';
+import type { RenderProgress, RenderResult } from '../render/run/render-task.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 
 const MOST_TRIES = 2;
+const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
+  format: 'mp4',
+  transparent: false,
+  firstPlay: 0,
+  lastPlay: -1,
+  sections: false,
+  config: {},
+};
 /** Its owner may list it; users of renders may only pass through. */
 const TRAVERSABLE = 0o711;
 
@@ -35,12 +43,39 @@ export interface LocalRendererOptions {
   clock?: Clock;
 }
 
-/** A scene to render. */
-export type LocalRequest = Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'>;
+/** What a render makes. */
+export interface LocalOutputOptions {
+  /**
+   * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
+   * is inspected like the videos of a service.
+   */
+  format?: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
+  /** Draws no background. Not for MP4. */
+  transparent?: boolean;
+  /** Skips the plays before this one; the first is 0. */
+  firstPlay?: number;
+  /** Ends the scene after this play. */
+  lastPlay?: number;
+  /** Also makes a video of each section, in an archive. */
+  sections?: boolean;
+  /** Settings of a manim.cfg, such as `background_color`. */
+  config?: Record<string, string>;
+}
 
-/** A file that a render made. */
+/** A scene to render. */
+export interface LocalRequest
+  extends Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'> {
+  /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
+  sizePx?: { width: number; height: number };
+  output?: LocalOutputOptions;
+}
+
+/**
+ * A file that a render made: an artifact as of a service, or `output.<format>`, `frames.tar` (PNG files) or
+ * `sections.tar` (videos and their index).
+ */
 export interface LocalFile {
-  name: ArtifactName;
+  name: string;
   path: string;
 }
 
@@ -120,8 +155,11 @@ export class LocalRenderer {
    * `not_running` when it is stopped meanwhile.
    */
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
-    const { code, className, quality, aspectRatio, fps = defaultFps(quality) } = parseRenderRequest(request);
-    const task = { code, className, fps, ...sizeOf(quality, aspectRatio), previewIntervalMs: 0 };
+    const { sizePx, output = {}, ...rest } = request;
+    const { code, className, quality, aspectRatio, fps = defaultFps(quality) } = parseRenderRequest(rest);
+    const size = sizePx ? { widthPx: sizePx.width, heightPx: sizePx.height } : sizeOf(quality, aspectRatio);
+    const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
+    const task = { code, className, fps, ...size, previewIntervalMs: 0, local };
     let result = await this.#attempt(task, options);
     for (let tries = 1; result.kind === 'died' && tries < MOST_TRIES; tries += 1)
       result = await this.#attempt(task, options);
@@ -162,7 +200,7 @@ export class LocalRenderer {
     const { durationMs } = result;
     switch (result.kind) {
       case 'rendered': {
-        const files = result.files.map(({ name, path }: RenderedFile) => ({ name, path }));
+        const files = [...result.files, ...(result.localFiles ?? [])];
         const render: LocalRender = {
           status: 'completed',
           durationMs,

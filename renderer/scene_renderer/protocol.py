@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 
-from .messages import JobReport, JobStage, Play, RendererJob, ZygoteReport, parse_renderer_job
+from .messages import JobReport, JobStage, Play, RendererJob, RenderJob, ZygoteReport, parse_renderer_job
 
 ERROR_BYTES_MAX = 4096
 OUTPUT_CHARACTERS_MAX = 8192
@@ -87,10 +87,19 @@ class JobChannel:
             for start in range(0, len(text), OUTPUT_CHARACTERS_MAX):
                 self._send({"type": "output", "text": text[start : start + OUTPUT_CHARACTERS_MAX]})
 
-    def done(self, frames: int, seconds: float) -> None:
-        """Report that the video is in the job's folder."""
+    def done(self, frames: int, job: RenderJob) -> None:
+        """Report that the video is in the job's folder, of the size of `job`."""
         self.flush_output()
-        self._send({"type": "done", "frames": frames, "seconds": seconds})
+        self._send(
+            {
+                "type": "done",
+                "frames": frames,
+                "seconds": frames / job.fps,
+                "widthPx": job.width_px,
+                "heightPx": job.height_px,
+                "fps": job.fps,
+            }
+        )
 
     def inspected(self, frames: int, seconds: float) -> None:
         """Report that the files to publish are in the job's folder."""

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 _DEFAULT_NAME = "scene.py"
 _LINKS_MAX = 2000
 # What the renderer itself writes into the scene's current folder.
-_WRITTEN = ("channel", "tmp", "video.mp4", "video.part.mp4", "video.sound.mp4", "captions.vtt")
+_WRITTEN = ("channel", "tmp", "captions.vtt", "output.png", "section-videos", "sections.tar")
 _MEDIA, _WRITTEN_IN_MEDIA = "media", ("Tex", "texts")
 
 

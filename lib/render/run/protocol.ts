@@ -23,6 +23,7 @@ export const MOST_PLAYS = 1000;
 export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
+const LARGEST_SIDE_PX = 16_384;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
 
@@ -48,8 +49,16 @@ export function parseJobReport(line: string): JobReport | undefined {
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
     case 'done':
+      return {
+        type: 'done',
+        frames: count(report['frames']),
+        seconds: amount(report['seconds']),
+        widthPx: Math.min(count(report['widthPx']), LARGEST_SIDE_PX),
+        heightPx: Math.min(count(report['heightPx']), LARGEST_SIDE_PX),
+        fps: count(report['fps']),
+      };
     case 'inspected':
-      return { type: report['type'], frames: count(report['frames']), seconds: amount(report['seconds']) };
+      return { type: 'inspected', frames: count(report['frames']), seconds: amount(report['seconds']) };
     case 'scenes':
       return { type: 'scenes', names: sceneNames(report['names']) };
     case 'failed':

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
-import type { Play } from './messages.ts';
+import type { LocalOutput, Play } from './messages.ts';
 
 export type { Play } from './messages.ts';
 
@@ -16,6 +16,8 @@ export interface RenderTask {
   previewIntervalMs: number;
   /** Renders with a lower CPU priority. */
   background: boolean;
+  /** Only of a {@link LocalRenderer}. */
+  local?: LocalOutput;
   port: MessagePort;
 }
 
@@ -85,6 +87,8 @@ export type RenderResult =
       frames: number;
       seconds: number;
       files: RenderedFile[];
+      /** Files of a local render, not inspected. */
+      localFiles?: { name: string; path: string }[];
       /** The plays of the scene, as it reported them. */
       plays: Play[];
       /** Contains the files; the receiver must remove it. */

@@ -11,10 +11,12 @@ t.test('valid reports are parsed without extra properties', async (t) => {
     frames: 3,
     seconds: 0.2,
   });
-  t.same(parse({ type: 'done', frames: 3, seconds: 0.2, captions: true }), {
+  const size = { widthPx: 854, heightPx: 480, fps: 15 };
+  t.same(parse({ type: 'done', frames: 3, seconds: 0.2, ...size, captions: true }), {
     type: 'done',
     frames: 3,
     seconds: 0.2,
+    ...size,
   });
 });
 
