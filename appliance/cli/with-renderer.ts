@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RendererOptions, RenderLimits } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { limitsOf } from '../limits.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import type { UnpackedRoot } from '../packed/unpacked-root.ts';
 import { rendererOptions, type Say } from '../renderer.ts';
-import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -30,35 +30,45 @@ export async function withRenderer<Made extends { stop(): Promise<void> }>(
   work: (renderer: Made, interrupted: AbortSignal, root: UnpackedRoot | undefined) => Promise<void>,
   { say, lasting }: { say?: Say; lasting: boolean },
 ): Promise<void> {
+  await interruptible(async (signal) => {
+    const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
+    const folder = await makeFolder(await programsFolder(root));
+    const made = make({
+      folder,
+      limits: limitsOf(config),
+      ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
+      renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
+    });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= made.stop();
+      return stopped;
+    };
+    signal.addEventListener('abort', stop);
+    try {
+      await work(made, signal, root);
+    } finally {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+      await root?.end();
+    }
+  });
+}
+
+/** Runs `work` with a signal that Ctrl-C aborts; the command then exits with 130. */
+export async function interruptible(work: (interrupted: AbortSignal) => Promise<void>): Promise<void> {
   const interrupted = new AbortController();
   const { signal } = interrupted;
   const interrupt = () => interrupted.abort();
   // Not `once`: a second Ctrl-C must not leave processes and files behind.
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
-  const folder = await makeFolder(await programsFolder(root));
-  const made = make({
-    folder,
-    limits: limitsOf(config),
-    ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
-  });
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= made.stop();
-    return stopped;
-  };
-  signal.addEventListener('abort', stop);
   try {
-    await work(made, signal, root);
+    await work(signal);
     signal.throwIfAborted();
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new UserError('Interrupted.', { exitCode: 130, cause: error });
   } finally {
-    await stop();
-    await rm(folder, { recursive: true, force: true });
-    await root?.end();
     for (const signal of SIGNALS) process.off(signal, interrupt);
   }
 }
