@@ -5,8 +5,12 @@ const MISSING_FILE = /^(FileNotFoundError|NotADirectoryError|OSError: could not 
 const FORBIDDEN = /^PermissionError\b/;
 const READ_ONLY = /^OSError: \[Errno 30\]/;
 
-/** What to do about a scene's error about a file or module; undefined for other errors. `folder`: null without one. */
-export function remedyOf(error: string, folder: SceneFolder | null): string | undefined {
+/** What to do about a scene's error about a file or module; undefined for other errors. `folder`: null without one; `isRemote`: a service rendered. */
+export function remedyOf(error: string, folder: SceneFolder | null, isRemote: boolean): string | undefined {
+  if (isRemote)
+    return MISSING_MODULE.test(error) || MISSING_FILE.test(error)
+      ? 'A service has no files of this machine. Render without --server, or put what the scene needs into its file.'
+      : undefined;
   const [, module] = MISSING_MODULE.exec(error) ?? [];
   if (module !== undefined) return missingModule(folder);
   if (READ_ONLY.test(error) && folder)

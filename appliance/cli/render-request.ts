@@ -14,6 +14,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { type ManimConfig, readManimConfig } from './manim-config.ts';
+import { serverOf } from './remote-renderer.ts';
 import {
   checkTargets,
   type Format,
@@ -40,6 +41,9 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   zero_pad?: number;
   seed?: number;
   tex_template?: string;
+  /** The address of a service that renders instead. */
+  server?: string;
+  key?: string;
   watch?: boolean;
   /** Minutes. */
   keepWarm?: number;
@@ -56,6 +60,8 @@ export interface Asked {
   flags: RenderFlags;
   /** Everything of the requests but code and scene. */
   request: Omit<LocalRequest, 'code' | 'className'>;
+  /** Undefined: this machine. */
+  server: { url: string; key: string } | undefined;
   config: Config;
   /** The paths of all files that were written. */
   made: string[];
@@ -75,13 +81,16 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
   const { width, height } = request.sizePx ?? { width: 2, height: 2 };
   if (!['gif', 'png', 'png-sequence'].includes(format) && (width % 2 === 1 || height % 2 === 1))
     throw wrongUsage(`Videos have an even width and height, not ${width},${height}.`);
-  const folder = folderOf(file, flags);
+  const server = serverOf(flags);
+  const isPlain = format === 'mp4' && Object.keys(request.output?.config ?? {}).length === 0;
+  if (server && !isPlain) throw wrongUsage('A service makes MP4 only, without a manim.cfg of yours.');
+  const folder = server ? null : folderOf(file, flags);
   const code = await readCode(file);
   for (const className of scenes) {
     validate({ code, className, ...request });
     if (!flags.list) await checkTargets(targetsOf(className, format, flags));
   }
-  return { file, folder, code, scenes, format, flags, request, config: configOf(flags), made: [] };
+  return { file, folder, code, scenes, format, flags, request, server, config: configOf(flags), made: [] };
 }
 
 /** Settings of manim.cfg are the defaults of the flags. */

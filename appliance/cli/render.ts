@@ -19,6 +19,7 @@ import { remedyOf } from './missing-files.ts';
 import { openFile } from './open-file.ts';
 import { print, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
+import { RemoteRenderer } from './remote-renderer.ts';
 import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
 import { type Asked, askedOf, type RenderFlags, readCode, wrongUsage } from './render-request.ts';
 import { hostRenderer } from './warm-host.ts';
@@ -99,6 +100,8 @@ export function renderCommand(): Command {
     .option('--seed <number>', 'random seed', wholeNumber)
     .option('--tex_template <file>', 'TeX template, in the folder of the scenes')
     .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber)
+    .option('--server <url>', 'render by a service elsewhere, with an API key of it')
+    .option('--key <key>', 'API key for --server (SCENEPRESS_KEY)')
     .option('--watch', 'render again when a file in the folder of <file> is saved, until Ctrl-C')
     .option(
       '--keep-warm <minutes>',
@@ -124,6 +127,10 @@ export function renderCommand(): Command {
     'scenepress render scene.py --all -q low -o videos/',
     ['scenepress render scene.py Hello --aspect 9:16 --thumbnail hello.jpg', 'portrait'],
     ['scenepress render scenes/intro.py --folder .', 'its scenes also read files of the folders above them'],
+    [
+      'scenepress render scene.py Hello --server https://renders.example.org',
+      'by a service, with the key in SCENEPRESS_KEY',
+    ],
     ['generate-scene | scenepress render - Hello --json', 'code from standard input'],
   );
 }
@@ -137,7 +144,7 @@ async function render(asked: Asked): Promise<void> {
   const limits = FLAGS.map((name) => config[name]);
   const key = warmKey(folder, limits);
   const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
-  const path = idleMs > 0 && workers === 1 && !flags.watch ? await warmSocket() : undefined;
+  const path = idleMs > 0 && workers === 1 && !flags.watch && !asked.server ? await warmSocket() : undefined;
   const work = async (renderer: Renders, interrupted: AbortSignal) => {
     progress.start();
     try {
@@ -151,6 +158,10 @@ async function render(asked: Asked): Promise<void> {
     const host = (renderer: LocalRenderer, signal: AbortSignal) =>
       hostRenderer(renderer, { path, key, idleMs, signal });
     return withRenderer(config, make, host, { lasting: true });
+  }
+  if (asked.server) {
+    const remote = new RemoteRenderer(asked.server);
+    return interruptible((signal) => work(remote, signal));
   }
   if (path !== undefined) return interruptible((signal) => work(new WarmRenderer(path, key), signal));
   const start = async (renderer: LocalRenderer, interrupted: AbortSignal) => {
@@ -198,7 +209,7 @@ async function renderNext(renderer: Renders, asked: Asked, running: Running): Pr
 async function renderScene(
   renderer: Renders,
   className: string,
-  { code, request, format, flags, folder, made }: Asked,
+  { code, request, format, flags, folder, server, made }: Asked,
   { progress, interrupted }: Running,
 ): Promise<object> {
   const rendered = await renderer.render(
@@ -213,7 +224,7 @@ async function renderScene(
   const { status, durationMs, output: printed } = rendered;
   const saved = await saveAll(rendered.files, format, targetsOf(className, format, flags));
   await renderer.discard(rendered);
-  const error = rendered.error === null ? null : withRemedy(rendered.error, folder);
+  const error = rendered.error === null ? null : withRemedy(rendered.error, folder, server !== undefined);
   if (error !== null) process.exitCode = 1;
   const { output, ...others } = saved;
   made.push(...Object.values(saved).filter((path) => path !== null));
@@ -236,14 +247,14 @@ async function scenesIn(
     return await unlessInterrupted(renderer.scenesOf(code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder)}`, {
+    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder, false)}`, {
       cause: error,
     });
   }
 }
 
-function withRemedy(error: string, folder: SceneFolder | null): string {
-  const remedy = remedyOf(error, folder);
+function withRemedy(error: string, folder: SceneFolder | null, isRemote: boolean): string {
+  const remedy = remedyOf(error, folder, isRemote);
   return remedy === undefined ? error : `${error}\n${remedy}`;
 }
 
