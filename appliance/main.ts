@@ -1,6 +1,5 @@
 import { type Command, CommanderError } from 'commander';
 import { isScenepressError } from '../lib/index.ts';
-import { createProgram } from './cli/program.ts';
 import { UserError } from './user-error.ts';
 
 /** Internal error, as in sysexits.h. `cli/program.ts` lists all exit codes. */
@@ -16,9 +15,16 @@ run().catch((error: unknown) => {
 });
 
 async function run(): Promise<void> {
-  const program = createProgram();
+  const program = await programFor(process.argv[2]);
   throwInsteadOfExiting(program);
   await program.parseAsync();
+}
+
+/** `render` is often repeated, so it doesn't wait for the modules of the other commands. */
+async function programFor(command: string | undefined): Promise<Command> {
+  if (command !== 'render') return (await import('./cli/program.ts')).createProgram();
+  const { renderProgram } = await import('./cli/render-program.ts');
+  return renderProgram();
 }
 
 /** By default commander exits the process, with 1 for wrong usage. Subcommands don't inherit the override. */

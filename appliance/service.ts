@@ -6,12 +6,12 @@ import {
   type Ledger,
   type Logger,
   type MasterKeys,
-  type RenderLimits,
   RenderService,
 } from '../lib/index.ts';
 import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
 import type { Readiness } from './http/health.ts';
+import { limitsOf } from './limits.ts';
 import { rendererOptions } from './renderer.ts';
 import type { Faults } from './support/faults.ts';
 
@@ -89,18 +89,4 @@ export function createService(
     },
     logger,
   });
-}
-
-/** The configured render limits. */
-export function limitsOf(config: Config): Omit<RenderLimits, 'addressSpaceBytes' | 'openFiles'> {
-  return {
-    timeoutMs: config.renderTimeoutSeconds * 1000,
-    memoryBytes: config.renderMemoryMb * MIB,
-    processes: config.renderProcesses,
-    fileSizeBytes: config.renderFileMb * MIB,
-    diskBytes: config.renderDiskMb * MIB,
-    files: config.renderFiles,
-    outputBytes: config.renderOutputMb * MIB,
-    frames: config.renderFrames,
-  };
 }

@@ -79,6 +79,15 @@ export {
   type StoredLedgerOptions,
 } from './ledger/stored-ledger.ts';
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
+export {
+  type LocalFile,
+  type LocalOutputOptions,
+  type LocalRender,
+  LocalRenderer,
+  type LocalRendererOptions,
+  type LocalRenderOptions,
+  type LocalRequest,
+} from './local/local-renderer.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { Page } from './pages.ts';
 export type {
@@ -117,6 +126,7 @@ export { userCacheFolder } from './render/setup/renderer-folder.ts';
 /** @internal */
 export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
+export { isReadableByOthers, type SceneFolder, sceneFolderOf } from './render/start/scene-folder.ts';
 export { RenderService } from './render-service.ts';
 export type {
   EnqueueRequest,
@@ -142,6 +152,7 @@ export type {
   IdempotentRequest,
   JobCountQuery,
   JobQuery,
+  RenderTrace,
   ResealedStep,
   ResealStep,
   Storage,

@@ -22,7 +22,6 @@ import type {
   JobScope,
   RenderServiceEvents,
   RenderServiceOptions,
-  Role,
   WaitOptions,
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
@@ -85,7 +84,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
       webhooks.open();
-      const isWorker = this.#does('worker');
+      const isWorker = this.#parts.roles.includes('worker');
       if (isWorker)
         await renderer.start({ allowTraversal: async () => dataFolder?.allowTraversal(), signal });
       const { queuePausedAt } = this.status();
@@ -94,7 +93,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       await this.#recover();
       await owners.restore();
       await dispatcher.start(isWorker ? renderer : undefined);
-      if (this.#does('sender')) webhooks.start();
+      if (this.#parts.roles.includes('sender')) webhooks.start();
     } catch (error) {
       await this.#close();
       throw dataFolder ? explained(error, dataFolder.path) : error;
@@ -103,7 +102,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       settle();
     }
     this.#state = 'running';
-    if (this.#does('upkeep')) upkeep.start();
+    if (this.#parts.roles.includes('upkeep')) upkeep.start();
   }
 
   /**
@@ -209,7 +208,13 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   /** The plays and waits of a completed scene, at most 1,000; none once it is forgotten. Error: `not_found`. */
   async plays(jobId: string, { owner }: JobScope = {}): Promise<Play[]> {
     await this.#record(jobId, owner);
-    return this.#parts.storage.readPlays(jobId);
+    return (await this.#parts.storage.readTrace(jobId)).plays;
+  }
+
+  /** What an ended scene printed, and warnings, at most 33,000 characters; empty once forgotten. Error: `not_found`. */
+  async output(jobId: string, { owner }: JobScope = {}): Promise<string> {
+    await this.#record(jobId, owner);
+    return (await this.#parts.storage.readTrace(jobId)).output;
   }
 
   /** Jobs, newest first. Error: `invalid_request`. */
@@ -350,10 +355,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { orphans, stuck } = await withSpareSpace(() => book.recover());
     discards.add(orphans);
     for (const jobId of stuck) void cancellations.resume(jobId);
-  }
-
-  #does(role: Role): boolean {
-    return this.#parts.roles.includes(role);
   }
 
   get #accepting(): boolean {

@@ -41,9 +41,9 @@ function operands(command: Command): string[] {
   });
 }
 
-/** False for configuration options, which are described in another section. */
+/** False for hidden options, and for configuration options, which are described in another section. */
 function isOwn(option: Option): boolean {
-  return !CONFIGURATION.has(option.long ?? '');
+  return !option.hidden && !CONFIGURATION.has(option.long ?? '');
 }
 
 function usage({ flags, mandatory }: Option): string {

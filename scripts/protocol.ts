@@ -155,6 +155,9 @@ function pyType(schema: Schema): string {
 }
 
 function parse(schema: Schema, value: string): string {
+  const [some, none] = schema.anyOf ?? [];
+  if (some && none?.type === 'null') return `None if ${value} is None else ${parse(some, value)}`;
+  if (schema.enum) return value; // The service is trusted.
   if (schema.$ref) return `${nameOf(schema.$ref)}.parse(${value})`;
   if (schema.items) return `[${parse(schema.items, 'item')} for item in ${value}]`;
   if (schema.additionalProperties) {

@@ -138,6 +138,12 @@ export interface JobInfo {
   progress: RenderProgress | null;
 }
 
+/** A job, and what its scene printed. */
+export interface ShownJob extends JobInfo {
+  /** What the scene printed, and warnings; empty until the job has ended. */
+  output: string;
+}
+
 /** A page of a list of jobs. */
 export interface JobPage {
   jobs: JobInfo[];
@@ -148,7 +154,7 @@ export interface JobPage {
 }
 
 /** A job with what it was made of. */
-export interface JobDetails extends JobInfo {
+export interface JobDetails extends ShownJob {
   startedAt: string | null;
   /** What the render took; null until it has ended by itself. */
   usage: RenderUsage | null;

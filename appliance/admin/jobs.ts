@@ -20,7 +20,13 @@ import {
   quality,
   time,
 } from './administration-requests.ts';
-import { type JobDetails, type JobInfo, type JobPage, jobInfo } from './administration-views.ts';
+import {
+  type JobDetails,
+  type JobInfo,
+  type JobPage,
+  jobInfo,
+  type ShownJob,
+} from './administration-views.ts';
 
 /** Which jobs to list. Times are written in ISO 8601. */
 export interface JobFilter {
@@ -95,8 +101,9 @@ export class JobAdministration {
     return this.#service.count({ ...query, owner: accountId });
   }
 
-  async show({ jobId }: { jobId: string }): Promise<JobInfo> {
-    return this.#jobInfo(await this.#service.get(jobId));
+  async show({ jobId }: { jobId: string }): Promise<ShownJob> {
+    const job = await this.#jobInfo(await this.#service.get(jobId));
+    return { ...job, output: await this.#service.output(jobId) };
   }
 
   /** The job with its code and metadata. */
@@ -105,7 +112,8 @@ export class JobAdministration {
     const { startedAt, usage, metadataJson, forgottenAt = null } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
     const plays = await this.#service.plays(jobId);
-    return { ...(await this.#jobInfo(job)), startedAt, usage, code, metadataJson, forgottenAt, plays };
+    const shown = await this.show({ jobId });
+    return { ...shown, startedAt, usage, code, metadataJson, forgottenAt, plays };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type JobStatus, QUALITIES, type Quality } from '../../lib/index.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
-import type { JobInfo } from '../admin/administration-views.ts';
+import type { JobInfo, ShownJob } from '../admin/administration-views.ts';
 import { forEachJob } from '../admin/many.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
@@ -102,7 +102,7 @@ export function jobCommand(): Command {
   job.addCommand(
     administrative(
       'show <jobId>',
-      'Show a job: status, progress, error with the line of code, artifacts',
+      'Show a job: status, progress, error with the lines of code, artifacts, what the scene printed',
       'scenepress job show JOBID',
       ['scenepress job show JOBID --details', 'with its metadata and code'],
     )
@@ -210,7 +210,7 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.');
 }
 
-function show(job: JobInfo): void {
+function show(job: ShownJob): void {
   const { progress } = job;
   printDetails([
     ['Job', job.jobId],
@@ -232,5 +232,6 @@ function show(job: JobInfo): void {
       'Artifact',
       `${url} (${shownSize(sizeBytes)})`,
     ]),
+    ['Output', job.output.trimEnd()],
   ]);
 }

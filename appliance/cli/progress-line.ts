@@ -51,6 +51,14 @@ export class ProgressLine {
     this.#timer = undefined;
   }
 
+  /** Writes text of a scene, above the line. */
+  write(text: string): void {
+    this.clear();
+    process.stderr.write(text);
+    // The animated line needs one of its own.
+    if (this.#timer && !text.endsWith('\n')) process.stderr.write('\n');
+  }
+
   /** Clears the line for other output; it is redrawn below that. */
   clear(): void {
     if (this.#timer) process.stderr.write('\r\x1b[K');

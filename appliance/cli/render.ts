@@ -1,47 +1,42 @@
-import { readFile } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { availableParallelism } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   ASPECT_RATIOS,
-  type AspectRatio,
   isScenepressError,
-  type Job,
-  parseRenderRequest,
+  LocalRenderer,
   QUALITIES,
   type Quality,
-  type RenderService,
-  type ValidRenderRequest,
+  type SceneFolder,
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
-import { addConfigFlags, configOf } from './config-flags.ts';
+import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
+import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
+import { remedyOf } from './missing-files.ts';
+import { openFile } from './open-file.ts';
 import { print, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
-import { saveArtifact, unlessInterrupted, withRenderer } from './with-renderer.ts';
+import { RemoteRenderer } from './remote-renderer.ts';
+import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
+import { type Asked, askedOf, type RenderFlags, readCode, wrongUsage } from './render-request.ts';
+import { hostRenderer } from './warm-host.ts';
+import { HOST_VARIABLE, type Renders, WarmRenderer, warmKey, warmSocket } from './warm-renderer.ts';
+import { nextSave } from './watch-folder.ts';
+import {
+  type CommandRendererOptions,
+  interruptible,
+  unlessInterrupted,
+  withRenderer,
+} from './with-renderer.ts';
 
-interface RenderFlags extends Record<string, unknown> {
-  quality: Quality;
-  aspect: AspectRatio;
-  fps?: number;
-  out?: string;
-  thumbnail?: string;
-  captions?: string;
-  list?: boolean;
-  all?: boolean;
-  json?: boolean;
+interface Running {
+  progress: ProgressLine;
+  interrupted: AbortSignal;
 }
 
-/** Paths of the artifacts of a scene. Video and captions are always written, a thumbnail only on request. */
-interface Targets {
-  video: string;
-  captions: string;
-  thumbnail: string | null;
-}
-
-const OWNER = 'command line';
 const FLAGS: (keyof Config)[] = [
   'python',
   'rendererDir',
@@ -56,6 +51,7 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
+const KEPT_MINUTES = 5;
 /** Quality letters of the `manim` command. */
 const MANIM_QUALITIES: Record<string, Quality> = {
   l: 'low',
@@ -71,91 +67,195 @@ export function renderCommand(): Command {
     .description('Render scenes of a file without a server')
     .argument('<file>', 'Python file; - reads standard input')
     .argument('[scene...]', 'scene classes to render; optional if the file defines only one')
-    .addOption(
-      new Option(
-        '-q, --quality <quality>',
-        `quality: ${QUALITIES.join(', ')}, or the letter that the manim command uses`,
-      )
-        .argParser(qualityOf)
-        .default('medium'),
+    .option(
+      '-q, --quality <quality>',
+      `quality: ${QUALITIES.join(', ')}, or the letter that the manim command uses (default: medium)`,
+      qualityOf,
     )
     .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
-    .option('--fps <number>', 'frames per second (default: depends on the quality)', wholeNumber)
-    .option('-o, --out <file>', 'video file (default: <scene>.mp4)')
+    .option('-r, --resolution <size>', 'width and height in pixels, such as 1280,720', resolution)
+    .option(
+      '--fps, --frame_rate <number>',
+      'frames per second (default: depends on the quality)',
+      wholeNumber,
+    )
+    .option('-o, --out <file>', 'file or folder/ (default: <scene>.mp4); the extension selects the format')
+    .option('--format <format>', `${FORMATS.join(', ')} (default: mp4, or mov if transparent)`)
+    .option('-t, --transparent', 'without a background')
+    .option('-s, --save_last_frame', 'only the last picture, as PNG; the animations are skipped')
+    .option(
+      '-n, --from_animation_number <range>',
+      'only these animations: 2, or 2,4; the first is 0',
+      playRange,
+    )
+    .option('--save_sections', 'also a video of each section, in the folder sections/')
+    .option('-p, --preview', 'open the result')
     .option('--captions <file>', 'captions file, if the scene has captions (default: .vtt beside the video)')
     .option('--thumbnail <file>', 'also write a thumbnail (JPEG)')
+    .option(
+      '--folder <folder>',
+      'folder that the scenes may read: modules, pictures, data (default: that of <file>)',
+    )
+    .option('--no-folder', 'let the scenes read no files of this machine')
+    .option('--seed <number>', 'random seed', wholeNumber)
+    .option('--tex_template <file>', 'TeX template, in the folder of the scenes')
+    .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber)
+    .option('--server <url>', 'render by a service elsewhere, with an API key of it')
+    .option('--key <key>', 'API key for --server (SCENEPRESS_KEY)')
+    .option('--watch', 'render again when a file in the folder of <file> is saved, until Ctrl-C')
+    .option(
+      '--keep-warm <minutes>',
+      'keep the renderer for the next call (default: 5 in a terminal, else 0)',
+      wholeNumber,
+    )
     .option('-a, --all', 'render all scenes of the file')
     .option('-l, --list', 'list the scenes of the file without rendering')
     .option('--json', 'print JSON')
     .action(async (file: string, scenes: string[], flags: RenderFlags) => {
-      if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
-      checkTargets(flags, scenes.length > 1 || flags.all === true);
-      const code = await readCode(file);
-      for (const className of scenes) requestOf(code, className, flags); // Validate before starting a renderer.
-      await render({ file, code, scenes, flags, config: configOf(flags) });
+      readManimFlags(flags);
+      if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
+      await render(await askedOf(file, scenes, flags));
     });
   return addExamples(
-    command,
+    addManimFlags(command),
     'scenepress render scene.py Hello -q high -o hello.mp4',
+    ['scenepress render scene.py Hello -pql', 'low quality, then open it, as with manim'],
+    ['scenepress render scene.py Hello -s -o hello.png', 'only the last picture'],
+    ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
+    ['scenepress render scene.py Hello -pql --watch', 'and again whenever it is saved'],
     ['scenepress render scene.py --list', 'list its scenes'],
-    'scenepress render scene.py --all -q low',
+    'scenepress render scene.py --all -q low -o videos/',
     ['scenepress render scene.py Hello --aspect 9:16 --thumbnail hello.jpg', 'portrait'],
+    ['scenepress render scenes/intro.py --folder .', 'its scenes also read files of the folders above them'],
+    [
+      'scenepress render scene.py Hello --server https://renders.example.org',
+      'by a service, with the key in SCENEPRESS_KEY',
+    ],
     ['generate-scene | scenepress render - Hello --json', 'code from standard input'],
   );
 }
 
-async function render(asked: {
-  file: string;
-  code: string;
-  scenes: string[];
-  flags: RenderFlags;
-  config: Config;
-}): Promise<void> {
-  const { file, code, scenes, flags, config } = asked;
+async function render(asked: Asked): Promise<void> {
+  const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
-  const work = async (service: RenderService, interrupted: AbortSignal) => {
+  const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
+  const make = (options: CommandRendererOptions) =>
+    new LocalRenderer({ ...options, workers, ...(folder && { sceneFolder: folder }) });
+  const limits = FLAGS.map((name) => config[name]);
+  const key = warmKey(folder, limits);
+  const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
+  const path = idleMs > 0 && workers === 1 && !flags.watch && !asked.server ? await warmSocket() : undefined;
+  const work = async (renderer: Renders, interrupted: AbortSignal) => {
     progress.start();
-    service.on('progress', (_, state) => progress.show(state));
     try {
-      await service.start();
-      if (flags.list) return printScenes(await scenesIn(service, code, interrupted), flags, progress);
-      const names =
-        scenes.length > 0 ? scenes : chosen(file, await scenesIn(service, code, interrupted), flags);
-      const results: object[] = [];
-      for (const className of names) {
-        const request = requestOf(code, className, flags);
-        const { jobId } = await service.enqueue({ ...request, owner: OWNER });
-        const job = await service.wait(jobId, { signal: interrupted });
-        progress.show(null);
-        results.push(
-          await deliver(service, job, targetsOf(className, flags), { flags, interrupted, progress }),
-        );
-      }
-      progress.stop();
-      if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
+      await renderOnce(renderer, asked, { progress, interrupted });
+      while (flags.watch) await renderNext(renderer, asked, { progress, interrupted });
     } finally {
       progress.stop();
     }
   };
-  await withRenderer(config, work, { say: (words) => progress.say(words), lasting: true });
+  if (path !== undefined && process.env[HOST_VARIABLE]) {
+    const host = (renderer: LocalRenderer, signal: AbortSignal) =>
+      hostRenderer(renderer, { path, key, idleMs, signal });
+    return withRenderer(config, make, host, { lasting: true });
+  }
+  if (asked.server) {
+    const remote = new RemoteRenderer(asked.server);
+    return interruptible((signal) => work(remote, signal));
+  }
+  if (path !== undefined) return interruptible((signal) => work(new WarmRenderer(path, key), signal));
+  const start = async (renderer: LocalRenderer, interrupted: AbortSignal) => {
+    progress.start();
+    await renderer.start().finally(() => progress.stop());
+    await work(renderer, interrupted);
+  };
+  await withRenderer(config, make, start, { say: (words) => progress.say(words), lasting: true });
 }
 
-async function readCode(file: string): Promise<string> {
+/** Renders the scenes that were asked for. */
+async function renderOnce(renderer: Renders, asked: Asked, running: Running): Promise<void> {
+  const { file, scenes, format, flags } = asked;
+  const { progress, interrupted } = running;
+  const inCode = () => scenesIn(renderer, asked, interrupted);
+  if (flags.list) return printScenes(await inCode(), flags, progress);
+  const names = scenes.length > 0 ? scenes : chosen(file, await inCode(), flags);
+  if (scenes.length === 0)
+    for (const className of names) await checkTargets(targetsOf(className, format, flags));
+  const results = await Promise.all(names.map((name) => renderScene(renderer, name, asked, running)));
+  progress.clear();
+  if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
+}
+
+/** Renders again after the next save. Errors of the scene are shown, and the next save is awaited. */
+async function renderNext(renderer: Renders, asked: Asked, running: Running): Promise<void> {
+  const { file, scenes, format, flags } = asked;
+  const { output, captions } = targetsOf(scenes[0] ?? '', format, flags);
+  running.progress.say('Waiting for a save');
+  const made = asked.made.length > 0 ? asked.made : [output, captions];
+  await nextSave(dirname(resolve(file)), made, running.interrupted);
+  running.progress.say(null);
+  asked.code = await readCode(file);
+  flags.preview = false; // The player has it open.
   try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
-  } catch (cause) {
-    throw wrongUsage(`The scene can't be read: ${(cause as Error).message}.`, cause);
+    await renderOnce(renderer, asked, running);
+  } catch (error) {
+    if (running.interrupted.aborted || !(error instanceof UserError)) throw error;
+    running.progress.clear();
+    process.stderr.write(`${error.message}\n`);
   }
 }
 
-async function scenesIn(service: RenderService, code: string, interrupted: AbortSignal): Promise<string[]> {
+/** Renders a scene, saves its files, prints their paths and returns the result for JSON. */
+async function renderScene(
+  renderer: Renders,
+  className: string,
+  { code, request, format, flags, folder, server, made }: Asked,
+  { progress, interrupted }: Running,
+): Promise<object> {
+  const rendered = await renderer.render(
+    { code, className, ...request },
+    {
+      signal: interrupted,
+      onProgress: progress.show.bind(progress),
+      onOutput: progress.write.bind(progress),
+    },
+  );
+  progress.show(null);
+  const { status, durationMs, output: printed } = rendered;
+  const saved = await saveAll(rendered.files, format, targetsOf(className, format, flags));
+  await renderer.discard(rendered);
+  const error = rendered.error === null ? null : withRemedy(rendered.error, folder, server !== undefined);
+  if (error !== null) process.exitCode = 1;
+  const { output, ...others } = saved;
+  made.push(...Object.values(saved).filter((path) => path !== null));
+  if (!flags.json) {
+    progress.clear();
+    if (error !== null) process.stderr.write(`${className}: ${error}\n`);
+    for (const path of [output, ...Object.values(others)]) if (path) print(path);
+  }
+  if (flags.preview && output) openFile(output);
+  return { scene: className, status, video: output, ...others, durationMs, error, output: printed };
+}
+
+async function scenesIn(
+  renderer: Renders,
+  { code, folder }: Pick<Asked, 'code' | 'folder'>,
+  signal: AbortSignal,
+): Promise<string[]> {
   if (code === '') return [];
   try {
-    return await unlessInterrupted(service.scenesOf(code), interrupted);
+    return await unlessInterrupted(renderer.scenesOf(code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${error.message}`, { cause: error });
+    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder, false)}`, {
+      cause: error,
+    });
   }
+}
+
+function withRemedy(error: string, folder: SceneFolder | null, isRemote: boolean): string {
+  const remedy = remedyOf(error, folder, isRemote);
+  return remedy === undefined ? error : `${error}\n${remedy}`;
 }
 
 /** Like the `manim` command: all scenes with `--all`, else the only one. */
@@ -175,67 +275,8 @@ function printScenes(scenes: string[], { json }: RenderFlags, progress: Progress
   else for (const name of scenes) print(name);
 }
 
-function requestOf(code: string, className: string, flags: RenderFlags): ValidRenderRequest {
-  try {
-    return parseRenderRequest({
-      code,
-      className,
-      quality: flags.quality,
-      aspectRatio: flags.aspect,
-      ...(flags.fps !== undefined && { fps: flags.fps }),
-    });
-  } catch (error) {
-    if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw wrongUsage(`${error.message}.`, error);
-  }
-}
-
-function checkTargets(flags: RenderFlags, several: boolean): void {
-  const named = (['out', 'captions', 'thumbnail'] as const).find((name) => flags[name] !== undefined);
-  if (several && named) throw wrongUsage(`--${named} names a single file, but there are several scenes.`);
-}
-
-function targetsOf(className: string, flags: RenderFlags): Targets {
-  const video = resolve(flags.out ?? `${className}.mp4`);
-  const beside = `${video.slice(0, video.length - extname(video).length)}.vtt`;
-  return {
-    video,
-    captions: resolve(flags.captions ?? beside),
-    thumbnail: flags.thumbnail === undefined ? null : resolve(flags.thumbnail),
-  };
-}
-
-/** Saves the artifacts of a job, prints their paths and returns the result for JSON. */
-async function deliver(
-  service: RenderService,
-  job: Job,
-  targets: Targets,
-  { flags, interrupted, progress }: { flags: RenderFlags; interrupted: AbortSignal; progress: ProgressLine },
-): Promise<object> {
-  const { jobId, className, status, durationMs, error } = job;
-  const done = status === 'completed';
-  const has = (name: string) => job.artifacts.some((artifact) => artifact.name === name);
-  const video = done ? targets.video : null;
-  const captions = has('captions.vtt') ? targets.captions : null;
-  const thumbnail = done ? targets.thumbnail : null;
-  if (video) await saveArtifact(service, { jobId, name: 'video.mp4' }, video, interrupted);
-  if (captions) await saveArtifact(service, { jobId, name: 'captions.vtt' }, captions, interrupted);
-  if (thumbnail) await saveArtifact(service, { jobId, name: 'thumbnail.jpg' }, thumbnail, interrupted);
-  if (!done) process.exitCode = 1;
-  if (!flags.json) {
-    progress.clear();
-    if (!done) process.stderr.write(`${className}: ${error}\n`);
-    for (const path of [video, captions, thumbnail]) if (path) print(path);
-  }
-  return { scene: className, status, video, captions, thumbnail, durationMs, error };
-}
-
 function qualityOf(text: string): Quality {
   const quality = MANIM_QUALITIES[text] ?? QUALITIES.find((quality) => quality === text);
   if (quality) return quality;
   throw new InvalidArgumentError(`Allowed choices are ${QUALITIES.join(', ')}.`);
-}
-
-function wrongUsage(message: string, cause?: unknown): UserError {
-  return new UserError(message, { exitCode: 2, cause });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobInfo } from '../admin/administration-views.ts';
+import type { ShownJob } from '../admin/administration-views.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { ProgressLine } from './progress-line.ts';
@@ -8,7 +8,7 @@ import { withAdministration } from './with-administration.ts';
 const POLL_MS = 200;
 
 /** Shows the progress of a job until it has ended. Throws if it hasn't ended and no server is running. */
-export async function watchJob(config: Config, jobId: string): Promise<JobInfo> {
+export async function watchJob(config: Config, jobId: string): Promise<ShownJob> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
   process.once('SIGINT', interrupt);

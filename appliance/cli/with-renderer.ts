@@ -1,56 +1,73 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { type ArtifactName, RenderService, type UnpackedRoot } from '../../lib/index.ts';
+import type { RendererOptions, RenderLimits, UnpackedRoot } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { limitsOf } from '../limits.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import { rendererOptions, type Say } from '../renderer.ts';
-import { limitsOf } from '../service.ts';
 import { UserError } from '../user-error.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** What a renderer of a command is made of: options of `RenderService` and `LocalRenderer`. */
+export interface CommandRendererOptions {
+  /** A temporary folder. */
+  folder: string;
+  limits: Partial<RenderLimits>;
+  studioFolder?: string;
+  renderer: RendererOptions;
+}
+
 /**
- * Runs `work` with its own service in a temporary folder, which is removed afterwards, also on Ctrl-C
+ * Runs `work` with the renderer that `make` creates in a temporary folder, which is removed afterwards, also on Ctrl-C
  * (`interrupted`). `say` shows on a terminal the progress of unpacking the renderer. `lasting`: in the single
  * executable, keep the unpacked renderer for the next command.
  */
-export async function withRenderer(
+export async function withRenderer<Made extends { stop(): Promise<void> }>(
   config: Config,
-  work: (service: RenderService, interrupted: AbortSignal, root: UnpackedRoot | undefined) => Promise<void>,
+  make: (options: CommandRendererOptions) => Made,
+  work: (renderer: Made, interrupted: AbortSignal, root: UnpackedRoot | undefined) => Promise<void>,
   { say, lasting }: { say?: Say; lasting: boolean },
 ): Promise<void> {
+  await interruptible(async (signal) => {
+    const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
+    const folder = await makeFolder(await programsFolder(root));
+    const made = make({
+      folder,
+      limits: limitsOf(config),
+      ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
+      renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
+    });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= made.stop();
+      return stopped;
+    };
+    signal.addEventListener('abort', stop);
+    try {
+      await work(made, signal, root);
+    } finally {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+      await root?.end();
+    }
+  });
+}
+
+/** Runs `work` with a signal that Ctrl-C aborts; the command then exits with 130. */
+export async function interruptible(work: (interrupted: AbortSignal) => Promise<void>): Promise<void> {
   const interrupted = new AbortController();
   const { signal } = interrupted;
   const interrupt = () => interrupted.abort();
   // Not `once`: a second Ctrl-C must not leave processes and files behind.
   for (const signal of SIGNALS) process.on(signal, interrupt);
-  const root = config.python === undefined ? await rootForCommand(config, { lasting }) : undefined;
-  const folder = await makeFolder(await programsFolder(root));
-  const service = new RenderService({
-    folder,
-    workers: 1,
-    limits: limitsOf(config),
-    ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
-    renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
-  });
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= service.stop();
-    return stopped;
-  };
-  signal.addEventListener('abort', stop);
   try {
-    await work(service, signal, root);
+    await work(signal);
     signal.throwIfAborted();
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new UserError('Interrupted.', { exitCode: 130, cause: error });
   } finally {
-    await stop();
-    await rm(folder, { recursive: true, force: true });
-    await root?.end();
     for (const signal of SIGNALS) process.off(signal, interrupt);
   }
 }
@@ -79,23 +96,5 @@ export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal
     return await Promise.race([work, promise]);
   } finally {
     signal.removeEventListener('abort', giveUp);
-  }
-}
-
-/** Writes an artifact to a file, by renaming a temporary one. */
-export async function saveArtifact(
-  service: RenderService,
-  { jobId, name }: { jobId: string; name: ArtifactName },
-  path: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { stream } = await service.openArtifact(jobId, name);
-  const part = `${path}.part`;
-  try {
-    await pipeline(stream, createWriteStream(part), { signal });
-    await rename(part, path);
-  } catch (cause) {
-    await rm(part, { force: true });
-    throw new UserError(`${path} can't be written: ${(cause as Error).message}.`, { cause });
   }
 }

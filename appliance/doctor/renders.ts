@@ -2,11 +2,11 @@ import { text } from 'node:stream/consumers';
 import {
   isScenepressError,
   type Job,
-  type RenderService,
+  RenderService,
   type SandboxStatus,
   type UnpackedRoot,
 } from '../../lib/index.ts';
-import { withRenderer } from '../cli/with-renderer.ts';
+import { type CommandRendererOptions, withRenderer } from '../cli/with-renderer.ts';
 import type { Config } from '../config/config.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { type RendererRemedies, rendererRemedies } from './remedies.ts';
@@ -79,7 +79,12 @@ type Flaw = (service: RenderService, job: Job) => Promise<string | undefined>;
 
 /** Checks sandbox and renderer with a separate service in a temporary folder. */
 export async function examineRenders(config: Config, tell: (finding: Finding) => void): Promise<void> {
-  const examineWith: Parameters<typeof withRenderer>[1] = async (service, interrupted, root) => {
+  const make = (options: CommandRendererOptions) => new RenderService({ ...options, workers: 1 });
+  const examineWith = async (
+    service: RenderService,
+    interrupted: AbortSignal,
+    root: UnpackedRoot | undefined,
+  ): Promise<void> => {
     const remedies = rendererRemedies(config, root);
     const startedAt = performance.now();
     try {
@@ -99,7 +104,7 @@ export async function examineRenders(config: Config, tell: (finding: Finding) =>
     }
     for (const trial of TRIALS) tell(await examineTrial(service, trial, remedies));
   };
-  await withRenderer(config, examineWith, { lasting: false });
+  await withRenderer(config, make, examineWith, { lasting: false });
 }
 
 /** Location of the single executable's renderer. */

@@ -54,7 +54,7 @@ export async function endOfAttempt(
       return endOfRendered({ job, claim }, result, world);
     case 'failed': {
       const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: 'scene' };
-      return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...usageOf(result) } };
+      return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...detailsOf(result) } };
     }
     case 'stopped':
       return endOfStopped(result.reason, durationMs);
@@ -123,7 +123,7 @@ async function endOfRendered(
     return {
       next: 'finish',
       outcome: { kind: 'completed', artifacts, costCredits },
-      options: { durationMs, plays: result.plays, ...usageOf(result) },
+      options: { durationMs, plays: result.plays, ...detailsOf(result) },
     };
   } catch (error) {
     // Logged where the job is requeued.
@@ -134,8 +134,11 @@ async function endOfRendered(
   }
 }
 
-function usageOf({ usage }: { usage?: RenderUsage }): { usage?: RenderUsage } {
-  return usage === undefined ? {} : { usage };
+function detailsOf({ usage, output }: { usage?: RenderUsage; output?: string }): {
+  usage?: RenderUsage;
+  output?: string;
+} {
+  return { ...(usage !== undefined && { usage }), ...(output && { output }) };
 }
 
 function endOfFullDisk(

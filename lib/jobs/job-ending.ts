@@ -27,6 +27,8 @@ export interface FinishOptions {
   storedNothing?: boolean;
   /** The plays of the scene; default: none. */
   plays?: Play[];
+  /** What the scene's code printed, and warnings; default: nothing. */
+  output?: string;
   usage?: RenderUsage;
 }
 
@@ -147,8 +149,8 @@ export class JobEnding {
     const end = await decide(tx, job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs, plays = [], usage = null } = options;
-    if (plays.length > 0) await this.#storage.putPlays(tx, jobId, plays);
+    const { durationMs, plays = [], output = '', usage = null } = options;
+    if (plays.length > 0 || output !== '') await this.#storage.putTrace(tx, jobId, { plays, output });
     return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
   }
 

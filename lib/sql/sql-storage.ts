@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
 import { allRowsAfter } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
-import type { Play } from '../render/run/messages.ts';
 import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
   IdempotentRequest,
   JobCountQuery,
   JobQuery,
+  RenderTrace,
   ResealedStep,
   ResealStep,
   Storage,
@@ -278,15 +278,18 @@ export class SqlStorage implements Storage {
     return resealed;
   }
 
-  async putPlays(tx: Transaction, jobId: string, plays: Play[]): Promise<void> {
+  async putTrace(tx: Transaction, jobId: string, { plays, output }: RenderTrace): Promise<void> {
     const inside = this.#database.inside(tx);
     const { textKey } = await this.#stored(inside, jobId);
-    await inside.run(TIMELINES.insert, ...TIMELINES.rowWithTexts({ jobId, plays }, textKey, this.#random));
+    const row = TIMELINES.rowWithTexts({ jobId, plays, output }, textKey, this.#random);
+    await inside.run(TIMELINES.insert, ...row);
   }
 
-  async readPlays(jobId: string): Promise<Play[]> {
+  async readTrace(jobId: string): Promise<RenderTrace> {
     const row = await this.#database.get(TIMELINES.byKey, jobId);
-    return row ? TIMELINES.record(row).plays : [];
+    if (!row) return { plays: [], output: '' };
+    const { plays, output } = TIMELINES.record(row);
+    return { plays, output: output ?? '' };
   }
 
   async readSource(jobId: string): Promise<string | undefined> {

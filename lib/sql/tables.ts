@@ -52,10 +52,17 @@ export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat
   code: string;
 }>('sources', { jobId: 'plain', code: 'sealed' });
 
-export const TIMELINES: RowFormat<{ jobId: string; plays: Play[] }> = new RowFormat<{
+/** `output` is null in rows of an earlier version. */
+interface TraceRow {
   jobId: string;
   plays: Play[];
-}>('timelines', { jobId: 'plain', plays: 'sealed' });
+  output: string | null;
+}
+export const TIMELINES: RowFormat<TraceRow> = new RowFormat<TraceRow>('timelines', {
+  jobId: 'plain',
+  plays: 'sealed',
+  output: 'sealed',
+});
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };
 export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(

@@ -4,6 +4,14 @@ import type { Queue } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
+/** What a render told about its scene. User content, encrypted and erased with the job's other texts. */
+export interface RenderTrace {
+  /** The plays and waits of a completed scene, in their order, at most 1,000. */
+  plays: Play[];
+  /** What its code printed, and warnings: at most 33,000 characters. */
+  output: string;
+}
+
 /**
  * An opaque handle on an open transaction. Passed between the stores of one database (jobs, deliveries, ledger), so
  * they commit together.
@@ -164,10 +172,10 @@ export interface Storage {
    */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
 
-  /** Stores the plays of a job's scene. Called once, in the transaction that fixes its outcome. */
-  putPlays(tx: Transaction, jobId: string, plays: Play[]): Promise<void>;
-  /** The plays of a job's scene, in their order; empty where none are stored. */
-  readPlays(jobId: string): Promise<Play[]>;
+  /** Stores what a job's render told about its scene. Called once, in the transaction that fixes its outcome. */
+  putTrace(tx: Transaction, jobId: string, trace: RenderTrace): Promise<void>;
+  /** What the render told; empty where nothing is stored. */
+  readTrace(jobId: string): Promise<RenderTrace>;
 
   /** The scene's source code, verbatim. */
   readSource(jobId: string): Promise<string | undefined>;

@@ -15,16 +15,17 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await storage.readSource('1'), source);
     },
 
-    async 'stores the plays of a job without changes'(storage) {
+    async 'stores the plays and the output of a job without changes'(storage) {
       const plays = [
         { line: 7, shows: 'Create(Circle) 数学', startSeconds: 0, seconds: 1 },
         { line: 0, shows: '', startSeconds: 1, seconds: 0.1 + 0.2 },
       ];
       await insert(storage, jobRecord('1', { phase: 'running' }));
-      assert.deepEqual(await storage.readPlays('1'), []);
-      await storage.transaction((tx) => storage.putPlays(tx, '1', plays));
-      assert.deepEqual(await storage.readPlays('1'), plays);
-      assert.deepEqual(await storage.readPlays('2'), []);
+      const trace = { plays, output: 'x = 1\n数学 "\u2028"\n' };
+      assert.deepEqual(await storage.readTrace('1'), { plays: [], output: '' });
+      await storage.transaction((tx) => storage.putTrace(tx, '1', trace));
+      assert.deepEqual(await storage.readTrace('1'), trace);
+      assert.deepEqual(await storage.readTrace('2'), { plays: [], output: '' });
     },
 
     async 'returns undefined for a missing job'(storage) {
@@ -219,14 +220,14 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));
       const play = { line: 1, shows: 'Secret', startSeconds: 0, seconds: 1 };
-      await storage.transaction((tx) => storage.putPlays(tx, '1', [play]));
+      await storage.transaction((tx) => storage.putTrace(tx, '1', { plays: [play], output: '' }));
       const forgotten = jobRecord('1', { phase: 'failed', error: 'gone', forgottenAtMs: 5 });
       await storage.transaction((tx) => storage.forgetJob(tx, forgotten));
       await storage.purge();
       for (let start = 0; start < 2; start += 1) {
         assert.deepEqual(await storage.getJob('1'), forgotten);
         assert.equal(await storage.readSource('1'), undefined);
-        assert.deepEqual(await storage.readPlays('1'), []);
+        assert.deepEqual(await storage.readTrace('1'), { plays: [], output: '' });
         assert.equal(await storage.readSource('2'), 'kept');
         assert.equal(
           await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx)),

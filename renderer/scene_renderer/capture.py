@@ -9,9 +9,10 @@ from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
 from .captions import Cue
-from .encode import MovieEncoder
+from .encode import MovieEncoder, Still
 from .errors import SceneError
 from .messages import RenderJob
+from .sections import SectionMovies
 from .timeline import Timeline
 
 # Limit for waits with a stop condition, which usually have a generous maximum duration. Manim allocates
@@ -22,8 +23,9 @@ _STEPS_MAX = 10_000_000
 class MovieWriter(SceneFileWriter):
     """Replaces a scene's file writer: all output goes to `movie` and to no other file."""
 
-    def __init__(self, plain: SceneFileWriter, movie: MovieEncoder) -> None:
+    def __init__(self, plain: SceneFileWriter, movie: MovieEncoder, sections: SectionMovies | None) -> None:
         super().__init__(plain.settings)
+        self._section_movies = sections
         vars(self).update(vars(plain))  # sections, sounds and captions of the scene's __init__
         self.movie = movie
         self._open = False
@@ -41,9 +43,13 @@ class MovieWriter(SceneFileWriter):
         """Encode a copy of a frame: uint8, height by width by RGBA."""
         if self._open:
             self.movie.write(pixels, repeat)
+            if self._section_movies:
+                self._section_movies.write(self.sections[-1], pixels, repeat)
 
     def save_image(self, pixels: RGBAPixelArray) -> None:
-        """Do nothing: a scene without animations becomes a video too."""
+        """Save the picture if it was asked for; otherwise a scene without animations becomes a video too."""
+        if isinstance(self.movie, Still):
+            self.movie.save(pixels)
 
     def finish(self) -> None:
         """Do nothing: the creator of the movie finishes it."""
@@ -91,9 +97,16 @@ class CaptureRenderer(CairoRenderer):
 
     file_writer: MovieWriter
 
-    def __init__(self, plain: CairoRenderer, movie: MovieEncoder, job: RenderJob, timeline: Timeline) -> None:
+    def __init__(
+        self,
+        plain: CairoRenderer,
+        movie: MovieEncoder,
+        job: RenderJob,
+        timeline: Timeline,
+        sections: SectionMovies | None,
+    ) -> None:
         vars(self).update(vars(plain))
-        self.file_writer = MovieWriter(plain.file_writer, movie)
+        self.file_writer = MovieWriter(plain.file_writer, movie, sections)
         self._job = job
         self._timeline = timeline
 

@@ -2,8 +2,10 @@
 
 import os
 import queue
+import tarfile
 import threading
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from av.video.reformatter import VideoReformatter
 
-from . import mp4, sound
+from . import formats, sound
 from .errors import SceneError, too_large
+from .formats import Format
 from .messages import RenderJob
 from .protocol import JobChannel
 from .thumbnail import to_jpeg
@@ -32,12 +35,15 @@ class MovieEncoder:
     The file gets its final name when it is complete.
     """
 
-    def __init__(self, path: Path, job: RenderJob, channel: JobChannel) -> None:
-        assert job.width_px % 2 == 0, "yuv420p halves the width"
-        assert job.height_px % 2 == 0, "yuv420p halves the height"
+    def __init__(
+        self, path: Path, job: RenderJob, channel: JobChannel | None, format_: Format = formats.MP4
+    ) -> None:
+        if format_.pixel_format.startswith("yuv") and (job.width_px % 2 or job.height_px % 2):
+            raise SceneError(f"The video is {job.width_px} by {job.height_px} pixels: both must be even.")
         self.frames = 0
+        self._format = format_
         self._path = path
-        self._unfinished = path.with_name("video.part.mp4")
+        self._unfinished = path.with_name(f"{path.stem}.part{path.suffix}")
         self._job = job
         self._channel = channel
         self._shape = (job.height_px, job.width_px, 4)
@@ -75,7 +81,8 @@ class MovieEncoder:
         np.copyto(buffer, pixels)
         self._queue.put((buffer, repeat))
         self.frames += repeat
-        self._channel.progress(self.frames, self.frames / self._job.fps)
+        if self._channel:
+            self._channel.progress(self.frames, self.frames / self._job.fps)
 
     def fail(self, error: BaseException) -> NoReturn:
         """Raise an error now and on every later use of the movie: scenes may catch exceptions."""
@@ -91,9 +98,11 @@ class MovieEncoder:
         self._thread.join()
         if self._error:
             raise self._error
-        if segment is not None:
-            silent, self._unfinished = self._unfinished, self._path.with_name("video.sound.mp4")
-            sound.add(segment, silent, self._unfinished, frames=self.frames, fps=self._job.fps)
+        if segment is not None and self._format.sound:
+            silent = self._unfinished
+            self._unfinished = self._path.with_name(f"{self._path.stem}.sound{self._path.suffix}")
+            length = Fraction(self.frames, self._job.fps)
+            sound.add(segment, silent, self._unfinished, self._format, length=length, fps=self._job.fps)
             silent.unlink()
         os.replace(self._unfinished, self._path)
 
@@ -117,17 +126,17 @@ class MovieEncoder:
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
         pts = 0
-        with mp4.create(self._unfinished, job.fps) as container:
-            stream = mp4.add_video(container, job.width_px, job.height_px, job.fps)
+        with self._format.create(self._unfinished, job.fps) as container:
+            stream = self._format.add_video(container, job.width_px, job.height_px, job.fps)
             context = stream.codec_context
             context.thread_count = _THREADS
             context.thread_type = "FRAME"
             while (item := self._take()) is not None:
                 pixels, repeat = item
                 rgba = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
-                frame = reformatter.reformat(rgba, format="yuv420p")
+                frame = reformatter.reformat(rgba, format=self._format.pixel_format)
                 self._buffers.put(pixels)
-                frame.time_base = context.time_base
+                frame.time_base = Fraction(1, job.fps)
                 for _ in range(repeat):
                     frame.pts = pts
                     pts += 1
@@ -136,8 +145,80 @@ class MovieEncoder:
                         container.mux(packet)
                 if size > job.limits.output_bytes:
                     raise too_large(job.limits.output_bytes)
-                if time.monotonic() >= preview_due:
+                if self._channel and time.monotonic() >= preview_due:
                     self._channel.preview(to_jpeg(frame, _PREVIEW_WIDTH_PX))
                     preview_due = time.monotonic() + job.preview_interval_ms / 1000
             for packet in stream.encode(None):
                 container.mux(packet)
+
+
+class Gif(MovieEncoder):
+    """A GIF, made from a lossless video."""
+
+    def finish(self, segment: Any) -> None:
+        """Complete the file; it has no sound."""
+        super().finish(None)
+        lossless = self._path.with_name("lossless.mov")
+        os.replace(self._path, lossless)
+        formats.make_gif(lossless, self._path, self._job.fps)
+        lossless.unlink()
+
+
+class FrameSequence(MovieEncoder):
+    """A PNG file of each frame, in an archive."""
+
+    def finish(self, segment: Any) -> None:
+        """Complete the archive."""
+        super().finish(None)
+
+    def _encode(self) -> None:
+        digits = int(self._local("zero_pad", "4"))
+        size = number = 0
+        with tarfile.open(self._unfinished, "w") as archive:
+            while (item := self._take()) is not None:
+                pixels, repeat = item
+                data = formats.to_png(
+                    pixels, transparent=bool(self._job.local and self._job.local.transparent)
+                )
+                self._buffers.put(pixels)
+                for _ in range(repeat):
+                    size += len(data)
+                    if size > self._job.limits.output_bytes:
+                        raise too_large(self._job.limits.output_bytes)
+                    formats.add_to_tar(archive, f"{number:0{digits}}.png", data)
+                    number += 1
+
+    def _local(self, name: str, default: str) -> str:
+        return self._job.local.config.get(name, default) if self._job.local else default
+
+
+class Still(FrameSequence):
+    """The last picture of a scene, whose plays are skipped."""
+
+    def save(self, pixels: Pixels) -> None:
+        """Write the picture."""
+        transparent = bool(self._job.local and self._job.local.transparent)
+        self._path.write_bytes(formats.to_png(pixels, transparent=transparent))
+
+    def finish(self, segment: Any) -> None:
+        """Complete nothing: `save` has."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _encode(self) -> None:
+        while self._take() is not None:
+            continue
+
+
+def create(job: RenderJob, folder: Path, channel: JobChannel) -> MovieEncoder:
+    """Begin the output that a job asks for, in its folder."""
+    local = job.local
+    if local is None or local.format == "mp4":
+        return MovieEncoder(folder / "video.mp4", job, channel)
+    if local.format == "png":
+        return Still(folder / "output.png", job, channel, formats.PICTURES)
+    if local.format == "png-sequence":
+        return FrameSequence(folder / "frames.tar", job, channel, formats.PICTURES)
+    kind = Gif if local.format == "gif" else MovieEncoder
+    format_ = formats.video_format(local.format, transparent=local.transparent)
+    return kind(folder / f"output.{local.format}", job, channel, format_)

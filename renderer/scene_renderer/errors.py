@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from . import studio, tex_errors
+from . import author_frames, scene_folder, studio, tex_errors
 from .protocol import ERROR_BYTES_MAX
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -31,7 +31,7 @@ def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) 
 
     `disk_bytes`: the disk limit, which is named if the scene's file system is full.
     """
-    path = str(folder / "scene.py")
+    path = str(scene_folder.source_path(folder))
     if isinstance(error, SyntaxError) and error.filename == path:
         number, summary = error.lineno, f"{type(error).__name__}: {error.msg}"
     else:
@@ -41,6 +41,7 @@ def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) 
         lines = re.split(r"\r\n|\r|\n", code)
         if 1 <= number <= len(lines):
             text += f"\nline {number}: {lines[number - 1].strip()[:_LINE_CHARACTERS_MAX]}"
+    text = "\n".join([text, *author_frames.describe(error, folder)])
     text = _CONTROL.sub(" ", text)
     return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
 
@@ -87,7 +88,7 @@ def _import_hint(module: str) -> str:
             ". manimlib is ManimGL, another library; scenes here are for Manim Community: "
             "use `from manim import *`."
         )
-    if top in ("manim", "scene"):
+    if top in ("manim", "scene") or scene_folder.folder():
         return ""
     return (
         ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX, Typst, the standard library and what the "
@@ -108,8 +109,7 @@ def _without_paths(text: str, folder: Path) -> str:
     text = text.replace(f"{folder}/", "").replace(str(folder), ".")
     package = str(Path(__file__).parent)
     roots = {*filter(None, sys.path), sys.prefix, sys.base_prefix, package}
-    if place := studio.folder():
-        roots.add(str(place))
+    roots |= {str(place) for place in (studio.folder(), scene_folder.folder()) if place}
     for root in sorted(roots, key=len, reverse=True):
         if root != "/":
             text = text.replace(f"{root}/", "").replace(root, "")

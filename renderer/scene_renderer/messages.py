@@ -162,6 +162,37 @@ class JobLimits:
 
 
 @dataclass(frozen=True)
+class LocalOutput:
+    """What `scenepress render` can ask for; a service cannot."""
+
+    format: Literal["mp4", "webm", "mov", "gif", "png", "png-sequence"]
+    transparent: bool
+    # Earlier plays are skipped.
+    first_play: int
+    # The scene ends after it; -1: at its end.
+    last_play: int
+    # Also makes a video of each section.
+    sections: bool
+    # The frame is 8 units wide.
+    portrait: bool
+    # Settings of manim.cfg.
+    config: dict[str, str]
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "LocalOutput":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            format=message["format"],
+            transparent=bool(message["transparent"]),
+            first_play=int(message["firstPlay"]),
+            last_play=int(message["lastPlay"]),
+            sections=bool(message["sections"]),
+            portrait=bool(message["portrait"]),
+            config={str(name): str(item) for name, item in message["config"].items()},
+        )
+
+
+@dataclass(frozen=True)
 class RenderJob:
     """Renders a scene to a video and captions."""
 
@@ -172,6 +203,7 @@ class RenderJob:
     fps: int
     # Minimum interval of previews; 0: no previews.
     preview_interval_ms: int
+    local: LocalOutput | None
     # The limits that the fork sets on itself.
     limits: JobLimits
 
@@ -185,6 +217,7 @@ class RenderJob:
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
             preview_interval_ms=int(message["previewIntervalMs"]),
+            local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             limits=JobLimits.parse(message["limits"]),
         )
 
@@ -297,12 +330,22 @@ class PlaysReport(TypedDict):
     plays: list[Play]
 
 
+class OutputReport(TypedDict):
+    """What the scene's code printed, and warnings."""
+
+    type: Literal["output"]
+    text: str
+
+
 class DoneReport(TypedDict):
-    """The video is in the job's folder."""
+    """The video is in the job's folder. Its size is that of the job, or what a local scene has set."""
 
     type: Literal["done"]
     frames: int
     seconds: float
+    widthPx: int
+    heightPx: int
+    fps: int
 
 
 class InspectedReport(TypedDict):
@@ -333,6 +376,7 @@ JobReport = (
     | ProgressReport
     | PreviewReport
     | PlaysReport
+    | OutputReport
     | DoneReport
     | InspectedReport
     | ScenesReport

@@ -10,9 +10,10 @@ import socket
 import threading
 import time
 
-from .messages import JobReport, JobStage, Play, RendererJob, ZygoteReport, parse_renderer_job
+from .messages import JobReport, JobStage, Play, RendererJob, RenderJob, ZygoteReport, parse_renderer_job
 
 ERROR_BYTES_MAX = 4096
+OUTPUT_CHARACTERS_MAX = 8192
 PREVIEW_BYTES_MAX = 65_536
 _JOB_BYTES_MAX = 4_194_304
 _PROGRESS_INTERVAL_S = 0.1
@@ -32,8 +33,9 @@ class JobChannel:
         folder, name = os.path.split(path)
         os.chdir(folder)
         self._socket.connect(name)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._progress_due = 0.0
+        self._output: list[str] = []
 
     def close(self) -> None:
         """Close this process's copy of the socket."""
@@ -58,6 +60,7 @@ class JobChannel:
         now = time.monotonic()
         if now >= self._progress_due:
             self._progress_due = now + _PROGRESS_INTERVAL_S
+            self.flush_output()
             self._send({"type": "progress", "frames": frames, "seconds": seconds})
 
     def preview(self, jpeg: bytes) -> None:
@@ -70,9 +73,33 @@ class JobChannel:
         """Report some plays of the scene, in their order."""
         self._send({"type": "plays", "plays": plays})
 
-    def done(self, frames: int, seconds: float) -> None:
-        """Report that the video is in the job's folder."""
-        self._send({"type": "done", "frames": frames, "seconds": seconds})
+    def output(self, text: str) -> None:
+        """Report printed text, together with other text, before the next progress or end."""
+        with self._lock:
+            self._output.append(text)
+            if sum(map(len, self._output)) >= OUTPUT_CHARACTERS_MAX // 2:
+                self.flush_output()
+
+    def flush_output(self) -> None:
+        """Send the text of `output`."""
+        with self._lock:
+            text, self._output = "".join(self._output), []
+            for start in range(0, len(text), OUTPUT_CHARACTERS_MAX):
+                self._send({"type": "output", "text": text[start : start + OUTPUT_CHARACTERS_MAX]})
+
+    def done(self, frames: int, job: RenderJob) -> None:
+        """Report that the video is in the job's folder, of the size of `job`."""
+        self.flush_output()
+        self._send(
+            {
+                "type": "done",
+                "frames": frames,
+                "seconds": frames / job.fps,
+                "widthPx": job.width_px,
+                "heightPx": job.height_px,
+                "fps": job.fps,
+            }
+        )
 
     def inspected(self, frames: int, seconds: float) -> None:
         """Report that the files to publish are in the job's folder."""
@@ -80,10 +107,12 @@ class JobChannel:
 
     def scenes(self, names: list[str]) -> None:
         """Report which scenes the source defines."""
+        self.flush_output()
         self._send({"type": "scenes", "names": names})
 
     def failed(self, error: str) -> None:
         """Report why there is no result."""
+        self.flush_output()
         self._send({"type": "failed", "error": error})
 
     def _send(self, message: JobReport) -> None:

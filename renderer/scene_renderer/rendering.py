@@ -9,30 +9,33 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, errors, scene, settings, studio
+from . import captions, encode, errors, output, scene, scene_folder, settings, studio
 from .capture import CaptureRenderer
-from .encode import MovieEncoder
 from .errors import SceneError
 from .messages import ListJob, RenderJob
 from .protocol import JobChannel
+from .sections import SectionMovies
 from .timeline import Timeline
 
 
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     """Render the job's scene into its folder, or list the scenes, and report the outcome."""
     process = os.getpid()
+    output.capture(channel, folder)
     try:
         report = _render(job, folder, channel)
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            output.finish()
             channel.failed(text)
         return
+    output.finish()
     if os.getpid() == process:  # else this is a child that the scene has forked
         channel.scenes(report) if isinstance(report, list) else channel.done(*report)
 
 
-def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tuple[int, float] | list[str]:
+def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tuple[int, RenderJob] | list[str]:
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
@@ -44,30 +47,42 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     np.random.seed()
     settings.fix(job)
     studio.open_to_scenes()
+    scene_folder.open_to_scene(folder)
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
-    movie = MovieEncoder(folder / "video.mp4", job, channel)
-    timeline = Timeline(folder / "scene.py")
-    renderer = _play(scene_class(), movie, job, timeline)
+    job = settings.as_set_by_scene(job)
+    movie = encode.create(job, folder, channel)
+    sections = SectionMovies(job, folder) if job.local and job.local.sections else None
+    timeline = Timeline(scene_folder.source_path(folder))
+    renderer = _play(scene_class(), movie, job, timeline, sections)
     channel.stage("finishing")
     movie.finish(renderer.file_writer.sound())
+    if sections:
+        sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
     for plays in timeline.reports():
         channel.plays(plays)
     captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
-    return movie.frames, movie.frames / job.fps
+    return movie.frames, job
 
 
-def _play(playing: Scene, movie: MovieEncoder, job: RenderJob, timeline: Timeline) -> CaptureRenderer:
+def _play(
+    playing: Scene,
+    movie: encode.MovieEncoder,
+    job: RenderJob,
+    timeline: Timeline,
+    sections: SectionMovies | None,
+) -> CaptureRenderer:
     plain = playing.renderer
     if not isinstance(plain, CairoRenderer):
         raise SceneError("Only Manim's Cairo renderer can be used.")
-    renderer = CaptureRenderer(plain, movie, job, timeline)
+    renderer = CaptureRenderer(plain, movie, job, timeline, sections)
     playing.renderer = renderer
     Manager(playing)
     playing.render()
-    if movie.frames == 0:  # nothing was played, or all was skipped: show the still image for one second
+    # If nothing was played, or all was skipped, show the picture for one second.
+    if movie.frames == 0 and not isinstance(movie, encode.Still):
         renderer.static_image = None
         renderer.update_frame(playing)
         movie.write(renderer.get_frame(), repeat=job.fps)

@@ -10,13 +10,12 @@ from types import ModuleType
 
 from manim import Scene
 
+from . import scene_folder
 from .errors import SceneError
-
-_MODULE = "scene"
 
 
 def load(code: str, class_name: str, folder: Path) -> type[Scene]:
-    """Write the source to ``scene.py``, import it and return the class.
+    """Write the source to its file, import it and return the class.
 
     Raises SceneError if there is no such scene, and any exception of the source.
     """
@@ -24,7 +23,7 @@ def load(code: str, class_name: str, folder: Path) -> type[Scene]:
 
 
 def names(code: str, folder: Path) -> list[str]:
-    """Write the source to ``scene.py``, import it and return the scenes that it defines, as ``manim`` does.
+    """Write the source to its file, import it and return the scenes that it defines, as ``manim`` does.
 
     Raises any exception of the source.
     """
@@ -32,9 +31,9 @@ def names(code: str, folder: Path) -> list[str]:
 
 
 def _load(code: str, folder: Path) -> ModuleType:
-    path = folder / f"{_MODULE}.py"
+    path = scene_folder.source_path(folder)
     path.write_bytes(_encoded(code))
-    return _import(path)
+    return _import(path, scene_folder.module_name(), scene_folder.module_file(folder))
 
 
 def _encoded(code: str) -> bytes:
@@ -55,12 +54,13 @@ def _encoded(code: str) -> bytes:
         raise SceneError(f"The code has characters that the encoding it names, {encoding}, lacks.") from None
 
 
-def _import(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(_MODULE, path)
+def _import(path: Path, name: str, file: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[_MODULE] = module
+    module.__file__ = file
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 

@@ -10,22 +10,21 @@ import av
 import numpy as np
 
 from . import mp4
+from .formats import Format
 
 
-def add(segment: Any, silent: Path, target: Path, *, frames: int, fps: int) -> None:
-    """Copy the movie `silent` to `target` with a pydub segment as its AAC track.
+def add(segment: Any, silent: Path, target: Path, format_: Format, *, length: Fraction, fps: int) -> None:
+    """Copy the movie `silent` to `target` with a pydub segment as its sound track.
 
-    The track is cut to the length of the movie.
+    The track is cut to the length of the movie, in seconds.
     """
     with (
         av.open(os.fspath(silent)) as source,
-        mp4.create(target, fps) as container,
+        format_.create(target, fps) as container,
     ):
         video = container.add_stream_from_template(source.streams.video[0])
-        audio = mp4.add_sound(container)
-        packets = [
-            packet for frame in _frames(segment, Fraction(frames, fps)) for packet in audio.encode(frame)
-        ]
+        audio = format_.add_sound(container)
+        packets = [packet for frame in _frames(segment, length, format_) for packet in audio.encode(frame)]
         packets += audio.encode(None)
         packets.reverse()
         for packet in source.demux(source.streams.video[0]):
@@ -43,13 +42,17 @@ def _seconds(packet: "av.Packet[Any]") -> Fraction:
     return packet.dts * packet.time_base
 
 
-def _frames(segment: Any, duration: Fraction) -> Iterator[av.AudioFrame | None]:
+def _frames(segment: Any, duration: Fraction, format_: Format) -> Iterator[av.AudioFrame | None]:
     segment = segment.set_sample_width(2).set_channels(2)
     samples = np.frombuffer(segment.raw_data, dtype=np.int16)
     samples = samples[: int(duration * segment.frame_rate) * 2]
     frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="stereo")
     frame.sample_rate = segment.frame_rate
     frame.pts = 0
-    resampler = av.AudioResampler(format="fltp", layout="stereo", rate=mp4.SOUND_RATE_HZ, frame_size=1024)
+    assert format_.sound
+    _, samples_format, size = format_.sound
+    resampler = av.AudioResampler(
+        format=samples_format, layout="stereo", rate=mp4.SOUND_RATE_HZ, frame_size=size
+    )
     yield from resampler.resample(frame)
     yield from resampler.resample(None)

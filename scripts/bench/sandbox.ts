@@ -35,6 +35,7 @@ const JOB: RendererJob = {
   heightPx: 72,
   fps: 1,
   previewIntervalMs: 0,
+  local: null,
   limits: jobLimits(DEFAULT_LIMITS),
 };
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { IDLE_PYTHON } from './listening-appliance.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'appliance', 'main.ts');
+export const MAIN: string = join(import.meta.dirname, '..', '..', 'appliance', 'main.ts');
 
 /** The environment without variables of Scenepress and of the test runner. */
 const OTHER_VARIABLES = Object.fromEntries(

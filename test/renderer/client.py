@@ -45,12 +45,12 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     """A small render job; `limits` overrides limits, other arguments override fields of the job."""
     limits = LIMITS | changes.pop("limits", {})
     job = {"kind": "render", "code": code, "className": name, "widthPx": 128, "heightPx": 72, "fps": 10}
-    return job | {"previewIntervalMs": 0, "limits": limits} | changes
+    return job | {"previewIntervalMs": 0, "local": None, "limits": limits} | changes
 
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["previewIntervalMs"]
+    del job["className"], job["previewIntervalMs"], job["local"]
     return job | {"kind": "list"}
 
 

@@ -139,3 +139,22 @@ def test_a_class_name_that_cannot_be_rendered_is_explained(
     error = zygote.run(tmp_path, render_job(SQUARE, name)).error
     assert part in error or "not a Scene" in error
     assert "Scenes in the code: Demo." in error
+
+
+def test_the_calls_of_the_author_are_listed(zygote: Zygote, tmp_path: Path) -> None:
+    body = "def first():\n    second()\ndef second():\n    self.play()\nfirst()"
+    error = zygote.run(tmp_path, render_job(scene(body))).error
+    assert error.split("\n")[-4:] == [
+        "line 8: self.play()",
+        "  scene.py:9 in construct: first()",
+        "  scene.py:6 in first: second()",
+        "  scene.py:8 in second: self.play()",
+    ]
+
+
+def test_a_long_chain_of_calls_is_shortened(zygote: Zygote, tmp_path: Path) -> None:
+    body = "def again(n):\n    return again(n - 1) if n else 1 / 0\nagain(99)"
+    lines = zygote.run(tmp_path, render_job(scene(body))).error.split("\n")
+    assert lines[2] == "  scene.py:7 in construct: again(99)"
+    assert lines[8] == "  … 87 more calls"
+    assert len(lines) == 17

@@ -78,12 +78,13 @@ t.test('a failing scene prints its error, exits with code 1 and leaves no file',
   t.strictSame(await readdir(cwd), ['scenes.py']);
 });
 
-t.test('a video that cannot be written is reported in one line', async (t) => {
+t.test('a video that cannot be written is reported in one line, before rendering', async (t) => {
   const cwd = await folderWithScenes(t);
-  const args = ['render', 'scenes.py', 'Plain', '-q', 'low', '-o', 'nowhere/video.mp4'];
+  const args = ['render', 'scenes.py', 'Plain', '-q', 'low', '-o', 'scenes.py/video.mp4'];
   const { code, stderr } = await scenepress(args, { cwd });
-  t.equal(code, 1);
-  t.match(stderr, /can't be written/);
+  t.equal(code, 2);
+  t.match(stderr, /Files can't be written to/);
+  t.notMatch(stderr, /Loading/);
   t.notMatch(stderr, /\n {4}at /);
 });
 

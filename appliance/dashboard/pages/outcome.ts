@@ -15,7 +15,7 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
     return html`<section class="card"><header><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${
       line !== undefined &&
       html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
-    }</header>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}</section>`;
+    }</header>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}${printed(job)}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job);
   const urlOf = (name: string) => `${assetUrl}/artifacts/${jobId}/${name}`;
@@ -28,7 +28,13 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
   return html`<section class="card"><video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
     has('captions.vtt') &&
     html`<track kind="captions" src="${urlOf('captions.vtt')}" label="Captions" default>`
-  }</video>${timeline(job)}<div class="actions small">${links}</div></section>`;
+  }</video>${timeline(job)}<div class="actions small">${links}</div>${printed(job)}</section>`;
+}
+
+/** What the scene printed, and warnings. */
+function printed({ output }: JobDetails): Html | false {
+  if (output === '') return false;
+  return html`<details open><summary class="small">Output</summary><pre class="wrap">${output}</pre></details>`;
 }
 
 function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {

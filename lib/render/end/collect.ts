@@ -10,10 +10,14 @@ const THUMBNAIL_LIMIT_BYTES = 16 * MIB;
 /** An inspection rewrites the video with a new index. */
 const INDEX_LIMIT_BYTES = 16 * MIB;
 
+/** What only a local render can make: videos and pictures in other formats, and archives of several files. */
+const LOCAL_FILES = ['output.webm', 'output.mov', 'output.gif', 'output.png', 'frames.tar', 'sections.tar'];
+
 /** The input files of a job, and its output files with their maximum sizes. */
 export function filesOf(
   kind: RendererJob['kind'],
   { outputBytes }: RenderLimits,
+  isLocal = false,
 ): Pick<ForkCommand, 'inputs' | 'outputs'> {
   if (kind === 'inspect') {
     return {
@@ -26,7 +30,9 @@ export function filesOf(
     };
   }
   if (kind === 'list') return { inputs: [], outputs: {} };
-  return { inputs: [], outputs: { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES } };
+  const outputs = { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES };
+  const ofLocal = Object.fromEntries(LOCAL_FILES.map((name) => [name, outputBytes]));
+  return { inputs: [], outputs: isLocal ? { ...outputs, ...ofLocal } : outputs };
 }
 
 /**
@@ -51,6 +57,24 @@ export async function collectFiles(
   if (captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES)
     await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
   return { problem: undefined };
+}
+
+/** Moves the files of a local render that are not inspected: they are for the user who runs the scene. */
+export async function collectLocalFiles(
+  jobFolder: string,
+  outFolder: string,
+  { outputBytes }: RenderLimits,
+  { withCaptions }: { withCaptions: boolean },
+): Promise<{ name: string; path: string }[]> {
+  const files: { name: string; path: string }[] = [];
+  for (const name of withCaptions ? [...LOCAL_FILES, 'captions.vtt'] : LOCAL_FILES) {
+    const size = await plainFileSize(join(jobFolder, name));
+    if (size === undefined || size > outputBytes) continue;
+    const path = join(outFolder, name);
+    await rename(join(jobFolder, name), path);
+    files.push({ name, path });
+  }
+  return files;
 }
 
 /** Size of a regular file with one hard link; undefined for missing files, links, folders and devices. */

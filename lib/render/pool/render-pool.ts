@@ -46,6 +46,8 @@ export interface RenderEvents {
   onStarted: () => void;
   onProgress: (progress: Extract<RenderMessage, { type: 'progress' }>) => void;
   onPreview: (jpeg: Buffer) => void;
+  /** The scene's code printed something. */
+  onOutput?: (text: string) => void;
 }
 
 interface RenderPoolEvents {
@@ -212,6 +214,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     ours.on('message', (message: RenderMessage) => {
       if (message.type === 'started') events.onStarted();
       else if (message.type === 'progress') events.onProgress(message);
+      else if (message.type === 'output') events.onOutput?.(message.text);
       else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
     });
     const result = (this.#piscina.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)

@@ -13,6 +13,7 @@ import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
+import type { SceneFolder } from '../start/scene-folder.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
 import { type PooledRender, type RenderEvents, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
@@ -39,6 +40,8 @@ export interface RendererStatus {
 interface Options {
   renderer: RendererOptions;
   studio: StudioFolder | undefined;
+  /** The folder of the author's own file; never for a service, whose scenes come from others. */
+  scene?: SceneFolder;
   workers: number;
   limits: RenderLimits;
   /** Absolute. */
@@ -78,11 +81,11 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { renderer, studio, workers, limits, workFolder, clock, logger } = this.#options;
+    const { renderer, studio, scene, workers, limits, workFolder, clock, logger } = this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
     outliveTheRenderer();
-    const launcher = await findLauncher(renderer, studio, [workFolder]);
+    const launcher = await findLauncher(renderer, studio, [workFolder], scene);
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();

@@ -84,7 +84,7 @@ export class Forks {
         files,
         fileSizeBytes,
         background: current.background,
-        ...filesOf(job.kind, this.#settings.limits),
+        ...filesOf(job.kind, this.#settings.limits, job.kind === 'render' && job.local !== null),
       });
       // A stop may have been requested before there was a fork to kill.
       if (current.endReason) current.zygote.killJob();

@@ -91,6 +91,22 @@ export interface JobLimits {
   outputBytes: number;
 }
 
+/** What `scenepress render` can ask for; a service cannot. */
+export interface LocalOutput {
+  format: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
+  transparent: boolean;
+  /** Earlier plays are skipped. */
+  firstPlay: number;
+  /** The scene ends after it; -1: at its end. */
+  lastPlay: number;
+  /** Also makes a video of each section. */
+  sections: boolean;
+  /** The frame is 8 units wide. */
+  portrait: boolean;
+  /** Settings of manim.cfg. */
+  config: Record<string, string>;
+}
+
 /** Renders a scene to a video and captions. */
 export interface RenderJob {
   kind: 'render';
@@ -101,6 +117,7 @@ export interface RenderJob {
   fps: number;
   /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
+  local: LocalOutput | null;
   /** The limits that the fork sets on itself. */
   limits: JobLimits;
 }
@@ -170,11 +187,20 @@ export interface PlaysReport {
   plays: Play[];
 }
 
-/** The video is in the job's folder. */
+/** What the scene's code printed, and warnings. */
+export interface OutputReport {
+  type: 'output';
+  text: string;
+}
+
+/** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
 export interface DoneReport {
   type: 'done';
   frames: number;
   seconds: number;
+  widthPx: number;
+  heightPx: number;
+  fps: number;
 }
 
 /** The files to publish are in the job's folder. */
@@ -202,6 +228,7 @@ export type JobReport =
   | ProgressReport
   | PreviewReport
   | PlaysReport
+  | OutputReport
   | DoneReport
   | InspectedReport
   | ScenesReport

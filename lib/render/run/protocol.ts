@@ -19,8 +19,11 @@ const EMPTY_LINES = /\n[ \t]*\n\s*\n/g;
 const MOST_SCENES = 1000;
 /** The plays that are kept of a scene. */
 export const MOST_PLAYS = 1000;
+/** The output that is kept of a scene. */
+export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
+const LARGEST_SIDE_PX = 16_384;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
 
@@ -43,9 +46,19 @@ export function parseJobReport(line: string): JobReport | undefined {
       return typeof report['jpeg'] === 'string' ? { type: 'preview', jpeg: report['jpeg'] } : undefined;
     case 'plays':
       return { type: 'plays', plays: plays(report['plays']) };
+    case 'output':
+      return { type: 'output', text: outputText(report['text']) };
     case 'done':
+      return {
+        type: 'done',
+        frames: count(report['frames']),
+        seconds: amount(report['seconds']),
+        widthPx: Math.min(count(report['widthPx']), LARGEST_SIDE_PX),
+        heightPx: Math.min(count(report['heightPx']), LARGEST_SIDE_PX),
+        fps: count(report['fps']),
+      };
     case 'inspected':
-      return { type: report['type'], frames: count(report['frames']), seconds: amount(report['seconds']) };
+      return { type: 'inspected', frames: count(report['frames']), seconds: amount(report['seconds']) };
     case 'scenes':
       return { type: 'scenes', names: sceneNames(report['names']) };
     case 'failed':
@@ -69,6 +82,11 @@ function plays(value: unknown): Play[] {
 
 function shortText(text: string): string {
   return withoutControlCharacters(text.slice(0, LONGEST_SHOWS)).replaceAll(/\s/g, ' ').toWellFormed();
+}
+
+function outputText(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  return withoutControlCharacters(value.slice(0, MOST_OUTPUT).replaceAll('\r\n', '\n')).toWellFormed();
 }
 
 function sceneNames(value: unknown): string[] {

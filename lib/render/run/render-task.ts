@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
-import type { Play } from './messages.ts';
+import type { LocalOutput, Play } from './messages.ts';
 
 export type { Play } from './messages.ts';
 
@@ -16,6 +16,8 @@ export interface RenderTask {
   previewIntervalMs: number;
   /** Renders with a lower CPU priority. */
   background: boolean;
+  /** Only of a {@link LocalRenderer}. */
+  local?: LocalOutput;
   port: MessagePort;
 }
 
@@ -55,7 +57,8 @@ export type StopReason = 'canceled' | 'claim_lost' | 'claim_expired' | 'funds' |
 export type RenderMessage =
   | { type: 'started' }
   | ({ type: 'progress' } & RenderProgress)
-  | { type: 'preview'; jpegBase64: string };
+  | { type: 'preview'; jpegBase64: string }
+  | { type: 'output'; text: string };
 
 /** Service to worker, while a task runs. */
 export interface StopMessage {
@@ -84,14 +87,17 @@ export type RenderResult =
       frames: number;
       seconds: number;
       files: RenderedFile[];
+      /** Files of a local render, not inspected. */
+      localFiles?: { name: string; path: string }[];
       /** The plays of the scene, as it reported them. */
       plays: Play[];
       /** Contains the files; the receiver must remove it. */
       folder: string;
+      output?: string;
       usage?: RenderUsage;
     }
-  /** The scene failed or exceeded a limit. */
-  | { kind: 'failed'; durationMs: number; error: string; usage?: RenderUsage }
+  /** The scene failed or exceeded a limit. `output`: what its code printed, and warnings. */
+  | { kind: 'failed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk of the work folder is full; can be retried when there is space. */
   | { kind: 'disk_full'; durationMs: number }

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { freeBytesOf } from '../../data-folder/spare-space.ts';
 import { isShortage } from '../../shortage.ts';
-import { collectFiles } from '../end/collect.ts';
+import { collectFiles, collectLocalFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
-import { type EndReason, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
+import { type EndReason, type ForkOutcome, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
-import type { InspectJob, JobReport, ListJob, Play, RenderJob } from './messages.ts';
+import type { InspectJob, JobReport, ListJob, LocalOutput, Play, RenderJob } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { MOST_PLAYS } from './protocol.ts';
+import { MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -57,7 +57,8 @@ export class RenderWorker {
   /** Renders a task. Never rejects for anything that a scene or the renderer does. */
   async render(task: RenderTask): Promise<RenderResult> {
     const send = (message: RenderMessage) => task.port.postMessage(message);
-    const orientation = task.heightPx > task.widthPx ? 'portrait' : 'landscape';
+    const isPortrait = task.local ? task.local.portrait : task.heightPx > task.widthPx;
+    const orientation = isPortrait ? 'portrait' : 'landscape';
     const attempt = `${++this.#attempts}`;
     const jobFolder = join(this.#folder, attempt);
     const outFolder = join(this.#folder, `${attempt}.out`);
@@ -66,19 +67,25 @@ export class RenderWorker {
     let startedAtMs: number | undefined;
     const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(clock.uptimeMs() - startedAtMs));
     const { previewIntervalMs } = task;
+    const { limits } = this.#settings;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const plays: Play[] = [];
+    let output = '';
     const hear = (report: JobReport) => {
       if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
-      else progress.hear(report);
+      else if (report.type === 'output') {
+        const text = report.text.slice(0, MOST_OUTPUT - output.length);
+        output += text;
+        if (text !== '') send({ type: 'output', text });
+      } else progress.hear(report);
     };
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
-    const withUsage = <Result extends RenderResult>(result: Result): Result => {
+    const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || (result.kind !== 'rendered' && result.kind !== 'failed'))
         return result;
-      return { ...result, usage: { stagesMs: progress.stagesMs(startedAtMs), peakMemoryBytes } };
+      return { ...result, output, usage: { stagesMs: progress.stagesMs(startedAtMs), peakMemoryBytes } };
     };
 
     task.port.on('message', (message: StopMessage) => {
@@ -101,30 +108,41 @@ export class RenderWorker {
         peakMemoryBytes = rendered.end.memoryBytes;
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure)
-          return withUsage(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
+          return withDetails(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
         progress.enter('checking', lengthOf(rendered));
         await this.#forks.makeFolder(outFolder);
+        const isInspected = !task.local || task.local.format === 'mp4';
+        const localFiles = task.local
+          ? await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: !isInspected })
+          : [];
+        if (task.local && !isInspected) {
+          keepOutFolder = true;
+          return withDetails(localRender(task.local, localFiles, outFolder, rendered, durationMs()));
+        }
         const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
         if (collected.problem !== undefined)
-          return withUsage(
+          return withDetails(
             await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), error: collected.problem }),
           );
 
-        const { widthPx, heightPx, fps, limits } = job;
-        const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits };
+        // A local scene may have set the size itself.
+        const { widthPx, heightPx, fps } =
+          task.local && rendered.verdict?.type === 'done' ? rendered.verdict : job;
+        const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits: job.limits };
         current.zygote = inspector;
         const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
         if (defect)
-          return withUsage(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
+          return withDetails(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
         const files = await publishedFiles(outFolder);
         if (!files) throw new ZygoteDied('an inspection left no files');
         keepOutFolder = true;
-        return withUsage({
+        return withDetails({
           kind: 'rendered',
           durationMs: durationMs(),
           ...lengthOf(inspected),
           files,
+          localFiles,
           plays,
           folder: outFolder,
         });
@@ -211,8 +229,26 @@ export class RenderWorker {
   }
 }
 
+/** The result of a local render in another format than MP4, whose files are not inspected. */
+function localRender(
+  { format }: LocalOutput,
+  localFiles: { name: string; path: string }[],
+  folder: string,
+  rendered: ForkOutcome,
+  durationMs: number,
+): RenderResult {
+  const made = format === 'png-sequence' ? 'frames.tar' : `output.${format}`;
+  if (!localFiles.some(({ name }) => name === made))
+    return {
+      kind: 'failed',
+      durationMs,
+      error: 'The scene left no file, or one that is larger than the limit.',
+    };
+  return { kind: 'rendered', durationMs, ...lengthOf(rendered), files: [], localFiles, plays: [], folder };
+}
+
 function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
-  const { code, className, widthPx, heightPx, previewIntervalMs } = task;
+  const { code, className, widthPx, heightPx, previewIntervalMs, local = null } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return {
@@ -223,6 +259,7 @@ function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     heightPx,
     fps,
     previewIntervalMs,
+    local,
     limits: jobLimits(limits),
   };
 }

@@ -244,7 +244,15 @@ export class Zygotes {
   async #errorOf(zygote: Zygote, code: string, className: string): Promise<string | undefined | null> {
     const folder = join(this.#folder, className.toLowerCase());
     const limits = jobLimits(this.#settings.limits);
-    const job: RenderJob = { kind: 'render', code, className, ...OWN_SIZE, previewIntervalMs: 0, limits };
+    const job: RenderJob = {
+      kind: 'render',
+      code,
+      className,
+      ...OWN_SIZE,
+      previewIntervalMs: 0,
+      local: null,
+      limits,
+    };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };
     const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => zygote.killJob());
     try {

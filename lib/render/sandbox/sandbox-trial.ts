@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { inTurn, type ThreadCounters, TRIED_TOGETHER } from '../pool/thread-counters.ts';
 import type { RenderLimits } from '../run/limits.ts';
-import { hiddenNames, type Launcher, seenInWork, studioMounts } from '../start/launcher.ts';
+import { hiddenNames, type Launcher, materialMounts, seenInWork } from '../start/launcher.ts';
 import { selfAttackCode, trialSceneCode } from './own-scenes.ts';
 import { noSandbox, type SandboxRefused, selfAttackProblem, trialProblem } from './sandbox-refused.ts';
 import { hasAllLayers, type SandboxStatus } from './sandbox-status.ts';
@@ -81,7 +81,7 @@ export class SandboxTrial {
     const marks = this.#folders.map((folder) => join(folder, 'mark'));
     // World-readable, because the sandbox must hide them, not their mode.
     for (const secret of secrets) await writeFile(secret, 'secret', { mode: 0o644 });
-    const inside = [...SYSTEM_FOLDERS, ...studioMounts(this.#launcher).map(({ to }) => to)];
+    const inside = [...SYSTEM_FOLDERS, ...materialMounts(this.#launcher).map(({ to }) => to)];
     const others = sandbox.layers.includes('namespaces') ? 0 : MOST_OTHERS;
     const launcher = this.#launcher;
     const targets = {

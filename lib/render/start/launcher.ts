@@ -12,6 +12,7 @@ import {
   startOutside,
   viewOf,
 } from './renderer-root.ts';
+import { SCENE_PLACE, type SceneFolder } from './scene-folder.ts';
 import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
 import type { ZygoteCommandLine } from './zygote.ts';
 
@@ -46,6 +47,8 @@ export interface RendererOptions {
 export interface Launcher extends RendererRoot {
   /** The studio folder, which scenes can read. */
   studio: StudioFolder | undefined;
+  /** The folder of the author's own file; only for renders of a {@link LocalRenderer}. */
+  scene: SceneFolder | undefined;
   /** Set when the service runs as root. */
   firstUid: number | undefined;
   silenceTimeoutMs: number;
@@ -69,6 +72,8 @@ const DEFAULT_SILENCE_TIMEOUT_MS = 30_000;
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** Tells the renderer, and fontconfig, the location of the studio folder. */
 const STUDIO_VARIABLE = 'XDG_DATA_HOME';
+const SCENE_FOLDER_VARIABLE = 'SCENEPRESS_SCENE_FOLDER';
+const SCENE_FILE_VARIABLE = 'SCENEPRESS_SCENE_FILE';
 /** The mount point of the work folder. */
 const WORK_PLACE = '/scenepress/work';
 const HOST_NAME = 'scenepress';
@@ -83,12 +88,14 @@ export async function findLauncher(
   options: RendererOptions,
   studio?: StudioFolder,
   closed: string[] = [],
+  scene?: SceneFolder,
 ): Promise<Launcher> {
   const root = await findRoot(options, closed);
   const launcher: Launcher = {
     ...root,
     cgroups: await openCgroups(root),
     studio,
+    scene,
     firstUid: process.getuid?.() === 0 ? (options.uid ?? DEFAULT_UID) : undefined,
     silenceTimeoutMs: options.silenceTimeoutMs ?? DEFAULT_SILENCE_TIMEOUT_MS,
     insecureNoSandbox: options.insecureNoSandbox ?? false,
@@ -110,8 +117,8 @@ export function zygoteCommandLine(
   found: Launcher,
   worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
-  // Inspections do not need the studio folder, whose parts may be replaced meanwhile.
-  const launcher = worker.role === 'inspector' ? { ...found, studio: undefined } : found;
+  // Inspections do not need the studio folder, whose parts may be replaced meanwhile, nor that of the scene.
+  const launcher = worker.role === 'inspector' ? { ...found, studio: undefined, scene: undefined } : found;
   const { relocation } = launcher;
   const isolated = launcher.isolation === 'bubblewrap';
   const view = viewOf(launcher, isolated);
@@ -139,6 +146,7 @@ export function zygoteCommandLine(
       // A fork has only the forking thread, so OpenBLAS must not start others.
       OPENBLAS_NUM_THREADS: '1',
       ...(launcher.studio && { [STUDIO_VARIABLE]: studioPlace(launcher, launcher.studio) }),
+      ...(launcher.scene && sceneVariables(launcher, launcher.scene)),
       ...relocation?.environment,
     },
   };
@@ -156,7 +164,7 @@ export function hiddenNames(launcher: Launcher, workFolder: string): { paths: st
   const seen = [
     WORK_PLACE,
     ...view.mounts.map(({ to }) => to),
-    ...studioMounts(launcher).map(({ to }) => to),
+    ...materialMounts(launcher).map(({ to }) => to),
   ];
   const paths = [workFolder, tree ?? packageFolder, environment?.prefix].filter((path) => path !== undefined);
   return {
@@ -174,19 +182,35 @@ export function uidOf(launcher: Launcher, workerIndex: number): number | undefin
   return launcher.firstUid === undefined ? undefined : launcher.firstUid + workerIndex;
 }
 
-/** All paths that scene code can read: those of the renderer and the studio folder. */
+/** All paths that scene code can read: those of the renderer, and the material of scenes. */
 function readablePaths(launcher: Launcher, { mounts, links }: RootView): string[] {
-  const studio = studioMounts(launcher).map(({ to }) => to);
-  if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable, ...studio];
-  return [...mounts.map(({ to }) => to), ...links.map(({ path }) => path), ...studio];
+  const material = materialMounts(launcher).map(({ to }) => to);
+  if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable, ...material];
+  return [...mounts.map(({ to }) => to), ...links.map(({ path }) => path), ...material];
 }
 
-/** The mounts of the studio folder. */
-export function studioMounts(launcher: Launcher): Mount[] {
-  const { studio } = launcher;
-  if (!studio) return [];
-  const place = studioPlace(launcher, studio);
-  return studioParts(studio).map((part) => ({ from: join(studio.path, part), to: join(place, part) }));
+/** The mounts of the studio folder and of the scene's own folder. */
+export function materialMounts(launcher: Launcher): Mount[] {
+  const { studio, scene } = launcher;
+  const mounts: Mount[] = [];
+  if (studio) {
+    const place = studioPlace(launcher, studio);
+    for (const part of studioParts(studio))
+      mounts.push({ from: join(studio.path, part), to: join(place, part) });
+  }
+  if (scene) mounts.push({ from: scene.path, to: scenePlace(launcher, scene) });
+  return mounts;
+}
+
+function scenePlace({ isolation }: Launcher, { path }: SceneFolder): string {
+  return isolation === 'bubblewrap' ? SCENE_PLACE : path;
+}
+
+function sceneVariables(launcher: Launcher, scene: SceneFolder): Record<string, string> {
+  return {
+    [SCENE_FOLDER_VARIABLE]: scenePlace(launcher, scene),
+    ...(scene.file !== null && { [SCENE_FILE_VARIABLE]: scene.file }),
+  };
 }
 
 function studioPlace({ isolation }: Launcher, { path }: StudioFolder): string {
@@ -198,7 +222,7 @@ function studioPlace({ isolation }: Launcher, { path }: StudioFolder): string {
  * can enter.
  */
 function bubblewrap(launcher: Launcher, view: RootView, workFolder?: string): string[] {
-  const mounts = [...view.mounts, ...studioMounts(launcher)];
+  const mounts = [...view.mounts, ...materialMounts(launcher)];
   const writable = workFolder === undefined ? [] : [{ from: workFolder, to: WORK_PLACE }];
   const program = launcher.tree === undefined ? 'bwrap' : '/usr/bin/bwrap';
   const args = [...startOutside(launcher, program), '--die-with-parent', '--new-session', '--as-pid-1'];

@@ -45,7 +45,7 @@ async function openFolder(t: Test, options: DataFolderOptions = {}) {
     const plays = [{ line: number, shows: 'wait', startSeconds: 0, seconds: 1 }];
     await storage.transaction(async (tx) => {
       await storage.insertJob(tx, job, `source ${number} ${'x'.repeat(500)}`);
-      await storage.putPlays(tx, `job${number}`, plays);
+      await storage.putTrace(tx, `job${number}`, { plays, output: '' });
     });
   }
   const ledger = new StoredLedger({ store: folder.ledgerStore });
@@ -68,7 +68,7 @@ t.test('a backup of a running folder restores the same data', async (t) => {
   t.same(await copy.storage.listJobs({}), await storage.listJobs({}));
   for (let number = 1; number <= 20; number++) {
     t.equal(await copy.storage.readSource(`job${number}`), await storage.readSource(`job${number}`));
-    t.match(await copy.storage.readPlays(`job${number}`), [{ line: number }]);
+    t.match((await copy.storage.readTrace(`job${number}`)).plays, [{ line: number }]);
   }
   const opened = await copy.assets.open('job7/video.mp4');
   t.equal(opened && (await text(opened.stream)), 'the video');

@@ -43,7 +43,8 @@ async function usedFolder(t: Test) {
         webhookSecretSealed: text,
       });
       await storage.insertJob(tx, job, `# ${text}`);
-      await storage.putPlays(tx, jobId, [{ line: 1, shows: text, startSeconds: 0, seconds: 1 }]);
+      const plays = [{ line: 1, shows: text, startSeconds: 0, seconds: 1 }];
+      await storage.putTrace(tx, jobId, { plays, output: text });
       const request = { owner, key: text, fingerprint: 'f', jobId, createdAtMs: Date.now() };
       await storage.putIdempotentRequest(tx, request);
       const url = `https://example.org/${text}`;
@@ -105,6 +106,8 @@ t.test('forgetting removes the owner’s texts from the disk and keeps payment r
   t.equal(await folder.storage.readSource('job2'), `# ${OTHER}`);
   t.same(await service.plays('job1'), []);
   t.match(await service.plays('job2'), [{ shows: OTHER }]);
+  t.equal(await service.output('job1'), '');
+  t.equal(await service.output('job2'), OTHER);
   const forgottenAt = one.forgottenAt;
   t.equal((await service.forget('job1')).forgottenAt, forgottenAt, 'forgetting again changes nothing');
 });

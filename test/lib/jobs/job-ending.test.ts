@@ -16,9 +16,13 @@ for (const [name, open] of [
       const { claim } = await begin(jobId);
       const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
       const plays = [{ line: 5, shows: 'Create(Circle)', startSeconds: 0, seconds: 1 }];
+      const output = 'printed\n';
       const { job, orphans } =
-        (await book.finish(claim, { ...completed(3), artifacts } as never, { durationMs: 2500, plays })) ??
-        {};
+        (await book.finish(claim, { ...completed(3), artifacts } as never, {
+          durationMs: 2500,
+          plays,
+          output,
+        })) ?? {};
       t.match(job, {
         phase: 'completed',
         creditsCost: 3,
@@ -28,7 +32,7 @@ for (const [name, open] of [
         artifacts,
       });
       t.same(orphans, [], 'its only attempt left none');
-      t.same(await storage.readPlays(jobId), plays);
+      t.same(await storage.readTrace(jobId), { plays, output });
       t.same(await storage.getJob(jobId), job);
       t.equal((await storage.queue.state()).running, 0);
       t.equal(await ledger.available('a'), 97);

@@ -29,7 +29,7 @@ t.test('data of the first version of the schema is read, recovered and migrated'
   const folder = new DataFolder(path);
   await folder.start();
   t.equal(await folder.storage.readSource('1'), 'source');
-  t.same(await folder.storage.readPlays('1'), []);
+  t.same((await folder.storage.readTrace('1')).plays, []);
   const session = { tokenHash: 'a'.repeat(64), accountId: 'ada', createdAtMs: 1000, expiresAtMs: 2000 };
   await folder.sessionStore.insertSession(session);
   t.same(await folder.sessionStore.getSession(session.tokenHash), session);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { parseJobReport } from '../../../../lib/render/run/protocol.ts';
+import { MOST_OUTPUT, parseJobReport } from '../../../../lib/render/run/protocol.ts';
 
 const parse = (value: unknown) => parseJobReport(JSON.stringify(value));
 
@@ -11,10 +11,12 @@ t.test('valid reports are parsed without extra properties', async (t) => {
     frames: 3,
     seconds: 0.2,
   });
-  t.same(parse({ type: 'done', frames: 3, seconds: 0.2, captions: true }), {
+  const size = { widthPx: 854, heightPx: 480, fps: 15 };
+  t.same(parse({ type: 'done', frames: 3, seconds: 0.2, ...size, captions: true }), {
     type: 'done',
     frames: 3,
     seconds: 0.2,
+    ...size,
   });
 });
 
@@ -25,6 +27,18 @@ t.test('scene names must be identifiers, and their length and number are limited
   t.equal(
     (parse({ type: 'scenes', names: Array(5000).fill('A') }) as { names: string[] }).names.length,
     1000,
+  );
+});
+
+t.test('output is limited in length and free of control characters, except tabs and newlines', async (t) => {
+  t.same(parse({ type: 'output', text: 'a\tb\r\n\x1b[2J\ud800' }), {
+    type: 'output',
+    text: 'a\tb\n[2J\ufffd',
+  });
+  t.same(parse({ type: 'output', text: 7 }), { type: 'output', text: '' });
+  t.equal(
+    (parse({ type: 'output', text: 'x'.repeat(100_000) }) as { text: string }).text.length,
+    MOST_OUTPUT,
   );
 });
 

@@ -9,6 +9,7 @@ const launcher = (isolation: Launcher['isolation']): Launcher => ({
   environment: undefined,
   packageFolder: 'renderer',
   studio: undefined,
+  scene: undefined,
   cgroups: { folder: undefined, problem: 'there is none' },
   firstUid: undefined,
   silenceTimeoutMs: 1,

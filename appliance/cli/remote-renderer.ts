@@ -1,0 +1,134 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { ApiError, type EndedJob, type RenderResult, ScenepressClient } from '../../lib/client/index.ts';
+import type {
+  LocalFile,
+  LocalRender,
+  LocalRenderOptions,
+  LocalRequest,
+  RenderStage,
+} from '../../lib/index.ts';
+import { UserError } from '../user-error.ts';
+import type { RenderFlags } from './render-request.ts';
+import type { Renders } from './warm-renderer.ts';
+
+const FILES: Record<keyof RenderResult, string> = {
+  video: 'video.mp4',
+  captions: 'captions.vtt',
+  thumbnail: 'thumbnail.jpg',
+};
+const CLASS = /^class[ \t]+([A-Za-z_]\w*)[ \t]*\(([^)]*)\)/gm;
+
+/** Renders by a service elsewhere. */
+export class RemoteRenderer implements Renders {
+  readonly #url: string;
+  readonly #client: ScenepressClient;
+  readonly #folders = new WeakMap<LocalRender, string>();
+
+  constructor({ url, key }: { url: string; key: string }) {
+    this.#url = url;
+    this.#client = new ScenepressClient({ url, key });
+  }
+
+  /** The scenes of a source, by its text: classes whose names, or those of their bases, end in `Scene`. */
+  async scenesOf(code: string): Promise<string[]> {
+    const found = new Set<string>();
+    for (const [, name = '', bases = ''] of code.matchAll(CLASS)) {
+      const isScene = bases.split(',').some((base) => /Scene$/.test(base.trim()) || found.has(base.trim()));
+      if (isScene) found.add(name);
+    }
+    return [...found].sort();
+  }
+
+  async render(
+    { code, className, quality, aspectRatio, fps }: LocalRequest,
+    { signal, onProgress }: LocalRenderOptions = {},
+  ): Promise<LocalRender> {
+    const request = { code, className, quality, aspectRatio, fps };
+    let jobId = '';
+    try {
+      const options = signal ? { signal } : {};
+      ({ jobId } = await this.#client.enqueue(
+        request as Parameters<ScenepressClient['enqueue']>[0],
+        options,
+      ));
+      let ended: EndedJob | undefined;
+      for await (const event of this.#client.follow(jobId, options)) {
+        if (event.type === 'progress')
+          onProgress?.({ ...event.progress, stage: event.progress.stage as RenderStage });
+        if (event.type === 'job' && event.job.status === 'running')
+          onProgress?.({ stage: 'rendering', frames: 0, seconds: 0 });
+        if (event.type === 'job' && event.job.completedAt !== null) ended = event.job as EndedJob;
+      }
+      if (!ended) throw new Error('the service did not report the end of the job');
+      return await this.#rendered(ended, signal);
+    } catch (cause) {
+      if (signal?.aborted && jobId !== '') process.stderr.write(`Job ${jobId} continues at ${this.#url}.\n`);
+      signal?.throwIfAborted();
+      throw new UserError(`${this.#url}: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  async discard(render: LocalRender): Promise<void> {
+    const folder = this.#folders.get(render);
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+
+  async #rendered(job: EndedJob, signal: AbortSignal | undefined): Promise<LocalRender> {
+    const { status, durationMs, error, result } = job;
+    const files: LocalFile[] = [];
+    const render: LocalRender = { status, durationMs: durationMs ?? 0, error, files, output: '' };
+    if (!result) return render;
+    const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
+    this.#folders.set(render, folder);
+    try {
+      for (const artifact of Object.keys(result) as (keyof RenderResult)[]) {
+        const { body } = await this.#client.download(job, artifact, signal ? { signal } : {});
+        const path = join(folder, FILES[artifact]);
+        if (body) await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(path));
+        files.push({ name: FILES[artifact], path });
+      }
+      return render;
+    } catch (cause) {
+      await this.discard(render);
+      throw cause;
+    }
+  }
+}
+
+/** Where to render, if elsewhere. Error: for flags that a service has no field for. */
+export function serverOf(flags: RenderFlags): { url: string; key: string } | undefined {
+  const { server } = flags;
+  if (server === undefined) return undefined;
+  const key = flags.key ?? process.env['SCENEPRESS_KEY'];
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
+    throw wrong('--server is the address of a service, such as https://renders.example.org.');
+  if (key === undefined) throw wrong('Name an API key of the service: --key KEY, or SCENEPRESS_KEY.');
+  const unknown = Object.entries({
+    '--resolution': flags.resolution,
+    '--transparent': flags.transparent,
+    '--save_last_frame': flags.save_last_frame,
+    '-n': flags.from_animation_number,
+    '--save_sections': flags.save_sections,
+    '--folder': typeof flags.folder === 'string' ? flags.folder : undefined,
+    '--seed': flags.seed,
+    '--tex_template': flags.tex_template,
+  }).find(([, value]) => value !== undefined);
+  if (unknown) throw wrong(`A service has no ${unknown[0]}: it works without --server only.`);
+  return { url: server, key };
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return `${error.status}: ${error.message}`;
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}
+
+function wrong(message: string): UserError {
+  return new UserError(message, { exitCode: 2 });
+}

@@ -1,0 +1,143 @@
+import { constants, createReadStream, statSync } from 'node:fs';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { unpackTar } from 'modern-tar/fs';
+import type { LocalFile, LocalOutputOptions } from '../../lib/index.ts';
+import { UserError } from '../user-error.ts';
+import { saveFile } from './save-file.ts';
+
+export type Format = NonNullable<LocalOutputOptions['format']>;
+
+export const FORMATS: Format[] = ['mp4', 'webm', 'mov', 'gif', 'png', 'png-sequence'];
+/** Such as the `.avi` of a file name, but not the `.1` of `lesson.1`. */
+const EXTENSION = /^\.[a-z][a-z0-9]{1,4}$/i;
+
+const PLAIN_NAME = /^[^./\\\0][^/\\\0]*$/;
+
+/** The flags that decide format and place of the files. */
+export interface OutputFlags {
+  format?: string;
+  save_last_frame?: boolean;
+  transparent?: boolean;
+  save_sections?: boolean;
+  out?: string;
+  captions?: string;
+  thumbnail?: string;
+}
+
+/** Paths of the files of a scene; null for those that nobody asked for. */
+export interface Targets {
+  /** The video or picture, or the folder of the pictures. */
+  output: string;
+  captions: string;
+  thumbnail: string | null;
+  /** The folder of the sections’ videos. */
+  sections: string | null;
+}
+
+/** The format that was asked for, also by the extension of the file. Error: for flags that contradict each other. */
+export function formatOf(flags: OutputFlags): Format {
+  const { transparent = false, thumbnail, save_sections: sections } = flags;
+  const named = flags.save_last_frame ? 'png' : flags.format === 'auto' ? undefined : flags.format;
+  if (named !== undefined && !FORMATS.some((format) => format === named))
+    throw wrong(`There is no format ${named}. Formats: ${FORMATS.join(', ')}.`);
+  if (flags.save_last_frame && flags.format && flags.format !== 'png') throw wrong('-s is --format png.');
+  const extension = flags.out !== undefined && !isFolder(flags.out) ? extname(flags.out) : '';
+  const ofFile = FORMATS.find((format) => `.${format}` === extension.toLowerCase());
+  if (!ofFile && EXTENSION.test(extension))
+    throw wrong(`${extension} files can't be written. Extensions: .mp4, .webm, .mov, .gif, .png.`);
+  const format = (named ?? ofFile ?? (transparent ? 'mov' : 'mp4')) as Format;
+  if (ofFile && ofFile !== format) throw wrong(`--format ${format} doesn't fit ${flags.out}.`);
+  if (transparent && format === 'mp4')
+    throw wrong('MP4 has no transparency. Use --format mov, webm, gif or png, or such a file name.');
+  if (sections && (format === 'png' || format === 'png-sequence'))
+    throw wrong('--save_sections needs a video: --format mp4, webm, mov or gif.');
+  if (thumbnail !== undefined && format !== 'mp4')
+    throw wrong('--thumbnail needs --format mp4; for a picture use -s.');
+  return format;
+}
+
+/** The paths of a scene's files. */
+export function targetsOf(className: string, format: Format, flags: OutputFlags): Targets {
+  const extension = format === 'png-sequence' ? '' : `.${format}`;
+  const named =
+    flags.out === undefined || isFolder(flags.out) ? join(flags.out ?? '.', className) : flags.out;
+  const output = resolve(extname(named).toLowerCase() === extension ? named : `${named}${extension}`);
+  const beside = output.slice(0, output.length - extension.length);
+  return {
+    output,
+    captions: resolve(flags.captions ?? `${beside}.vtt`),
+    thumbnail: flags.thumbnail === undefined ? null : resolve(flags.thumbnail),
+    sections: flags.save_sections ? join(dirname(output), 'sections') : null,
+  };
+}
+
+/** Creates missing folders. Error: when one of the files can't be written there. */
+export async function checkTargets({ output, captions, thumbnail, sections }: Targets): Promise<void> {
+  const files = [output, captions, ...(thumbnail === null ? [] : [thumbnail])];
+  const folders = new Set([...files.map((file) => dirname(file)), ...(sections === null ? [] : [sections])]);
+  for (const folder of folders) {
+    try {
+      await mkdir(folder, { recursive: true });
+      await access(folder, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      throw wrong(`Files can't be written to ${folder}: ${(cause as NodeJS.ErrnoException).code}.`, cause);
+    }
+  }
+  for (const file of files)
+    if (file !== output && isFolder(file)) throw wrong(`${file} is a folder; name a file.`);
+}
+
+/** Saves the files of a render; null for those that it doesn't have. */
+export async function saveAll(files: LocalFile[], format: Format, targets: Targets): Promise<Saved> {
+  const find = (name: string) => files.find((file) => file.name === name)?.path;
+  const save = async (name: string, target: string | null) => {
+    const path = find(name);
+    if (path === undefined || target === null) return null;
+    await saveFile(path, target);
+    return target;
+  };
+  const output =
+    format === 'png-sequence'
+      ? await unpack(find('frames.tar'), targets.output, { replace: true })
+      : await save(format === 'mp4' ? 'video.mp4' : `output.${format}`, targets.output);
+  return {
+    output,
+    captions: await save('captions.vtt', targets.captions),
+    thumbnail: await save('thumbnail.jpg', targets.thumbnail),
+    sections: await unpack(find('sections.tar'), targets.sections, { replace: false }),
+  };
+}
+
+export type Saved = { [Name in keyof Targets]: string | null };
+
+/** Writes the files of an archive into a folder; with `replace`, removes pictures of an earlier render there. */
+async function unpack(
+  archive: string | undefined,
+  folder: string | null,
+  { replace }: { replace: boolean },
+): Promise<string | null> {
+  if (archive === undefined || folder === null) return null;
+  if (replace) await removePictures(folder);
+  await mkdir(folder, { recursive: true });
+  // Only plain files at the top: a scene may have changed its archive.
+  const filter = ({ type, name }: { type?: string; name: string }) =>
+    type === 'file' && PLAIN_NAME.test(name);
+  await pipeline(createReadStream(archive), unpackTar(folder, { filter, fmode: 0o644 }));
+  return folder;
+}
+
+async function removePictures(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (/^\d+\.png$/.test(name)) await rm(join(folder, name));
+}
+
+/** Whether a path names a folder: it is one, or ends with a slash. */
+export function isFolder(path: string): boolean {
+  return path.endsWith('/') || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function wrong(message: string, cause?: unknown): UserError {
+  return new UserError(message, { exitCode: 2, cause });
+}

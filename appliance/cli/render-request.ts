@@ -1,0 +1,177 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import {
+  type AspectRatio,
+  isReadableByOthers,
+  isScenepressError,
+  type LocalRequest,
+  parseRenderRequest,
+  type Quality,
+  type SceneFolder,
+  sceneFolderOf,
+} from '../../lib/index.ts';
+import type { Config } from '../config/config.ts';
+import { UserError } from '../user-error.ts';
+import { configOf } from './config-flags.ts';
+import { type ManimConfig, readManimConfig } from './manim-config.ts';
+import { serverOf } from './remote-renderer.ts';
+import {
+  checkTargets,
+  type Format,
+  formatOf,
+  isFolder,
+  type OutputFlags,
+  targetsOf,
+} from './render-output.ts';
+
+/** The flags of `scenepress render`. */
+export interface RenderFlags extends OutputFlags, Record<string, unknown> {
+  quality?: Quality;
+  aspect: AspectRatio;
+  resolution?: { width: number; height: number };
+  frame_rate?: number;
+  from_animation_number?: { firstPlay: number; lastPlay: number };
+  list?: boolean;
+  all?: boolean;
+  preview?: boolean;
+  /** A folder that scenes may read; false: none; true or undefined: that of the file. */
+  folder?: string | boolean;
+  /** The file given by `--config_file`. */
+  manimConfig?: string;
+  zero_pad?: number;
+  seed?: number;
+  tex_template?: string;
+  /** The address of a service that renders instead. */
+  server?: string;
+  key?: string;
+  watch?: boolean;
+  /** Minutes. */
+  keepWarm?: number;
+  json?: boolean;
+}
+
+/** What the command was asked for. */
+export interface Asked {
+  file: string;
+  folder: SceneFolder | null;
+  code: string;
+  scenes: string[];
+  format: Format;
+  flags: RenderFlags;
+  /** Everything of the requests but code and scene. */
+  request: Omit<LocalRequest, 'code' | 'className'>;
+  /** Undefined: this machine. */
+  server: { url: string; key: string } | undefined;
+  config: Config;
+  /** The paths of all files that were written. */
+  made: string[];
+}
+
+const UNREADABLE = 'Let others read it (chmod -R o+rX), or run scenepress as an ordinary user.';
+/** Reads flags, configuration and code. Error: when they can't be rendered, before a renderer is started. */
+export async function askedOf(file: string, scenes: string[], flags: RenderFlags): Promise<Asked> {
+  const manim = readManimConfig(flags.manimConfig);
+  if (manim.ignored.length > 0)
+    process.stderr.write(`Settings of manim.cfg that have no effect here: ${manim.ignored.join(', ')}.\n`);
+  if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
+  applyConfig(manim.flags, flags, scenes);
+  checkSingleFiles(flags, scenes.length > 1 || flags.all === true);
+  const format = formatOf(flags);
+  const request = requestOf(manim, format, flags);
+  const { width, height } = request.sizePx ?? { width: 2, height: 2 };
+  if (!['gif', 'png', 'png-sequence'].includes(format) && (width % 2 === 1 || height % 2 === 1))
+    throw wrongUsage(`Videos have an even width and height, not ${width},${height}.`);
+  const server = serverOf(flags);
+  const isPlain = format === 'mp4' && Object.keys(request.output?.config ?? {}).length === 0;
+  if (server && !isPlain) throw wrongUsage('A service makes MP4 only, without a manim.cfg of yours.');
+  const folder = server ? null : folderOf(file, flags);
+  const code = await readCode(file);
+  for (const className of scenes) {
+    validate({ code, className, ...request });
+    if (!flags.list) await checkTargets(targetsOf(className, format, flags));
+  }
+  return { file, folder, code, scenes, format, flags, request, server, config: configOf(flags), made: [] };
+}
+
+/** Settings of manim.cfg are the defaults of the flags. */
+function applyConfig(config: ManimConfig['flags'], flags: RenderFlags, scenes: string[]): void {
+  const { sizePx, fps, format, all, preview, saveSections, firstPlay, lastPlay = -1, out } = config;
+  if (flags.quality === undefined && sizePx) flags.resolution ??= sizePx;
+  if (flags.quality === undefined && fps !== undefined) flags.frame_rate ??= fps;
+  if (format !== undefined && !flags.out && !flags.save_last_frame) flags.format ??= format;
+  if (all && scenes.length === 0) flags.all ??= true;
+  if (preview) flags.preview ??= true;
+  if (saveSections) flags.save_sections ??= true;
+  if (firstPlay || lastPlay >= 0) flags.from_animation_number ??= { firstPlay: firstPlay ?? 0, lastPlay };
+  if (out !== undefined && !flags.all) flags.out ??= out;
+}
+
+function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags): Asked['request'] {
+  const { quality = 'medium', aspect, resolution: sizePx, frame_rate: fps, seed, zero_pad: zeroPad } = flags;
+  const config: Record<string, string> = {
+    ...settings,
+    ...(seed !== undefined && { seed: String(seed) }),
+    ...(zeroPad !== undefined && { zero_pad: String(zeroPad) }),
+    ...(flags.tex_template !== undefined && { tex_template_file: flags.tex_template }),
+  };
+  // The units of the frame belong to the size of the configuration.
+  if (quality === flags.quality) delete config['frame_width'];
+  return {
+    quality,
+    aspectRatio: aspect,
+    ...(sizePx && { sizePx }),
+    ...(fps !== undefined && { fps }),
+    output: {
+      format,
+      transparent: flags.transparent ?? false,
+      sections: flags.save_sections ?? false,
+      ...flags.from_animation_number,
+      config,
+    },
+  };
+}
+
+export async function readCode(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch (cause) {
+    throw wrongUsage(`The scene can't be read: ${(cause as Error).message}.`, cause);
+  }
+}
+
+/** The folder that scenes may read: that of the file, which for standard input must be given. */
+function folderOf(file: string, { folder }: RenderFlags): SceneFolder | null {
+  if (folder === false || (file === '-' && typeof folder !== 'string')) return null;
+  try {
+    const found = sceneFolderOf(file === '-' ? null : file, typeof folder === 'string' ? folder : undefined);
+    if (process.getuid?.() === 0 && !isReadableByOthers(found))
+      process.stderr.write(`Scenes can't read ${found.path}: they run as another user. ${UNREADABLE}\n`);
+    return found;
+  } catch (error) {
+    if (!isScenepressError(error, 'invalid_request')) throw error;
+    if (typeof folder !== 'string') return null; // Reading the file fails, or succeeds without the folder.
+    throw wrongUsage(`${error.message}: --folder names a folder of the scene's.`, error);
+  }
+}
+
+/** Validates before a renderer is started. */
+function validate({ sizePx: _, output: __, ...request }: LocalRequest): void {
+  try {
+    parseRenderRequest(request);
+  } catch (error) {
+    if (!isScenepressError(error, 'invalid_request')) throw error;
+    throw wrongUsage(`${error.message}.`, error);
+  }
+}
+
+function checkSingleFiles(flags: RenderFlags, several: boolean): void {
+  const named = (['out', 'captions', 'thumbnail'] as const).find((name) => flags[name] !== undefined);
+  if (!several || !named || (named === 'out' && isFolder(flags.out ?? ''))) return;
+  throw wrongUsage(
+    `--${named} names a single file, but there are several scenes. A folder ends with a slash.`,
+  );
+}
+
+export function wrongUsage(message: string, cause?: unknown): UserError {
+  return new UserError(message, { exitCode: 2, cause });
+}

@@ -1,0 +1,89 @@
+import { rename, rm, stat } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isScenepressError, type LocalRenderer, type LocalRequest } from '../../lib/index.ts';
+import type { WarmAnswer, WarmRequest } from './warm-renderer.ts';
+
+const LOOK_MS = 2_000;
+
+/**
+ * Serves a started or starting renderer to later calls of the command, over a socket, until none has come for
+ * `idleMs`, another process has taken its place, or `signal` is aborted.
+ */
+export async function hostRenderer(
+  renderer: LocalRenderer,
+  { path, key, idleMs, signal }: { path: string; key: string; idleMs: number; signal: AbortSignal },
+): Promise<void> {
+  const started = renderer.start();
+  started.catch(() => {}); // Reported to each caller.
+  const callers = new Set<Socket>();
+  let isOutdated = false;
+  let usedAt = performance.now();
+  const server = createServer((socket) => {
+    callers.add(socket);
+    socket.on('error', () => {}); // The caller was interrupted.
+    socket.on('close', () => {
+      callers.delete(socket);
+      usedAt = performance.now();
+    });
+    createInterface({ input: socket }).once('line', (line) => {
+      const request = JSON.parse(line) as WarmRequest;
+      if (request.key === key) return void answer(socket, request);
+      isOutdated = true;
+      socket.end(`${JSON.stringify({ kind: 'other' } satisfies WarmAnswer)}\n`);
+    });
+  });
+
+  async function answer(socket: Socket, request: WarmRequest): Promise<void> {
+    const closed = new AbortController();
+    socket.on('close', () => closed.abort());
+    const send = (message: WarmAnswer) => void socket.write(`${JSON.stringify(message)}\n`);
+    try {
+      await started;
+      if (request.kind === 'list') {
+        return send({
+          kind: 'scenes',
+          scenes: await renderer.scenesOf(request.code, { signal: closed.signal }),
+        });
+      }
+      const render = await renderer.render(request.request as LocalRequest, {
+        signal: closed.signal,
+        onProgress: (progress) => send({ kind: 'progress', progress }),
+        onOutput: (text) => send({ kind: 'output', text }),
+      });
+      const discard = () => void renderer.discard(render);
+      if (socket.destroyed) return discard();
+      socket.on('close', discard);
+      send({ kind: 'rendered', render });
+    } catch (error) {
+      const code = isScenepressError(error) ? error.code : 'renderer_unavailable';
+      send({ kind: 'failed', code, message: (error as Error).message });
+    }
+  }
+
+  // Renamed, so that the socket of a process that this one replaces is never missing.
+  const own = `${path}.${process.pid}`;
+  await rm(own, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(own, resolve);
+  });
+  const { ino } = await stat(own);
+  await rename(own, path);
+  process.send?.('listening');
+  process.disconnect?.();
+  const isOwn = async () => (await stat(path).catch(() => undefined))?.ino === ino;
+  let isBroken = false;
+  started.catch(() => {
+    isBroken = true;
+  });
+  while (!signal.aborted) {
+    await delay(Math.min(LOOK_MS, idleMs), undefined, { signal }).catch(() => {}); // Aborted.
+    const isIdle = callers.size === 0 && performance.now() - usedAt > idleMs;
+    if (isIdle || (callers.size === 0 && (isBroken || isOutdated || !(await isOwn())))) break;
+  }
+  server.close();
+  for (const socket of callers) socket.destroy();
+  if (await isOwn()) await rm(path, { force: true });
+}

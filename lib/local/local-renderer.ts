@@ -1,0 +1,228 @@
+import { chmod } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Clock, systemClock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
+import { defaultFps, sizeOf } from '../jobs/qualities.ts';
+import { parseRenderRequest, type RenderRequest } from '../jobs/render-request.ts';
+import { scenesOf } from '../jobs/scenes-of.ts';
+import { type Logger, silentLogger } from '../logger.ts';
+import { discardFolder } from '../render/end/remove-folder.ts';
+import { Renderer, studioOf } from '../render/pool/renderer.ts';
+import { DEFAULT_LIMITS, type RenderLimits } from '../render/run/limits.ts';
+import type { LocalOutput } from '../render/run/messages.ts';
+import type { RenderProgress, RenderResult } from '../render/run/render-task.ts';
+import type { RendererOptions } from '../render/start/launcher.ts';
+import type { SceneFolder } from '../render/start/scene-folder.ts';
+
+const MOST_TRIES = 2;
+const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
+  format: 'mp4',
+  transparent: false,
+  firstPlay: 0,
+  lastPlay: -1,
+  sections: false,
+  config: {},
+};
+/** Its owner may list it; users of renders may only pass through. */
+const TRAVERSABLE = 0o711;
+
+/** Options of {@link LocalRenderer}. */
+export interface LocalRendererOptions {
+  /** An existing folder of this process for temporary files. */
+  folder: string;
+  /** A folder that scenes may read, but not write, and the file in it with the scenes; default: none. */
+  sceneFolder?: SceneFolder;
+  /** As in {@link RenderServiceOptions.studioFolder}; default: none. */
+  studioFolder?: string;
+  /** Concurrent renders; default: one per CPU. */
+  workers?: number;
+  limits?: Partial<RenderLimits>;
+  renderer?: RendererOptions;
+  logger?: Logger;
+  clock?: Clock;
+}
+
+/** What a render makes. */
+export interface LocalOutputOptions {
+  /**
+   * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
+   * is inspected like the videos of a service.
+   */
+  format?: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
+  /** Draws no background. Not for MP4. */
+  transparent?: boolean;
+  /** Skips the plays before this one; the first is 0. */
+  firstPlay?: number;
+  /** Ends the scene after this play. */
+  lastPlay?: number;
+  /** Also makes a video of each section, in an archive. */
+  sections?: boolean;
+  /** Settings of a manim.cfg, such as `background_color`. */
+  config?: Record<string, string>;
+}
+
+/** A scene to render. */
+export interface LocalRequest
+  extends Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'> {
+  /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
+  sizePx?: { width: number; height: number };
+  output?: LocalOutputOptions;
+}
+
+/**
+ * A file that a render made: an artifact as of a service, or `output.<format>`, `frames.tar` (PNG files) or
+ * `sections.tar` (videos and their index).
+ */
+export interface LocalFile {
+  name: string;
+  path: string;
+}
+
+/** A finished render. */
+export interface LocalRender {
+  status: 'completed' | 'failed';
+  /** Milliseconds. */
+  durationMs: number;
+  /** Why it failed, for the scene's author; null when it completed. */
+  error: string | null;
+  /** What the scene printed, and warnings: at most 33,000 characters. */
+  output: string;
+  /** In a temporary folder that {@link LocalRenderer.discard} removes. */
+  files: LocalFile[];
+}
+
+/** What a caller may follow of a render. */
+export interface LocalRenderOptions {
+  /** Ends the render; it rejects with the signal's reason. */
+  signal?: AbortSignal;
+  onProgress?: (progress: RenderProgress) => void;
+  /** Called with the parts of {@link LocalRender.output} as they come. */
+  onOutput?: (text: string) => void;
+}
+
+/**
+ * Renders scenes of this machine's user in the sandbox, without jobs, store or credits. Unlike those of a
+ * {@link RenderService}, they may read a folder of the user.
+ */
+export class LocalRenderer {
+  readonly #renderer: Renderer;
+  readonly #folder: string;
+  readonly #logger: Logger;
+  readonly #folders = new WeakMap<LocalRender, string>();
+  readonly #stopping = new AbortController();
+  #stopped: Promise<void> | undefined;
+  #renders = 0;
+
+  constructor(options: LocalRendererOptions) {
+    const { logger = silentLogger, clock = systemClock, sceneFolder } = options;
+    this.#folder = resolve(options.folder);
+    this.#logger = logger;
+    this.#renderer = new Renderer({
+      renderer: options.renderer ?? {},
+      studio: studioOf(options.studioFolder, undefined),
+      ...(sceneFolder && { scene: sceneFolder }),
+      workers: options.workers ?? availableParallelism(),
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      workFolder: join(this.#folder, 'work'),
+      probeAfterMs: 0,
+      clock,
+      logger,
+      spareSpace: undefined,
+    });
+  }
+
+  /** Starts the workers; resolves when one is warm. Error: `renderer_unavailable`. */
+  async start(): Promise<void> {
+    const allowTraversal = () => chmod(this.#folder, TRAVERSABLE);
+    await this.#renderer.start({ allowTraversal, signal: this.#stopping.signal });
+  }
+
+  /** Ends all renders and processes. It cannot be started again. */
+  stop(): Promise<void> {
+    this.#stopping.abort(stopped());
+    this.#stopped ??= this.#renderer.stop();
+    return this.#stopped;
+  }
+
+  /** The scenes that a source defines, found by running it in the sandbox. Error: `invalid_request` with its error. */
+  scenesOf(code: string, { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
+    return scenesOf(this.#renderer, code, signal);
+  }
+
+  /**
+   * Renders a scene; more than `workers` renders take turns. Errors: `invalid_request`; `renderer_unavailable`;
+   * `not_running` when it is stopped meanwhile.
+   */
+  async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
+    const { sizePx, output = {}, ...rest } = request;
+    const { code, className, quality, aspectRatio, fps = defaultFps(quality) } = parseRenderRequest(rest);
+    const size = sizePx ? { widthPx: sizePx.width, heightPx: sizePx.height } : sizeOf(quality, aspectRatio);
+    const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
+    const task = { code, className, fps, ...size, previewIntervalMs: 0, local };
+    let result = await this.#attempt(task, options);
+    for (let tries = 1; result.kind === 'died' && tries < MOST_TRIES; tries += 1)
+      result = await this.#attempt(task, options);
+    return this.#renderOf(result);
+  }
+
+  /** Removes the files of a render. */
+  async discard(render: LocalRender): Promise<void> {
+    const folder = this.#folders.get(render);
+    if (folder !== undefined) await discardFolder(folder, (problem) => this.#logger.warn({}, problem));
+  }
+
+  async #attempt(
+    task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>,
+    { signal, onProgress = () => {}, onOutput = () => {} }: LocalRenderOptions,
+  ): Promise<RenderResult> {
+    signal?.throwIfAborted();
+    const { result, stop } = this.#renderer.render(
+      { ...task, jobId: `${++this.#renders}`, background: false },
+      {
+        onStarted: () => {},
+        onProgress: ({ type: _, ...progress }) => onProgress(progress),
+        onPreview: () => {},
+        onOutput,
+      },
+    );
+    const cancel = () => stop('canceled');
+    signal?.addEventListener('abort', cancel);
+    try {
+      return await result;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      signal?.throwIfAborted();
+    }
+  }
+
+  #renderOf(result: RenderResult): LocalRender {
+    const { durationMs } = result;
+    switch (result.kind) {
+      case 'rendered': {
+        const files = [...result.files, ...(result.localFiles ?? [])];
+        const render: LocalRender = {
+          status: 'completed',
+          durationMs,
+          error: null,
+          output: result.output ?? '',
+          files,
+        };
+        this.#folders.set(render, result.folder);
+        return render;
+      }
+      case 'failed':
+        return { status: 'failed', durationMs, error: result.error, output: result.output ?? '', files: [] };
+      case 'stopped':
+        throw stopped();
+      case 'disk_full':
+        throw new ScenepressError('storage_full', `The disk of ${this.#folder} is full.`);
+      default:
+        throw new ScenepressError('renderer_unavailable', `The renderer failed: ${result.message}.`);
+    }
+  }
+}
+
+function stopped(): ScenepressError {
+  return new ScenepressError('not_running', 'The renderer was stopped.');
+}

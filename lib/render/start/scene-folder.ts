@@ -1,0 +1,36 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { ScenepressError } from '../../errors.ts';
+
+/** A folder of the author's own that the scenes of one file may read. Plain data, because it is passed to threads. */
+export interface SceneFolder {
+  /** Absolute. */
+  path: string;
+  /** The file with the scenes, relative to the folder; null: the source comes from elsewhere. */
+  file: string | null;
+}
+
+/** The mount point of the folder with bubblewrap. */
+export const SCENE_PLACE = '/scenepress/scene';
+
+const READABLE_BY_OTHERS = 0o005;
+
+/**
+ * The folder as scenes see it: by default that of the file. Error: `invalid_request` when there is no such folder, the
+ * file is not below it, or it is the root of the file system.
+ */
+export function sceneFolderOf(file: string | null, folder?: string): SceneFolder {
+  const path = resolve(folder ?? (file === null ? '.' : dirname(file)));
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new ScenepressError('invalid_request', `There is no folder ${path}`);
+  if (path === sep) throw new ScenepressError('invalid_request', 'The folder is /, with all files');
+  if (file === null) return { path, file };
+  const below = relative(path, resolve(file));
+  // A file elsewhere is rendered as if it were at the top of the folder.
+  return { path, file: below.startsWith(`..${sep}`) ? basename(file) : below };
+}
+
+/** Whether users other than the folder's owner can read it; renders run as one of them when the service is root. */
+export function isReadableByOthers({ path }: SceneFolder): boolean {
+  return (statSync(path).mode & READABLE_BY_OTHERS) === READABLE_BY_OTHERS;
+}

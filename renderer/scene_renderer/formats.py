@@ -1,0 +1,139 @@
+"""The formats of videos and pictures. A service has only MP4; the others are for ``scenepress render``."""
+
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+from PIL import Image
+
+from . import mp4
+
+
+@dataclass(frozen=True)
+class Format:
+    """A container with its codecs. `sound`: codec, sample format and samples per frame; None: silent."""
+
+    container: str
+    codec: str
+    pixel_format: str
+    options: dict[str, str] = field(default_factory=dict)
+    sound: tuple[str, str, int] | None = ("aac", "fltp", 1024)
+
+    def create(self, path: Path, fps: int) -> av.container.OutputContainer:
+        """Create a file."""
+        if self.container == "mp4":
+            return mp4.create(path, fps)
+        return av.open(os.fspath(path), "w", format=self.container)
+
+    def add_video(
+        self, container: av.container.OutputContainer, width_px: int, height_px: int, fps: int
+    ) -> av.VideoStream:
+        """Add the video track."""
+        if self.container == "mp4":
+            return mp4.add_video(container, width_px, height_px, fps)
+        stream = container.add_stream(self.codec, rate=fps, options=self.options)
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height, stream.pix_fmt = width_px, height_px, self.pixel_format
+        return stream
+
+    def add_sound(self, container: av.container.OutputContainer) -> av.AudioStream:
+        """Add the stereo sound track."""
+        assert self.sound
+        stream = container.add_stream(self.sound[0], rate=mp4.SOUND_RATE_HZ, layout="stereo")
+        assert isinstance(stream, av.AudioStream)
+        return stream
+
+
+MP4 = Format("mp4", "libx264", "yuv420p")
+PICTURES = Format("tar", "png", "rgba", sound=None)
+_LOSSLESS = Format("mov", "qtrle", "argb")
+# Several times as fast as the defaults of libvpx, for files about a tenth larger.
+_VP9 = {"crf": "23", "b:v": "0", "deadline": "good", "cpu-used": "5", "row-mt": "1"}
+_OPUS = ("libopus", "flt", 960)
+
+
+def video_format(name: str, *, transparent: bool) -> Format:
+    """Return the format of a video, or of the one from which a GIF is made."""
+    if name == "webm":
+        return Format("webm", "libvpx-vp9", "yuva420p" if transparent else "yuv420p", _VP9, _OPUS)
+    if name == "gif" or (name == "mov" and transparent):
+        return _LOSSLESS
+    if name == "mov":
+        return Format("mov", "libx264", "yuv420p", {"preset": "superfast", "crf": "20"})
+    return MP4
+
+
+def to_png(pixels: Any, *, transparent: bool) -> bytes:
+    """Return RGBA pixels as PNG."""
+    data = io.BytesIO()
+    image = Image.fromarray(pixels)
+    (image if transparent else image.convert("RGB")).save(data, "PNG", compress_level=4)
+    return data.getvalue()
+
+
+def add_to_tar(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Append a file to an archive."""
+    entry = tarfile.TarInfo(name)
+    entry.size = len(data)
+    archive.addfile(entry, io.BytesIO(data))
+
+
+def make_gif(source: Path, target: Path, fps: int) -> None:
+    """Convert a lossless video, with one palette for all frames, as Manim does."""
+    palette = _palette(source)
+    with av.open(os.fspath(source)) as movie, av.open(os.fspath(target), "w", format="gif") as container:
+        video = movie.streams.video[0]
+        stream = container.add_stream("gif", rate=fps)
+        stream.width, stream.height, stream.pix_fmt = video.width, video.height, "pal8"
+        graph = av.filter.Graph()
+        frames, colours = (
+            graph.add_buffer(template=video),
+            graph.add_buffer(
+                width=palette.width, height=palette.height, format=palette.format, time_base=video.time_base
+            ),
+        )
+        use = graph.add("paletteuse", "dither=bayer:bayer_scale=5:diff_mode=rectangle")
+        frames.link_to(use, 0, 0)
+        colours.link_to(use, 0, 1)
+        use.link_to(graph.add("buffersink"))
+        graph.configure()
+        colours.push(palette)
+        colours.push(None)
+        number = 0
+        for frame in [*movie.decode(video), None]:
+            frames.push(frame)
+            for shown in _pulled(graph):
+                shown.pts, shown.time_base = number, Fraction(1, fps)
+                number += 1
+                container.mux(stream.encode(shown))
+        container.mux(stream.encode(None))
+
+
+def _palette(source: Path) -> av.VideoFrame:
+    with av.open(os.fspath(source)) as movie:
+        video = movie.streams.video[0]
+        graph = av.filter.Graph()
+        buffer, generate = graph.add_buffer(template=video), graph.add("palettegen", "stats_mode=diff")
+        buffer.link_to(generate)
+        generate.link_to(graph.add("buffersink"))
+        graph.configure()
+        for frame in movie.decode(video):
+            buffer.push(frame)
+        buffer.push(None)
+        return next(_pulled(graph))
+
+
+def _pulled(graph: av.filter.Graph) -> Iterator[av.VideoFrame]:
+    while True:
+        try:
+            frame = graph.pull()
+        except (av.error.BlockingIOError, av.error.EOFError):
+            return
+        assert isinstance(frame, av.VideoFrame)
+        yield frame

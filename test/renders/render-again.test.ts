@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, rm, stat, watch, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { interrupted, MAIN, scenepress } from '../appliance/command.ts';
+import { temporaryFolder } from '../appliance/listening-appliance.ts';
+
+const scenes = (line: string) => `from manim import *
+
+
+class Plain(Scene):
+    def construct(self):
+        ${line}
+        self.play(Create(Square()), run_time=0.2)
+
+
+class Endless(Scene):
+    def construct(self):
+        while True: self.wait(1)
+`;
+
+t.test('a renderer is kept for later calls, and replaced for another folder', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const env = { TMPDIR: join(cwd, 'tmp'), XDG_RUNTIME_DIR: cwd };
+  await mkdir(env.TMPDIR);
+  await writeFile(join(cwd, 'scenes.py'), scenes('print("here")'));
+  const args = ['render', 'scenes.py', '-ql', '--keep-warm', '1'];
+  const socket = join(cwd, 'scenepress/renderer.sock');
+  const first = await scenepress([...args, 'Plain'], { cwd, env });
+  t.match(first, { code: 0, stdout: `${join(cwd, 'Plain.mp4')}\n`, stderr: /^here$/m });
+  const { ino } = await stat(socket);
+  t.equal((await stat(join(cwd, 'scenepress'))).mode & 0o777, 0o700);
+
+  const ended = await interrupted([...args, 'Endless'], /^Rendering/m, { cwd, env });
+  t.equal(ended.code, 130);
+  const listed = await scenepress([...args, '--list'], { cwd, env });
+  t.equal(listed.stdout, 'Endless\nPlain\n', listed.stderr);
+  await writeFile(join(cwd, 'scenes.py'), scenes('raise ValueError("changed")'));
+  const failed = await scenepress([...args, 'Plain'], { cwd, env });
+  t.match(failed, { code: 1, stderr: /ValueError: changed\nline 6: raise/ });
+  t.equal((await stat(socket)).ino, ino, 'by the same process');
+
+  await writeFile(join(cwd, 'scenes.py'), scenes('pass'));
+  const other = await scenepress([...args, 'Plain', '--no-folder'], { cwd, env });
+  t.equal(other.code, 0, other.stderr);
+  t.not((await stat(socket)).ino, ino, 'by another process');
+
+  const watching = new AbortController();
+  const changes = watch(env.TMPDIR, { signal: watching.signal });
+  await rm(socket); // Then the process ends.
+  while ((await readdir(env.TMPDIR)).length > 0) await changes.next();
+  watching.abort();
+  t.pass('no files are left');
+});
+
+t.test('a socket folder of somebody else is not used', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await mkdir(join(cwd, 'scenepress'));
+  await writeFile(join(cwd, 'scenes.py'), scenes('pass'));
+  const args = ['render', 'scenes.py', 'Plain', '-ql', '--keep-warm', '1'];
+  const { code, stderr } = await scenepress(args, { cwd, env: { XDG_RUNTIME_DIR: cwd } });
+  t.equal(code, 0, stderr);
+  t.strictSame(await readdir(join(cwd, 'scenepress')), []);
+});
+
+t.test('--watch renders again when the file is saved, also after an error', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const file = join(cwd, 'scenes.py');
+  await writeFile(file, scenes('pass'));
+  const child = spawn(process.execPath, [MAIN, 'render', 'scenes.py', 'Plain', '-ql', '--watch'], { cwd });
+  const shown = async (stream: 'stdout' | 'stderr', text: string) => {
+    for (let all = ''; !all.includes(text); ) all += (await once(child[stream], 'data'))[0];
+  };
+  await shown('stdout', 'Plain.mp4');
+  const failed = shown('stderr', 'ValueError: mistake');
+  await writeFile(file, scenes('raise ValueError("mistake")'));
+  await failed;
+  const mended = shown('stdout', 'Plain.mp4');
+  await writeFile(file, scenes('pass'));
+  await mended;
+  child.kill('SIGINT');
+  const [code] = await once(child, 'close');
+  t.equal(code, 130);
+});

@@ -1,0 +1,53 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { scenepress } from '../appliance/command.ts';
+import { listeningAppliance, temporaryFolder } from '../appliance/listening-appliance.ts';
+
+const SCENES = `from manim import *
+
+
+class Circles(Scene):
+    def construct(self):
+        self.play(Create(Circle()), run_time=0.2, subcaption="A circle")
+
+
+class Missing(MovingCameraScene):
+    def construct(self):
+        import helpers
+`;
+
+t.test('render --server writes the files of a service elsewhere', async (t) => {
+  const { url, key } = await listeningAppliance(t, { renders: true });
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, 'scenes.py'), SCENES);
+  const env = { SCENEPRESS_KEY: key, TMPDIR: await temporaryFolder(t) };
+  const args = ['render', 'scenes.py', '--server', url, '-ql'];
+  const { code, stdout, stderr } = await scenepress([...args, 'Circles', '-o', 'c.mp4'], { cwd, env });
+  t.equal(code, 0, stderr);
+  t.equal(stdout, `${join(cwd, 'c.mp4')}\n${join(cwd, 'c.vtt')}\n`);
+  t.equal((await readFile(join(cwd, 'c.mp4'))).toString('latin1', 4, 8), 'ftyp');
+  t.strictSame(await readdir(env.TMPDIR), []);
+
+  const missing = await scenepress([...args, 'Missing'], { cwd, env });
+  t.equal(missing.code, 1);
+  t.match(missing.stderr, /No module named 'helpers'(.|\n)*A service has no files of this machine/);
+  const wrongKey = await scenepress([...args, 'Circles', '--key', `svc_live_${'0'.repeat(48)}`], {
+    cwd,
+    env,
+  });
+  t.equal(wrongKey.code, 1);
+  t.match(wrongKey.stderr, /^scenepress: http\S+: 401: /m);
+  t.notMatch(wrongKey.stderr, /svc_live|\n {4}at /);
+});
+
+t.test('render --server refuses what a service cannot do, and lists scenes by their text', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, 'scenes.py'), SCENES);
+  const args = ['render', 'scenes.py', '--server', 'https://renders.example.org'];
+  t.match((await scenepress(args, { cwd })).stderr, /--key KEY, or SCENEPRESS_KEY/);
+  const gif = await scenepress([...args, '--key', 'k', 'Circles', '-o', 'x.gif'], { cwd });
+  t.match(gif, { code: 2, stderr: /MP4 only/ });
+  const listed = await scenepress([...args, '--key', 'k', '--list'], { cwd });
+  t.equal(listed.stdout, 'Circles\nMissing\n', listed.stderr);
+});
