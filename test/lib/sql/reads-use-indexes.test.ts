@@ -38,6 +38,11 @@ class RecordingDatabase extends SqliteDatabase {
       get: (text, ...values) => this.#record(text, () => inside.get(text, ...values)),
       run: (text, ...values) => this.#record(text, () => inside.run(text, ...values)),
       insert: (text, ...values) => this.#record(text, () => inside.insert(text, ...values)),
+      allForUpdate: (text, ...values) => this.#record(text, () => inside.allForUpdate(text, ...values)),
+      getForUpdate: (text, ...values) => this.#record(text, () => inside.getForUpdate(text, ...values)),
+      getUnlocked: (text, ...values) => this.#record(text, () => inside.getUnlocked(text, ...values)),
+      lock: (name) => inside.lock(name),
+      lockAll: () => inside.lockAll(),
       afterCommit: (listener) => inside.afterCommit(listener),
     };
   }
