@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { ScenepressError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import {
+  loadDriver,
+  type PgClient,
+  type PgDriver,
+  type PgPool,
+  type PgTypes,
+  type PooledClient,
+} from './driver.ts';
+import type { PostgresOptions } from './options.ts';
+
+const DEFAULT_SCHEMA = 'scenepress';
+/** How much later than the server this process gives up a statement: the server's error is the better one. */
+const CLIENT_GRACE_MS = 5_000;
+
+/** Numbers of types whose values are read as numbers: `bigint`, and `numeric`, the type of its sums. */
+const NUMBERS = [20, 1700];
+
+export type ConnectionSettings = Required<
+  Pick<
+    PostgresOptions,
+    | 'schema'
+    | 'applicationName'
+    | 'maxConnections'
+    | 'connectTimeoutMs'
+    | 'statementTimeoutMs'
+    | 'idleTransactionTimeoutMs'
+  >
+> & { tls: PostgresOptions['tls'] | undefined };
+
+/** Fills in the defaults. */
+export function settingsOf(options: PostgresOptions): ConnectionSettings {
+  const { schema = DEFAULT_SCHEMA, maxConnections = 10 } = options;
+  assert(
+    /^[a-z_][a-z0-9_]{0,40}$/.test(schema),
+    '`schema` consists of lower-case letters, digits and underscores',
+  );
+  assert(
+    Number.isInteger(maxConnections) && maxConnections >= 1,
+    '`maxConnections` is a whole number of at least 1',
+  );
+  return {
+    schema,
+    maxConnections,
+    applicationName: options.applicationName ?? 'scenepress',
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
+    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 60_000,
+    tls: options.tls,
+  };
+}
+
+/** The connections of a process: a pool, and single ones that are opened when needed. */
+export class Connections {
+  readonly #url: string;
+  readonly #settings: ConnectionSettings;
+  readonly #logger: Logger;
+  #opened: { driver: PgDriver; pool: PgPool } | undefined;
+  /** Connections of the pool that have been used before. */
+  readonly #prepared = new WeakSet<PgClient>();
+
+  constructor(url: string, settings: ConnectionSettings, logger: Logger) {
+    // The message must not contain the URL, which has the password.
+    assert(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url), 'a URL that starts with postgres://');
+    this.#url = url;
+    this.#settings = settings;
+    this.#logger = logger;
+  }
+
+  /** Loads the driver. Opens no connection. */
+  async open(): Promise<void> {
+    const driver = await loadDriver();
+    const { maxConnections: max, statementTimeoutMs } = this.#settings;
+    const pool = new driver.Pool({
+      ...this.#config(driver.types),
+      max,
+      query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
+    });
+    // Of connections that nothing uses; the pool removes them.
+    pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
+    this.#opened = { driver, pool };
+  }
+
+  /** Waits until all connections have been returned, then closes them. */
+  async close(): Promise<void> {
+    const pool = this.#opened?.pool;
+    this.#opened = undefined;
+    await pool?.end();
+  }
+
+  /** A connection of the pool, which the caller releases. */
+  async take(): Promise<PooledClient> {
+    const client = await this.#live.pool.connect();
+    if (this.#prepared.has(client)) return client;
+    this.#watch(client);
+    try {
+      await this.#prepare(client, this.#settings.statementTimeoutMs);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#prepared.add(client);
+    return client;
+  }
+
+  /** Runs `work` on a connection of its own, whose statements may take any time. */
+  async alone<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    const { driver } = this.#live;
+    const client = new driver.Client(this.#config(driver.types));
+    this.#watch(client);
+    await client.connect();
+    try {
+      await this.#prepare(client, 0);
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  get #live(): { driver: PgDriver; pool: PgPool } {
+    if (this.#opened) return this.#opened;
+    throw new ScenepressError('not_running', 'The storage is closed.');
+  }
+
+  #config(types: PgTypes): object {
+    const { tls, applicationName, connectTimeoutMs } = this.#settings;
+    return {
+      connectionString: this.#url,
+      application_name: applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      ...(tls !== undefined && { ssl: tls }),
+      types: {
+        getTypeParser: (type: number, format?: string) =>
+          NUMBERS.includes(type) ? Number : types.getTypeParser(type, format),
+      },
+    };
+  }
+
+  /** Statements under way reject, too. An error that nobody listens to would end the process. */
+  #watch(client: PgClient): void {
+    client.on('error', (error) => this.#logger.debug({ err: error }, 'A connection to Postgres failed.'));
+  }
+
+  /** Not in the start-up message, which proxies refuse and an option of the URL replaces. */
+  async #prepare(client: PgClient, statementTimeoutMs: number): Promise<void> {
+    const { schema, idleTransactionTimeoutMs } = this.#settings;
+    // A commit must be durable, whatever the database's default is.
+    await client.query(
+      `SET search_path TO ${schema}; SET statement_timeout TO ${statementTimeoutMs};
+       SET idle_in_transaction_session_timeout TO ${idleTransactionTimeoutMs};
+       SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+    );
+  }
+}
