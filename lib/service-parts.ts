@@ -77,7 +77,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     options.dataFolder ?? (options.folder ? new DataFolder(options.folder, { clock, random }) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
   const assets = options.assets ?? dataFolder?.assets;
-  const settings = options.settings ?? dataFolder?.settings;
+  const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
   assert(
     storage && settings && assets && workFolder,

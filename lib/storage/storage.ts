@@ -2,6 +2,7 @@ import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
 import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
+import type { SettingsStore } from '../settings/settings-store.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
@@ -102,6 +103,8 @@ export interface Storage {
   readonly queue: Queue;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
+  /** The settings kept in the same database, if any: the service uses them unless it is given others. */
+  readonly settings?: SettingsStore;
 
   /** Opens the store; calling it again while open does nothing. */
   start(): Promise<void>;
