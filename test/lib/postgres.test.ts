@@ -1,0 +1,44 @@
+import t, { type Test } from 'tap';
+import type { PostgresStorage } from '../../lib/postgres/index.ts';
+import {
+  accountStoreSuite,
+  actStoreSuite,
+  type Behaviour,
+  deliveriesSuite,
+  deliveryClaimsSuite,
+  keyStoreSuite,
+  keyUseStoreSuite,
+  queueSuite,
+  sessionStoreSuite,
+  settingsStoreSuite,
+  storageSuite,
+} from '../../lib/testing/index.ts';
+import { openPostgres } from '../fixtures/postgres/database.ts';
+
+type Open<T> = () => Promise<{ subject: T; close: () => Promise<void> }>;
+
+function inSchema<T>(t: Test, subjectOf: (storage: PostgresStorage) => T): Open<T> {
+  return async () => {
+    const storage = await openPostgres(t);
+    return { subject: subjectOf(storage), close: () => storage.stop() };
+  };
+}
+
+const all: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
+  ['the storage', (t) => storageSuite(inSchema(t, (storage) => storage))],
+  ['deliveries', (t) => deliveriesSuite(inSchema(t, (storage) => storage))],
+  ['claims on deliveries', (t) => deliveryClaimsSuite(inSchema(t, (storage) => storage))],
+  ['the queue', (t) => queueSuite(inSchema(t, (storage) => storage))],
+  ['accounts', (t) => accountStoreSuite(inSchema(t, ({ accountStore }) => accountStore))],
+  ['keys', (t) => keyStoreSuite(inSchema(t, ({ keyStore }) => keyStore))],
+  ['settings', (t) => settingsStoreSuite(inSchema(t, ({ settings }) => settings))],
+  ['sessions', (t) => sessionStoreSuite(inSchema(t, ({ sessionStore }) => sessionStore))],
+  ['the record of acts', (t) => actStoreSuite(inSchema(t, ({ actStore }) => actStore))],
+  ['uses of keys', (t) => keyUseStoreSuite(inSchema(t, ({ keyUseStore }) => keyUseStore))],
+];
+
+for (const [name, behaviours] of all) {
+  t.test(`${name} in Postgres`, async (t) => {
+    for (const { title, run } of behaviours(t)) await t.test(title, run);
+  });
+}
