@@ -137,7 +137,11 @@ export class SqlStorage implements Storage {
     key: string,
     tx: Transaction,
   ): Promise<IdempotentRequest | undefined> {
-    const row = await this.#database.inside(tx).getForUpdate(REQUESTS.byKey, owner, hashOf(key));
+    const inside = this.#database.inside(tx);
+    const keyHash = hashOf(key);
+    // There may be no row yet, and the request that is added then replaces one that is added meanwhile.
+    await inside.lock(`request ${keyHash} of ${owner}`);
+    const row = await inside.get(REQUESTS.byKey, owner, keyHash);
     if (!row) return undefined;
     const { keyHash: _, ...request } = REQUESTS.record(row);
     return { ...request, key };

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { StoredLedger } from '../../lib/ledger/stored-ledger.ts';
 import type { PostgresStorage } from '../../lib/postgres/index.ts';
 import {
   accountStoreSuite,
@@ -8,11 +9,13 @@ import {
   deliveryClaimsSuite,
   keyStoreSuite,
   keyUseStoreSuite,
+  ledgerSuite,
   queueSuite,
   sessionStoreSuite,
   settingsStoreSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
 import { openPostgres } from '../fixtures/postgres/database.ts';
 
 type Open<T> = () => Promise<{ subject: T; close: () => Promise<void> }>;
@@ -24,11 +27,17 @@ function inSchema<T>(t: Test, subjectOf: (storage: PostgresStorage) => T): Open<
   };
 }
 
+function ledgerOf({ ledgerStore }: PostgresStorage): StoredLedger {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  return new StoredLedger({ store: ledgerStore, freeCreditsPerMonth: 100, clock });
+}
+
 const all: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   ['the storage', (t) => storageSuite(inSchema(t, (storage) => storage))],
   ['deliveries', (t) => deliveriesSuite(inSchema(t, (storage) => storage))],
   ['claims on deliveries', (t) => deliveryClaimsSuite(inSchema(t, (storage) => storage))],
   ['the queue', (t) => queueSuite(inSchema(t, (storage) => storage))],
+  ['the ledger', (t) => ledgerSuite(inSchema(t, ledgerOf))],
   ['accounts', (t) => accountStoreSuite(inSchema(t, ({ accountStore }) => accountStore))],
   ['keys', (t) => keyStoreSuite(inSchema(t, ({ keyStore }) => keyStore))],
   ['settings', (t) => settingsStoreSuite(inSchema(t, ({ settings }) => settings))],

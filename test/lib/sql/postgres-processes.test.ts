@@ -1,0 +1,106 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { FileAssetStore, LocalSignals, StoredLedger } from '../../../lib/index.ts';
+import type { PostgresStorage } from '../../../lib/postgres/index.ts';
+import { fakeRenderService } from '../../../lib/testing/index.ts';
+import { newJob } from '../../fixtures/books.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
+import { booksOf } from '../../fixtures/postgres/books.ts';
+import { newSchema, openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../fixtures/postgres/claiming-program.ts');
+
+async function openBooks(t: Test, schema: string) {
+  const storage = await openPostgres(t, { schema });
+  return { storage, ...booksOf(storage) };
+}
+
+t.test('processes that claim at the same time share the jobs', async (t) => {
+  const schema = newSchema();
+  const { book, storage, ledger } = await openBooks(t, schema);
+  const owners = ['a', 'b', 'c', 'd'];
+  const jobs = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => book.open({ ...newJob, owner: owners[i % 4] as string })),
+  );
+  const claimed = await Promise.all(
+    ['one', 'two', 'three'].map(async (worker) => {
+      const child = fork(PROGRAM, [await serverUrl(), schema, worker], { execArgv: [] });
+      const [ids] = (await once(child, 'message')) as [string[]];
+      return ids;
+    }),
+  );
+  t.same(claimed.flat().sort(), jobs.map(({ job }) => job.jobId).sort());
+  t.ok(claimed.every((ids) => ids.length > 0));
+  const ended = await storage.listJobs({ status: 'completed', limit: 100 });
+  t.equal(ended.length, 40);
+  t.same((await ledger.audit()).problems, []);
+  t.same(await storage.queue.state(), { waiting: 0, running: 0, owners: 0, oldest: null });
+});
+
+t.test('jobs that are added, claimed, canceled and ended at the same time leave clean books', async (t) => {
+  const schema = newSchema();
+  const books = await Promise.all([openBooks(t, schema), openBooks(t, schema)]);
+  const [{ storage, ledger }] = books;
+  const steps = books.flatMap(({ book }, index) => [
+    ...Array.from({ length: 15 }, (_, i) => async () => {
+      const owner = 'abc'.charAt(i % 3);
+      const idempotency = { key: `${i % 10}`, fingerprint: 'f' };
+      const { job } = await book.open({ ...newJob, owner, idempotency });
+      if (i % 3 === 0) await book.cancel(job.jobId);
+    }),
+    ...Array.from({ length: 8 }, () => async () => {
+      for (const { claim } of await claimJobs(book, { worker: `${index}`, most: 3 })) {
+        await book.claims.renew([claim]);
+        await book.finish(claim, { kind: 'completed', costCredits: 1, artifacts: [] }, { durationMs: 5 });
+      }
+    }),
+  ]);
+  await Promise.all(steps.map((step) => step()));
+  t.same((await ledger.audit()).problems, []);
+  const { waiting, running } = await storage.queue.state();
+  t.equal((await storage.listJobs({ status: 'queued', limit: 100 })).length, waiting);
+  t.equal(running, 0);
+  // An idempotency key of an owner adds one job.
+  t.equal((await storage.listJobs({ limit: 100 })).length, 30 / 2);
+});
+
+t.test('no owner gets more jobs run at the same time than it may', async (t) => {
+  const schema = newSchema();
+  const books = await Promise.all([openBooks(t, schema), openBooks(t, schema), openBooks(t, schema)]);
+  for (let i = 0; i < 9; i++) await books[0]?.book.open(newJob);
+  const request = { most: 3, mostOfOthers: 3, maxRunningPerOwner: 4, maySuspect: true };
+  const precedenceOf = () => ({ yields: false, inGoodStanding: true });
+  const claimed = await Promise.all(
+    books.map(({ book }, i) => book.claims.claim(`${i}`, { ...request, precedenceOf })),
+  );
+  t.equal(claimed.flat().length, 4);
+});
+
+t.test('a service renders with everything in Postgres', async (t) => {
+  const storage: PostgresStorage = await openPostgres(t);
+  await storage.stop();
+  const folder = t.testdir();
+  const ledger = new StoredLedger({ store: storage.ledgerStore });
+  const service = fakeRenderService({
+    storage,
+    ledger,
+    assets: new FileAssetStore(join(folder, 'artifacts')),
+    workFolder: join(folder, 'work'),
+    signals: new LocalSignals(),
+    workers: 2,
+  });
+  await service.start();
+  const scene = { className: 'A', quality: 'low' as const };
+  const good = await service.enqueue({ ...scene, owner: 'a', code: 'class A(Scene): ...' });
+  t.match(await service.wait(good.jobId), { status: 'completed', creditsCost: 1 });
+  const { stream } = await service.openArtifact(good.jobId, 'video.mp4');
+  stream.destroy();
+  await service.forget(good.jobId);
+  t.same(await ledger.audit(), { accounts: 1, entries: 3, jobs: 1, problems: [] });
+  await service.stop();
+  await service.start();
+  t.match(await service.get(good.jobId), { status: 'completed', creditsCost: 1 });
+  await service.stop();
+});
