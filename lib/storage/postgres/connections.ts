@@ -105,14 +105,25 @@ export class Connections {
     return client;
   }
 
-  /** Runs `work` on a connection of its own, whose statements may take any time. */
-  async alone<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+  /** Opens a connection beside the pool, whose statements may take any time. The caller ends it. */
+  async single(): Promise<PgClient> {
     const { driver } = this.#live;
     const client = new driver.Client(this.#config(driver.types));
     this.#watch(client);
     await client.connect();
     try {
       await this.#prepare(client, 0);
+    } catch (error) {
+      await client.end();
+      throw error;
+    }
+    return client;
+  }
+
+  /** Runs `work` on a connection beside the pool. */
+  async alone<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    const client = await this.single();
+    try {
       return await work(client);
     } finally {
       await client.end();

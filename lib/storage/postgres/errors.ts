@@ -15,6 +15,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Messages of the driver for connections that ended or did not open, which have no code. */
 const DRIVER_MESSAGES =
   /^Connection terminated|^timeout exceeded when trying to connect|^Query read timeout|not queryable/;
+/** Codes of OpenSSL and Node for certificates, and the driver's message for a server without TLS. */
+const NOT_SECURE = /CERT|SIGNATURE|^ERR_(TLS|SSL)/;
+const NO_TLS = /does not support SSL/;
 const NETWORK_CODES = /^(E[A-Z]+|ERR_[A-Z_]+)$/;
 
 function codeOf(error: unknown): string {
@@ -63,7 +66,7 @@ export function explained(error: unknown): unknown {
     );
   if (FAILED.includes(code) || FAILED_CLASSES.some((start) => code.startsWith(start)) || isConflict(error))
     return new ScenepressError('storage_failed', because('Postgres refused the work'), cause);
-  if (/^ERR_(TLS|SSL)|CERT|SELF_SIGNED/.test(code))
+  if (NOT_SECURE.test(code) || NO_TLS.test(message))
     return new ScenepressError('storage_failed', because('the connection to Postgres is not secure'), cause);
   return error;
 }

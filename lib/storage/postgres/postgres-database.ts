@@ -94,20 +94,32 @@ export class PostgresDatabase implements SqlDatabase {
   /** The lock belongs to a connection: when that is lost, another process may begin the task before `work` has ended. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
     const name = [`${this.#settings.schema} task ${task}`];
-    const lock = { text: `SELECT pg_try_advisory_lock(${lockOf('$1')}) AS locked`, values: name };
     const unlock = { text: `SELECT pg_advisory_unlock(${lockOf('$1')})`, values: name };
-    return this.#running(() =>
-      this.#connections.alone(async (client) => {
-        const { rows } = await client.query(lock);
-        if (!(rows[0] as { locked: boolean }).locked) return undefined;
-        try {
-          return await work();
-        } finally {
-          // The server would notice the end of the connection a little later.
-          await client.query(unlock).catch(() => {});
-        }
-      }),
-    );
+    return this.#running(async () => {
+      const client = await this.#retried(() => this.#locked(name));
+      if (!client) return undefined;
+      try {
+        return await work();
+      } finally {
+        // The server would notice the end of the connection a little later.
+        await client.query(unlock).catch(() => {});
+        await client.end();
+      }
+    });
+  }
+
+  /** A connection that has the lock; undefined while another has it. */
+  async #locked(name: string[]): Promise<PgClient | undefined> {
+    const client = await this.#connections.single();
+    let isLocked = false;
+    try {
+      const lock = { text: `SELECT pg_try_advisory_lock(${lockOf('$1')}) AS locked`, values: name };
+      const { rows } = await client.query(lock);
+      isLocked = (rows[0] as { locked: boolean }).locked;
+      return isLocked ? client : undefined;
+    } finally {
+      if (!isLocked) await client.end();
+    }
   }
 
   queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
