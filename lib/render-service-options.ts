@@ -74,7 +74,10 @@ export interface RenderServiceOptions {
    * cover only the work of this process.
    */
   roles?: readonly Role[];
-  /** Notifies the processes of the service of changes, this one included; default: only this process. */
+  /**
+   * Notifies the processes of the service of changes, this one included; default: those of the storage, else only this
+   * process.
+   */
   signals?: Signals;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;

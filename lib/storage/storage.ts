@@ -3,6 +3,7 @@ import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
+import type { Signals } from '../signals/signals.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /**
@@ -105,6 +106,8 @@ export interface Storage {
   readonly isShared: boolean;
   /** The settings kept in the same database, if any: the service uses them unless it is given others. */
   readonly settings?: SettingsStore;
+  /** Signals between the processes that use it, if any: the service uses them unless it is given others. */
+  readonly signals?: Signals;
 
   /** Opens the store; calling it again while open does nothing. */
   start(): Promise<void>;

@@ -13,6 +13,7 @@ import {
   queueSuite,
   sessionStoreSuite,
   settingsStoreSuite,
+  signalsSuite,
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
@@ -41,6 +42,7 @@ const all: [name: string, behaviours: (t: Test) => Behaviour[]][] = [
   ['accounts', (t) => accountStoreSuite(inSchema(t, ({ accountStore }) => accountStore))],
   ['keys', (t) => keyStoreSuite(inSchema(t, ({ keyStore }) => keyStore))],
   ['settings', (t) => settingsStoreSuite(inSchema(t, ({ settings }) => settings))],
+  ['signals', (t) => signalsSuite(inSchema(t, ({ signals }) => signals))],
   ['sessions', (t) => sessionStoreSuite(inSchema(t, ({ sessionStore }) => sessionStore))],
   ['the record of acts', (t) => actStoreSuite(inSchema(t, ({ actStore }) => actStore))],
   ['uses of keys', (t) => keyUseStoreSuite(inSchema(t, ({ keyUseStore }) => keyUseStore))],

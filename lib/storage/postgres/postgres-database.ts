@@ -8,6 +8,7 @@ import type { Transaction } from '../storage.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
 import { explained, isDisconnection } from './errors.ts';
+import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
 import { PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
@@ -36,6 +37,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #begin: string;
   /** Transactions, reads and tasks under way. */
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #listeners: Listener[] = [];
   #isOpen = false;
 
   constructor(url: string, schema: PostgresSchema, options: PostgresOptions = {}) {
@@ -57,6 +59,7 @@ export class PostgresDatabase implements SqlDatabase {
         this.#connections.alone((client) => this.#schema.migrate(client, this.#settings.schema)),
       );
       this.#isOpen = true;
+      for (const listener of this.#listeners) listener.start();
     } catch (error) {
       await this.#connections.close();
       throw error;
@@ -66,6 +69,7 @@ export class PostgresDatabase implements SqlDatabase {
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    await Promise.all(this.#listeners.map((listener) => listener.stop()));
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#connections.close();
   }
@@ -120,6 +124,24 @@ export class PostgresDatabase implements SqlDatabase {
     } finally {
       if (!isLocked) await client.end();
     }
+  }
+
+  /** Calls back for messages to a channel of this schema, while the database is started. */
+  listen(
+    channel: string,
+    { onMessage, onListening }: Pick<ListenerOptions, 'onMessage' | 'onListening'>,
+  ): void {
+    const name = `${this.#settings.schema}_${channel}`;
+    const [connections, { clock }] = [this.#connections, this.#retrying];
+    this.#listeners.push(new Listener({ connections, clock, channel: name, onMessage, onListening }));
+  }
+
+  /** Sends messages of up to 8,000 bytes to a channel of this schema. */
+  async notify(channel: string, payloads: string[]): Promise<void> {
+    await this.#read('SELECT pg_notify(?, payload) FROM unnest(string_to_array(?, chr(10))) AS payload', [
+      `${this.#settings.schema}_${channel}`,
+      payloads.join('\n'),
+    ]);
   }
 
   queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {

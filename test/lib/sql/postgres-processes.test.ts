@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { FileAssetStore, LocalSignals, StoredLedger } from '../../../lib/index.ts';
+import { FileAssetStore, type Role, StoredLedger } from '../../../lib/index.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { newJob } from '../../fixtures/books.ts';
@@ -10,6 +10,7 @@ import { claimJobs } from '../../fixtures/claims.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';
 import { newSchema, openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
 
+const { NODE_OPTIONS: _, ...env } = process.env;
 const PROGRAM = join(import.meta.dirname, '../../fixtures/postgres/claiming-program.ts');
 
 async function openBooks(t: Test, schema: string) {
@@ -26,7 +27,7 @@ t.test('processes that claim at the same time share the jobs', async (t) => {
   );
   const claimed = await Promise.all(
     ['one', 'two', 'three'].map(async (worker) => {
-      const child = fork(PROGRAM, [await serverUrl(), schema, worker], { execArgv: [] });
+      const child = fork(PROGRAM, [await serverUrl(), schema, worker], { execArgv: [], env });
       const [ids] = (await once(child, 'message')) as [string[]];
       return ids;
     }),
@@ -88,7 +89,6 @@ t.test('a service renders with everything in Postgres', async (t) => {
     ledger,
     assets: new FileAssetStore(join(folder, 'artifacts')),
     workFolder: join(folder, 'work'),
-    signals: new LocalSignals(),
     workers: 2,
   });
   await service.start();
@@ -103,4 +103,28 @@ t.test('a service renders with everything in Postgres', async (t) => {
   await service.start();
   t.match(await service.get(good.jobId), { status: 'completed', creditsCost: 1 });
   await service.stop();
+});
+
+t.test('a process accepts and cancels jobs that another renders', async (t) => {
+  const schema = newSchema();
+  const folder = t.testdir();
+  const withRoles = async (...roles: Role[]) => {
+    const storage = await openPostgres(t, { schema });
+    const assets = new FileAssetStore(join(folder, 'artifacts'));
+    const workFolder = join(folder, roles.join());
+    const options = { storage, assets, workFolder, roles, workers: 1, renderMs: 600_000 };
+    const service = fakeRenderService(options);
+    await service.start();
+    t.teardown(() => service.stop());
+    return service;
+  };
+  const [front, worker] = [await withRoles('api', 'upkeep'), await withRoles('worker')];
+  const running = new Promise((resolve) =>
+    worker.on('job', (job) => job.status === 'running' && resolve(job)),
+  );
+  const { jobId } = await front.enqueue({ owner: 'a', className: 'A', code: 'class A(Scene): ...' });
+  t.match(await running, { jobId });
+  t.match(await front.get(jobId), { status: 'running' });
+  t.match(await front.cancel(jobId), { status: 'failed', error: 'Canceled' });
+  while (worker.status().running > 0) await new Promise(setImmediate);
 });
