@@ -38,8 +38,8 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
     '`schema` consists of lower-case letters, digits and underscores',
   );
   assert(
-    Number.isInteger(maxConnections) && maxConnections >= 1,
-    '`maxConnections` is a whole number of at least 1',
+    Number.isInteger(maxConnections) && maxConnections >= 2,
+    '`maxConnections` is a whole number of at least 2',
   );
   return {
     schema,
@@ -52,13 +52,25 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
   };
 }
 
-/** The connections of a process: a pool, and single ones that are opened when needed. */
+/** The part of the connections that is for reads outside of transactions. */
+const READS_SHARE = 0.4;
+
+interface Opened {
+  driver: PgDriver;
+  transactions: PgPool;
+  reads: PgPool;
+}
+
+/**
+ * The connections of a process: a pool for transactions, one for reads, and single ones that are opened when needed. A
+ * transaction may wait for a read outside of it, so reads must not wait for transactions.
+ */
 export class Connections {
   readonly #url: string;
   readonly #settings: ConnectionSettings;
   readonly #logger: Logger;
-  #opened: { driver: PgDriver; pool: PgPool } | undefined;
-  /** Connections of the pool that have been used before. */
+  #opened: Opened | undefined;
+  /** Connections of the pools that have been used before. */
   readonly #prepared = new WeakSet<PgClient>();
 
   constructor(url: string, settings: ConnectionSettings, logger: Logger) {
@@ -72,27 +84,34 @@ export class Connections {
   /** Loads the driver. Opens no connection. */
   async open(): Promise<void> {
     const driver = await loadDriver();
-    const { maxConnections: max, statementTimeoutMs } = this.#settings;
-    const pool = new driver.Pool({
-      ...this.#config(driver.types),
-      max,
-      query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
-    });
+    const { maxConnections } = this.#settings;
+    const reads = Math.round(maxConnections * READS_SHARE);
+    this.#opened = {
+      driver,
+      transactions: this.#pool(driver, maxConnections - reads),
+      reads: this.#pool(driver, reads),
+    };
+  }
+
+  #pool(driver: PgDriver, max: number): PgPool {
+    const config = { ...this.#config(driver.types), max };
+    const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
+    const pool = new driver.Pool({ ...config, query_timeout });
     // Of connections that nothing uses; the pool removes them.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
-    this.#opened = { driver, pool };
+    return pool;
   }
 
   /** Waits until all connections have been returned, then closes them. */
   async close(): Promise<void> {
-    const pool = this.#opened?.pool;
+    const opened = this.#opened;
     this.#opened = undefined;
-    await pool?.end();
+    await Promise.all([opened?.transactions.end(), opened?.reads.end()]);
   }
 
-  /** A connection of the pool, which the caller releases. */
-  async take(): Promise<PooledClient> {
-    const client = await this.#live.pool.connect();
+  /** A connection of a pool, which the caller releases. */
+  async take(pool: 'transactions' | 'reads'): Promise<PooledClient> {
+    const client = await this.#live[pool].connect();
     if (this.#prepared.has(client)) return client;
     this.#watch(client);
     try {
@@ -130,7 +149,7 @@ export class Connections {
     }
   }
 
-  get #live(): { driver: PgDriver; pool: PgPool } {
+  get #live(): Opened {
     if (this.#opened) return this.#opened;
     throw new ScenepressError('not_running', 'The storage is closed.');
   }

@@ -14,7 +14,7 @@ const FAILED_CLASSES = ['08', '28', '3D', '42501'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Messages of the driver for connections that ended or did not open, which have no code. */
 const DRIVER_MESSAGES =
-  /^Connection terminated|^timeout exceeded when trying to connect|^Query read timeout|not queryable/;
+  /^Connection terminated|^timeout (exceeded|expired)|^Query read timeout|not queryable/;
 /** Codes of OpenSSL and Node for certificates, and the driver's message for a server without TLS. */
 const NOT_SECURE = /CERT|SIGNATURE|^ERR_(TLS|SSL)/;
 const NO_TLS = /does not support SSL/;

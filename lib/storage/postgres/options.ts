@@ -18,8 +18,8 @@ export interface PostgresOptions {
   /** Shown in `pg_stat_activity`. Default `scenepress`. */
   applicationName?: string;
   /**
-   * Maximum number of connections for transactions and reads. A few more are opened for tasks that run alone and for
-   * slow queries. Default 10.
+   * Maximum number of connections for transactions (six of ten) and reads. A few more are opened for signals, for tasks
+   * that run alone and for slow queries. Default 10.
    */
   maxConnections?: number;
   /** How long to wait for a connection, in milliseconds. Default 5 s. */

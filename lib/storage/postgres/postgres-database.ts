@@ -181,7 +181,7 @@ export class PostgresDatabase implements SqlDatabase {
   async #attempt<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<Attempt<T>> {
     let client: PooledClient;
     try {
-      client = await this.#connections.take();
+      client = await this.#connections.take('transactions');
     } catch (error) {
       return failed(error);
     }
@@ -269,7 +269,7 @@ export class PostgresDatabase implements SqlDatabase {
   #read(text: string, values: SqlValue[]): Promise<PgResult> {
     return this.#running(() =>
       this.#retried(async () => {
-        const client = await this.#connections.take();
+        const client = await this.#connections.take('reads');
         let isLost = false;
         try {
           return await client.query(queryOf(text, values));

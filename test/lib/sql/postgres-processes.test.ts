@@ -1,17 +1,22 @@
+import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { FileAssetStore, type Role, StoredLedger } from '../../../lib/index.ts';
+import { type AssetStore, FileAssetStore, type Role, StoredLedger } from '../../../lib/index.ts';
+import { forgetJob } from '../../../lib/jobs/forget.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
+import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
-import { newJob } from '../../fixtures/books.ts';
+import { clock, newJob } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';
 import { newSchema, openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
 
 const { NODE_OPTIONS: _, ...env } = process.env;
 const PROGRAM = join(import.meta.dirname, '../../fixtures/postgres/claiming-program.ts');
+
+const NO_ASSETS = { delete: async () => {} } as unknown as AssetStore;
 
 async function openBooks(t: Test, schema: string) {
   const storage = await openPostgres(t, { schema });
@@ -65,6 +70,39 @@ t.test('jobs that are added, claimed, canceled and ended at the same time leave 
   t.equal(running, 0);
   // An idempotency key of an owner adds one job.
   t.equal((await storage.listJobs({ limit: 100 })).length, 30 / 2);
+});
+
+t.test('webhooks that processes add, send and forget at the same time are sent once', async (t) => {
+  const schema = newSchema();
+  const books = await Promise.all([openBooks(t, schema), openBooks(t, schema)]);
+  const [{ storage, ledger }] = books;
+  const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
+  const sent: string[] = [];
+  const send = async ({ outcomes }: (typeof books)[0]) => {
+    const claimed = await outcomes.claim({ most: 5, lanes: () => EVERY_LANE, onUnreadable: assert.fail });
+    for (const delivery of claimed) {
+      sent.push(delivery.deliveryId);
+      assert(await outcomes.conclude(delivery, answer));
+    }
+    return claimed.length;
+  };
+  const end = async ({ book }: (typeof books)[0], i: number) => {
+    const webhookUrl = `https://${'xyz'.charAt(i % 3)}.test/`;
+    const { job } = await book.open({ ...newJob, owner: 'ab'.charAt(i % 2), webhookUrl });
+    const ended = await book.cancel(job.jobId);
+    if (i % 4 === 0 && ended) await forgetJob({ storage, clock, assets: NO_ASSETS }, ended.job);
+  };
+  await Promise.all(
+    books.flatMap((one) => [
+      ...Array.from({ length: 16 }, (_, i) => end(one, i)),
+      ...Array.from({ length: 6 }, () => send(one)),
+    ]),
+  );
+  while ((await send(books[0])) > 0);
+  t.equal(new Set(sent).size, sent.length);
+  t.ok(sent.length >= 24 && sent.length <= 32, 'some were forgotten before');
+  t.same((await ledger.audit()).problems, []);
+  t.same(await storage.deliveries.listOpen(), []);
 });
 
 t.test('no owner gets more jobs run at the same time than it may', async (t) => {

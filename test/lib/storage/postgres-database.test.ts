@@ -265,7 +265,7 @@ t.test('a stop waits for transactions and tasks', async (t) => {
 });
 
 t.test('a pool that stays full is reported', async (t) => {
-  const { storage, insert } = await open(t, { maxConnections: 1, connectTimeoutMs: 50, retryForMs: 100 });
+  const { storage, insert } = await open(t, { maxConnections: 2, connectTimeoutMs: 1_000, retryForMs: 0 });
   const gate = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const holding = storage.transaction(async () => {
@@ -277,6 +277,13 @@ t.test('a pool that stays full is reported', async (t) => {
   const waiting = insert(jobRecord('2'));
   gate.resolve();
   await Promise.all([holding, waiting]);
+});
+
+t.test('transactions that use all connections can read outside of them', async (t) => {
+  const { storage, insert } = await open(t, { maxConnections: 3 });
+  await insert(jobRecord('1'));
+  const reading = () => storage.transaction(() => storage.getJob('1'));
+  t.equal((await Promise.all(Array.from({ length: 10 }, reading))).length, 10);
 });
 
 t.test('a statement that takes too long is ended, except in the background', async (t) => {
