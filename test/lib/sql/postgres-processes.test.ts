@@ -82,7 +82,8 @@ t.test('webhooks that processes add, send and forget at the same time are sent o
     const claimed = await outcomes.claim({ most: 5, lanes: () => EVERY_LANE, onUnreadable: assert.fail });
     for (const delivery of claimed) {
       sent.push(delivery.deliveryId);
-      assert(await outcomes.conclude(delivery, answer));
+      // Undefined when the job was forgotten meanwhile.
+      await outcomes.conclude(delivery, answer);
     }
     return claimed.length;
   };
