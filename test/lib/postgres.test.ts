@@ -17,13 +17,16 @@ import {
   storageSuite,
 } from '../../lib/testing/index.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
-import { openPostgres } from '../fixtures/postgres/database.ts';
+import { empty, openPostgres } from '../fixtures/postgres/database.ts';
 
 type Open<T> = () => Promise<{ subject: T; close: () => Promise<void> }>;
 
 function inSchema<T>(t: Test, subjectOf: (storage: PostgresStorage) => T): Open<T> {
+  let schema: string | undefined;
   return async () => {
-    const storage = await openPostgres(t);
+    if (schema !== undefined) await empty(schema);
+    const storage = await openPostgres(t, schema === undefined ? {} : { schema });
+    schema = storage.schema;
     return { subject: subjectOf(storage), close: () => storage.stop() };
   };
 }

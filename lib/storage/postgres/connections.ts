@@ -15,6 +15,9 @@ const DEFAULT_SCHEMA = 'scenepress';
 /** How much later than the server this process gives up a statement: the server's error is the better one. */
 const CLIENT_GRACE_MS = 5_000;
 
+/** When an idle connection is tested: locks of a machine that died must not outlast it for hours. */
+const KEEP_ALIVE_SECONDS = 10;
+
 /** Numbers of types whose values are read as numbers: `bigint`, and `numeric`, the type of its sums. */
 const NUMBERS = [20, 1700];
 
@@ -161,6 +164,7 @@ export class Connections {
       application_name: applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
       ...(tls !== undefined && { ssl: tls }),
       types: {
         getTypeParser: (type: number, format?: string) =>
@@ -181,6 +185,7 @@ export class Connections {
     await client.query(
       `SET search_path TO ${schema}; SET statement_timeout TO ${statementTimeoutMs};
        SET idle_in_transaction_session_timeout TO ${idleTransactionTimeoutMs};
+       SET tcp_keepalives_idle TO ${KEEP_ALIVE_SECONDS}; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
        SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
     );
   }

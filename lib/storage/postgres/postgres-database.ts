@@ -27,6 +27,13 @@ type Attempt<T> =
   | { kind: 'committed'; result: T }
   | { kind: 'failed'; error: unknown; failure?: { error: unknown } };
 
+interface Turn {
+  /** Called when the server knows the transaction, or its first attempt has failed. */
+  begun: () => void;
+  /** Waits for the transactions that were called before. */
+  othersBegun: () => Promise<unknown>;
+}
+
 /** A schema of a Postgres database. Any number of processes may use it at the same time. */
 export class PostgresDatabase implements SqlDatabase {
   readonly isShared = true;
@@ -38,6 +45,9 @@ export class PostgresDatabase implements SqlDatabase {
   /** Transactions, reads and tasks under way. */
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #listeners: Listener[] = [];
+  /** Transactions that the server may not know yet, by their turn. */
+  readonly #beginning = new Map<number, Promise<void>>();
+  #lastTurn = 0;
   #isOpen = false;
 
   constructor(url: string, schema: PostgresSchema, options: PostgresOptions = {}) {
@@ -85,8 +95,9 @@ export class PostgresDatabase implements SqlDatabase {
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
     return this.#running(async () => {
       const retries = new Retries(this.#retrying);
+      const turn = this.#nextTurn();
       for (;;) {
-        const attempt = await this.#attempt(work);
+        const attempt = await this.#attempt(work, turn);
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
@@ -178,17 +189,34 @@ export class PostgresDatabase implements SqlDatabase {
     return tx;
   }
 
-  async #attempt<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<Attempt<T>> {
+  /** The transactions of this process begin in turn. */
+  #nextTurn(): Turn {
+    this.#lastTurn += 1;
+    const number = this.#lastTurn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#beginning.set(number, promise);
+    const begun = () => {
+      this.#beginning.delete(number);
+      resolve();
+    };
+    const othersBegun = () =>
+      Promise.all([...this.#beginning].flatMap(([other, begun]) => (other < number ? begun : [])));
+    return { begun, othersBegun };
+  }
+
+  async #attempt<T>(work: (tx: SqlTransaction) => Promise<T>, turn: Turn): Promise<Attempt<T>> {
     let client: PooledClient;
     try {
       client = await this.#connections.take('transactions');
     } catch (error) {
+      turn.begun(); // Not to be waited for: its next attempt may need the connection of who waits.
       return failed(error);
     }
-    const tx = new PostgresTransaction(this, client, this.#settings.schema);
+    const { schema } = this.#settings;
+    const tx = new PostgresTransaction(this, { client, schema, othersBegun: turn.othersBegun });
     let isLost = true;
     try {
-      const id = await this.#started(client);
+      const id = await this.#started(client).finally(turn.begun);
       const attempt = await this.#worked(work, tx);
       if (attempt.kind === 'failed') {
         if (attempt.failure && isDisconnection(attempt.failure.error)) return attempt;

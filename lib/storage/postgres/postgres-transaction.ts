@@ -15,6 +15,7 @@ export class PostgresTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
   readonly #client: PgClient;
   readonly #schema: string;
+  readonly #othersBegun: () => Promise<unknown>;
   readonly listeners: (() => void)[] = [];
   open = true;
   /** The error of the first statement that failed: Postgres refuses all later ones with an error of its own. */
@@ -22,10 +23,19 @@ export class PostgresTransaction implements SqlTransaction {
   /** The tail of the queue of statements. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: SqlDatabase, client: PgClient, schema: string) {
+  /** `othersBegun`: waits for transactions of this process that were called before, but are not known to the server. */
+  constructor(
+    store: SqlDatabase,
+    {
+      client,
+      schema,
+      othersBegun,
+    }: { client: PgClient; schema: string; othersBegun: () => Promise<unknown> },
+  ) {
     this.store = store;
     this.#client = client;
     this.#schema = schema;
+    this.#othersBegun = othersBegun;
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -65,6 +75,7 @@ export class PostgresTransaction implements SqlTransaction {
   }
 
   async lockAll(): Promise<void> {
+    await this.#othersBegun();
     await this.lock(TRANSACTIONS);
   }
 

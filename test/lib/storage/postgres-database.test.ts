@@ -12,7 +12,11 @@ import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
 
 async function open(t: Test, options: PostgresOptions = {}) {
   const storage = await openPostgres(t, options);
-  return { storage, ...helpersOf(storage), sql: (text: string) => run<never>(text, storage) };
+  return {
+    storage,
+    ...helpersOf(storage),
+    sql: <Row extends object>(text: string) => run<Row>(text, storage),
+  };
 }
 
 function helpersOf(storage: PostgresStorage) {
@@ -154,6 +158,28 @@ t.test('a job that another transaction is forgetting can be read', async (t) => 
     await isWaiting(storage.schema);
   });
   t.same(await reading, forgotten);
+});
+
+t.test('a purge removes the keys of forgotten texts from the files', async (t) => {
+  const { storage, insert, sql } = await open(t);
+  const job = jobRecord('1', { phase: 'completed' });
+  await insert(job);
+  const isInFile = async (key: string) => {
+    await sql('CHECKPOINT');
+    const file = "pg_read_binary_file(pg_relation_filepath('text_keys'))";
+    const [found] = await run<{ place: number }>(
+      `SELECT position('\\x${key}'::bytea IN ${file}) AS place`,
+      storage,
+    );
+    return found?.place !== 0;
+  };
+  const [stored] = await sql<{ key: string }>("SELECT encode(content, 'hex') AS key FROM text_keys");
+  const key = stored?.key ?? '';
+  await storage.transaction((tx) => storage.forgetJob(tx, { ...job, forgottenAtMs: 5 }));
+  t.ok(await isInFile(key), 'as an old version of the row');
+  await storage.purge();
+  t.notOk(await isInFile(key));
+  t.equal((await storage.getJob('1'))?.forgottenAtMs, 5);
 });
 
 /** Resolves when a statement waits for a lock. */
