@@ -12,3 +12,6 @@ export type { IncomingMessage, ServerResponse } from 'node:http';
 // biome-ignore lint/suspicious/noTsIgnore: as above.
 /** @ts-ignore */
 export type { Readable } from 'node:stream';
+// biome-ignore lint/suspicious/noTsIgnore: as above.
+/** @ts-ignore */
+export type { ConnectionOptions as TlsOptions } from 'node:tls';

@@ -35,8 +35,8 @@ export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all four of `storage`, `settings`,
- * `assets` and `workFolder`.
+ * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all four of `storage`, `settings` (unless
+ * the storage has them), `assets` and `workFolder`.
  */
 export interface RenderServiceOptions {
   /** A local folder for all data; created when missing. */
@@ -45,7 +45,7 @@ export interface RenderServiceOptions {
   dataFolder?: DataFolder;
   /** The store of jobs; default: the data folder. */
   storage?: Storage;
-  /** The store of persistent settings; default: the data folder. */
+  /** The store of persistent settings; default: that of the storage, else the data folder. */
   settings?: SettingsStore;
   /** The store of artifacts; default: the data folder. */
   assets?: AssetStore;
@@ -74,7 +74,10 @@ export interface RenderServiceOptions {
    * cover only the work of this process.
    */
   roles?: readonly Role[];
-  /** Notifies the processes of the service of changes, this one included; default: only this process. */
+  /**
+   * Notifies the processes of the service of changes, this one included; default: those of the storage, else only this
+   * process.
+   */
   signals?: Signals;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;

@@ -71,13 +71,14 @@ export interface OutsideParts {
 
 /** Creates the components and wires them together. Starts none. `outside`: replaces components, for simulations. */
 export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
-  const { clock = systemClock, logger = silentLogger, signals = new LocalSignals() } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
   const { random = systemRandom } = outside;
   const dataFolder =
     options.dataFolder ?? (options.folder ? new DataFolder(options.folder, { clock, random }) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
+  const signals = options.signals ?? storage?.signals ?? new LocalSignals();
   const assets = options.assets ?? dataFolder?.assets;
-  const settings = options.settings ?? dataFolder?.settings;
+  const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
   assert(
     storage && settings && assets && workFolder,

@@ -6,6 +6,9 @@ import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /** Due suspects checked per round for one whose owner may have a turn. */
 const SUSPECTS_LOOKED_AT = 50;
+/** How often a round finds an owner without the job that it is counted to have, until the counts are wrong. */
+const MOST_MISSES = 100;
+const TURNS = 'SELECT ready, running FROM turns WHERE owner = ?';
 
 /**
  * The stored form of a precedence. Owners that yield come after all others; within both groups, owners of either
@@ -41,6 +44,7 @@ export class ClaimRound {
   readonly #ranks = new Map<string, number>();
   readonly #mostRunning: number;
   #othersLeft: number;
+  #misses = 0;
 
   constructor(tx: SqlTransaction, worker: string, request: ClaimRequest) {
     this.#tx = tx;
@@ -61,7 +65,8 @@ export class ClaimRound {
     while (claims.length < most) {
       const owner = await this.#nextOwner();
       if (owner === undefined) break;
-      claims.push(await this.#give(await this.#firstOf(owner)));
+      const first = await this.#firstOf(owner);
+      if (first) claims.push(await this.#give(first));
     }
     return claims;
   }
@@ -77,13 +82,15 @@ export class ClaimRound {
     );
     for (const row of rows) {
       const suspect = QUEUE.record(row);
-      if (await this.#mayHaveTurn(suspect.owner)) return suspect;
+      if (!(await this.#mayHaveTurn(suspect.owner))) continue;
+      const locked = await this.#tx.getUnlocked(QUEUE.byKey, suspect.jobId);
+      if (locked) return QUEUE.record(locked);
     }
     return undefined;
   }
 
   async #mayHaveTurn(owner: string): Promise<boolean> {
-    const turns = await this.#tx.get<{ running: number }>('SELECT running FROM turns WHERE owner = ?', owner);
+    const turns = await this.#tx.get<{ running: number }>(TURNS, owner);
     if ((turns?.running ?? 0) >= this.#mostRunning) return false;
     return this.#othersLeft > 0 || precedenceOf(await this.#rank(owner)).inGoodStanding;
   }
@@ -115,14 +122,19 @@ export class ClaimRound {
     return rank;
   }
 
-  async #firstOf(owner: string): Promise<QueueRow> {
-    const row = await this.#tx.get(
+  /** Undefined when the owner's last job is being removed by another transaction. */
+  async #firstOf(owner: string): Promise<QueueRow | undefined> {
+    const row = await this.#tx.getUnlocked(
       `SELECT ${QUEUE.names} FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL
        ORDER BY job_id LIMIT 1`,
       owner,
     );
-    assert(row, 'an owner counted as ready has a ready job');
-    return QUEUE.record(row);
+    if (row) return QUEUE.record(row);
+    // The row has the counts that the other transaction leaves: the lock waits for it.
+    const turns = await this.#tx.getForUpdate<{ ready: number }>(TURNS, owner);
+    this.#misses += 1;
+    assert(!turns?.ready || this.#misses < MOST_MISSES, 'an owner counted as ready has a ready job');
+    return undefined;
   }
 
   /** Claims the job and moves its owner behind all others. */

@@ -51,6 +51,11 @@ function assertAfter(before: Turn, beforeName: string, after: Turn, afterName: s
   if ((differences.find((difference) => difference !== 0) ?? 0) <= 0) throw damaged();
 }
 
+/** The lock of an owner's due deliveries, hosts and turn. The triggers of a shared database take it, too. */
+function dueOf(owner: string): string {
+  return `due ${owner}`;
+}
+
 function damaged(): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
@@ -112,6 +117,7 @@ export class DueRound {
   /** Claims a delivery of the owner, if one may be sent now. */
   async #serve(owner: string): Promise<void> {
     const { lanes } = this.#request;
+    await this.#tx.lock(dueOf(owner));
     for (let last = { ...BEFORE_ALL, host: '' }; ; ) {
       const paces = PACES.filter((pace) => lanes.mayCall(owner, pace));
       if (paces.length === 0) return;
@@ -172,7 +178,7 @@ export class DueRound {
   async #read(deliveryId: string): Promise<DeliveryRecord | undefined> {
     let row: object | undefined;
     try {
-      row = await this.#tx.get(DELIVERIES.byKey, deliveryId);
+      row = await this.#tx.getForUpdate(DELIVERIES.byKey, deliveryId);
       return row && DELIVERIES.record(row);
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;

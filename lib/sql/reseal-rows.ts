@@ -14,7 +14,8 @@ export function resealRows<Rec extends object>(
   const [key = ''] = format.key;
   const column = format.columnOf(secret);
   return database.transaction(async (tx) => {
-    const rows = await tx.all<Record<string, string>>(
+    if (from === '') await tx.lockAll();
+    const rows = await tx.allForUpdate<Record<string, string>>(
       `SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL AND ${key} > ? ORDER BY ${key} LIMIT ?`,
       from,
       limit,

@@ -34,7 +34,7 @@ export class SqlActStore implements ActStore {
   async forgetAddressesOf(actor: string): Promise<void> {
     await this.#database.transaction(async (tx) => {
       const text = `SELECT ${ACTS.names} FROM acts WHERE actor = ? AND address IS NOT NULL`;
-      for (const row of await tx.all(text, actor)) {
+      for (const row of await tx.allForUpdate(text, actor)) {
         await tx.run(ADDRESS.text, ...ADDRESS.values({ ...ACTS.record(row), address: null }));
       }
     });

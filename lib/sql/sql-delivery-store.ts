@@ -26,6 +26,9 @@ const STATE_CONDITIONS: Record<Exclude<DeliveryState, 'pending'>, string> = {
   failed: 'due_at_ms IS NULL AND delivered_at_ms IS NULL',
 };
 
+/** The lock of transactions that claim deliveries of several owners. */
+const DUE = 'due deliveries';
+
 /** Deliveries in an SQL database. Triggers maintain the tables of due deliveries, hosts and owners. */
 export class SqlDeliveryStore implements DeliveryStore {
   readonly #database: SqlDatabase;
@@ -75,8 +78,9 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined> {
-    const reader = tx ? this.#database.inside(tx) : this.#database;
-    const row = await reader.get(DELIVERIES.byKey, deliveryId);
+    const row = tx
+      ? await this.#database.inside(tx).getForUpdate(DELIVERIES.byKey, deliveryId)
+      : await this.#database.get(DELIVERIES.byKey, deliveryId);
     return row && DELIVERIES.record(row);
   }
 
@@ -96,8 +100,10 @@ export class SqlDeliveryStore implements DeliveryStore {
       texts.push(STATE_CONDITIONS[state]);
     }
     const where = texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '';
-    const reader = tx ? this.#database.inside(tx) : this.#database;
-    const rows = await reader.all(
+    const inside = tx && this.#database.inside(tx);
+    // Two transactions that add a delivery because of what they found here run one after the other.
+    if (query.jobId !== undefined) await inside?.lock(`deliveries of ${query.jobId}`);
+    const rows = await (inside ?? this.#database).all(
       `SELECT ${DELIVERIES.names} FROM deliveries ${where} ORDER BY delivery_id DESC LIMIT ?`,
       ...values,
       limit,
@@ -114,6 +120,7 @@ export class SqlDeliveryStore implements DeliveryStore {
       for (const deliveryId of postponed) unreadable.delete(deliveryId);
     });
     const nextNumber = () => ++this.#lastNumber;
+    await inside.lock(DUE);
     return new DueRound(inside, request, { unreadable, nextNumber }).take();
   }
 
@@ -152,7 +159,7 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async #textKeyOf(tx: SqlTransaction, deliveryId: string): Promise<TextKey> {
-    const row = await tx.get(
+    const row = await tx.getForUpdate(
       `SELECT text_key_id, ${DELIVERIES.textKey} FROM deliveries WHERE delivery_id = ?`,
       deliveryId,
     );

@@ -4,7 +4,7 @@ import { KEY_USES } from './tables.ts';
 
 const NOTE =
   `${KEY_USES.insert} ON CONFLICT (key_id) DO UPDATE SET used_at_ms = excluded.used_at_ms, ` +
-  'checksum = excluded.checksum WHERE excluded.used_at_ms > used_at_ms';
+  'checksum = excluded.checksum WHERE excluded.used_at_ms > key_uses.used_at_ms';
 
 /** The last use of each key, in an SQL database. */
 export class SqlKeyUseStore implements KeyUseStore {

@@ -35,10 +35,13 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
-    const reader = tx ? this.#database.inside(tx) : this.#database;
-    const account = await reader.get(ACCOUNTS.byKey, owner);
+    const inside = tx && this.#database.inside(tx);
+    // The lock is that of all the account's grants and entries.
+    const account = inside
+      ? await inside.getForUpdate(ACCOUNTS.byKey, owner)
+      : await this.#database.get(ACCOUNTS.byKey, owner);
     if (!account) return undefined;
-    const rows = await reader.all(GRANTS_WITH_CREDITS, owner);
+    const rows = await (inside ?? this.#database).all(GRANTS_WITH_CREDITS, owner);
     return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
   }
 

@@ -15,6 +15,12 @@ import type { Transaction } from '../storage/storage.ts';
 import { ClaimRound, precedenceOf, rankOf } from './claim-round.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
+/**
+ * The lock of transactions that change the turns of several owners: claims must not overtake each other, and
+ * transactions that wait for each other's owners would end in a deadlock.
+ */
+const CLAIMS = 'claims';
+
 /** The queue in an SQL database. Triggers maintain the counts in `turns` and `queue_totals`. */
 export class SqlQueue implements Queue {
   readonly #database: SqlDatabase;
@@ -34,13 +40,14 @@ export class SqlQueue implements Queue {
     owner: string,
     { maxQueued, maxQueuedPerOwner }: QueueCaps,
   ): Promise<void> {
-    const counts = await this.#database
-      .inside(tx)
-      .get<{ all_waiting: number; owners: number; waiting: number | null }>(
-        `SELECT q.waiting AS all_waiting, q.owners, t.waiting
+    const inside = this.#database.inside(tx);
+    // Not the row in `turns`, which a new owner does not have.
+    await inside.lock(`jobs of ${owner}`);
+    const counts = await inside.get<{ all_waiting: number; owners: number; waiting: number | null }>(
+      `SELECT q.waiting AS all_waiting, q.owners, t.waiting
          FROM queue_totals AS q LEFT JOIN turns AS t ON t.owner = ?`,
-        owner,
-      );
+      owner,
+    );
     const { all_waiting = 0, owners = 0 } = counts ?? {};
     const waiting = counts?.waiting ?? 0;
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
@@ -68,7 +75,9 @@ export class SqlQueue implements Queue {
 
   async claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]> {
     this.#workers.add(worker);
-    return new ClaimRound(this.#database.inside(tx), worker, request).take();
+    const inside = this.#database.inside(tx);
+    await inside.lock(CLAIMS);
+    return new ClaimRound(inside, worker, request).take();
   }
 
   async renew(tx: Transaction, claims: Claim[], lapsesAtMs: number): Promise<Claim[]> {
@@ -113,7 +122,9 @@ export class SqlQueue implements Queue {
     // In an exclusive database, all other workers belonged to earlier processes and are dead.
     const alive = this.#database.isShared ? [] : [...this.#workers, except];
     const isDead = alive.length === 0 ? '' : ` OR worker NOT IN (${alive.map(() => '?').join(', ')})`;
-    const rows = await this.#database.inside(tx).all(
+    const inside = this.#database.inside(tx);
+    await inside.lock(CLAIMS);
+    const rows = await inside.allForUpdate(
       `SELECT ${QUEUE.names} FROM queue WHERE worker IS NOT NULL AND worker <> ? AND (lapses_at_ms <= ?${isDead})
          ORDER BY lapses_at_ms LIMIT ?`,
       except,
@@ -142,7 +153,7 @@ export class SqlQueue implements Queue {
   }
 
   async #row(inside: SqlTransaction, jobId: string): Promise<QueueRow | undefined> {
-    const row = await inside.get(QUEUE.byKey, jobId);
+    const row = await inside.getForUpdate(QUEUE.byKey, jobId);
     return row && QUEUE.record(row);
   }
 }

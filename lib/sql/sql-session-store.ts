@@ -30,7 +30,7 @@ export class SqlSessionStore implements SessionStore {
 
   async extendSession(tokenHash: string, expiresAtMs: number): Promise<void> {
     await this.#database.transaction(async (tx) => {
-      const row = await tx.get(SESSIONS.byKey, tokenHash);
+      const row = await tx.getForUpdate(SESSIONS.byKey, tokenHash);
       if (row) await tx.run(EXPIRY.text, ...EXPIRY.values({ ...SESSIONS.record(row), expiresAtMs }));
     });
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
 import { allRowsAfter } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
-import type { SqlDatabase, SqlReader, SqlTransaction } from '../storage/sql.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
   IdempotentRequest,
@@ -137,7 +137,11 @@ export class SqlStorage implements Storage {
     key: string,
     tx: Transaction,
   ): Promise<IdempotentRequest | undefined> {
-    const row = await this.#database.inside(tx).get(REQUESTS.byKey, owner, hashOf(key));
+    const inside = this.#database.inside(tx);
+    const keyHash = hashOf(key);
+    // There may be no row yet, and the request that is added then replaces one that is added meanwhile.
+    await inside.lock(`request ${keyHash} of ${owner}`);
+    const row = await inside.get(REQUESTS.byKey, owner, keyHash);
     if (!row) return undefined;
     const { keyHash: _, ...request } = REQUESTS.record(row);
     return { ...request, key };
@@ -162,8 +166,9 @@ export class SqlStorage implements Storage {
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
-    if (tx || !this.#cache) return this.#read(tx ? this.#database.inside(tx) : this.#database, jobId);
-    return this.#cache.get(jobId, async () => frozen(await this.#read(this.#database, jobId)));
+    if (tx) return recordOf(await this.#database.inside(tx).getForUpdate(JOBS.byKey, jobId));
+    if (!this.#cache) return this.#read(jobId);
+    return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
 
   async listJobs({
@@ -297,9 +302,8 @@ export class SqlStorage implements Storage {
     return row && SOURCES.record(row).code;
   }
 
-  async #read(reader: SqlReader, jobId: string): Promise<JobRecord | undefined> {
-    const row = await reader.get(JOBS.byKey, jobId);
-    return row && JOBS.record(row);
+  async #read(jobId: string): Promise<JobRecord | undefined> {
+    return recordOf(await this.#database.get(JOBS.byKey, jobId));
   }
 
   /** `textKey`: given when the texts change too. */
@@ -310,10 +314,14 @@ export class SqlStorage implements Storage {
   }
 
   async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
-    const row = await tx.get(JOBS.byKey, jobId);
+    const row = await tx.getForUpdate(JOBS.byKey, jobId);
     assert(row, 'the job exists');
     return { job: JOBS.record(row), textKey: textKeyOf(row) };
   }
+}
+
+function recordOf(row: object | undefined): JobRecord | undefined {
+  return row && JOBS.record(row);
 }
 
 /** Several callers may get the same record. */

@@ -16,6 +16,16 @@ export interface SqlTransaction extends SqlReader, Transaction {
   insert(text: string, ...values: SqlValue[]): Promise<number>;
   /** Resolves with the number of rows that it inserted, updated or deleted. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
+  /** As {@link SqlReader.all}, and locks the rows: other transactions cannot change or lock them until this one ends. */
+  allForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
+  /** As {@link SqlReader.get}, and locks the row. */
+  getForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
+  /** The first row that no other transaction has locked, and locks it. */
+  getUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
+  /** Waits until no other transaction has the lock of that name, and keeps it until this one ends. */
+  lock(name: string): Promise<void>;
+  /** Waits until all other transactions have ended, and lets new ones wait until this one ends. */
+  lockAll(): Promise<void>;
   /** Calls `listener` when the commit is durable, before the transaction's promise resolves. */
   afterCommit(listener: () => void): void;
 }
@@ -28,9 +38,14 @@ export interface SqlDatabase extends SqlReader {
   /** Waits for running transactions. Can be started again. */
   stop(): Promise<void>;
   /**
-   * Runs `work` in an isolated transaction; resolves when its commit is durable. `work` may be retried from the
-   * beginning: after a conflict, and after a transaction failed that would have been committed with it. When it
-   * throws, the transaction is rolled back.
+   * Runs `work` in a transaction; resolves when its commit is durable. `work` may be retried from the beginning: after
+   * a conflict, and after a transaction failed that would have been committed with it. When it throws, the transaction
+   * is rolled back.
+   *
+   * Transactions of a shared database run at the same time, and each statement sees what was committed before it. What
+   * a transaction decides from rows that it read is valid at its commit only if it has locked them. A row that was
+   * missing cannot be locked: a unique index refuses the second of two inserts, whose transaction is then retried, and
+   * what no index guards takes a lock by name.
    */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /** As {@link Storage.alone}. */

@@ -2,6 +2,8 @@ import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
 import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
+import type { SettingsStore } from '../settings/settings-store.ts';
+import type { Signals } from '../signals/signals.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
 /** What a render told about its scene. User content, encrypted and erased with the job's other texts. */
@@ -111,6 +113,10 @@ export interface Storage {
   readonly queue: Queue;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
+  /** The settings kept in the same database, if any: the service uses them unless it is given others. */
+  readonly settings?: SettingsStore;
+  /** Signals between the processes that use it, if any: the service uses them unless it is given others. */
+  readonly signals?: Signals;
 
   /** Opens the store; calling it again while open does nothing. */
   start(): Promise<void>;

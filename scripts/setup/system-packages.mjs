@@ -39,14 +39,15 @@ export const SYSTEM_PACKAGES = {
     'libcairo2-dev': undefined,
     'libpango1.0-dev': undefined,
   },
-  // Tests open the dashboard in a browser, run the manual's webhook verifiers in their languages, and trace disk
-  // writes to simulate power failures.
+  // Tests open the dashboard in a browser, run the manual's webhook verifiers in their languages, trace disk writes to
+  // simulate power failures, and start a Postgres server, whose programs Debian keeps off the PATH.
   dev: {
     chromium: 'chromium',
     ffmpeg: 'ffprobe',
     'golang-go': 'go',
     openssl: 'openssl',
     'php-cli': 'php',
+    postgresql: 'postgres',
     strace: 'strace',
   },
   // The single executable is only built and tested on Debian.

@@ -10,7 +10,7 @@ const USES: Record<string, string[]> = {
   signals: [],
   queue: [],
   ledger: [],
-  sql: ['storage', 'queue'],
+  sql: ['storage', 'queue', 'settings'],
   keys: ['jobs'],
   accounts: [],
   assets: [],

@@ -33,6 +33,24 @@ export class SqliteTransaction implements SqlTransaction {
     return this.#live.insert(text, values);
   }
 
+  // Transactions run one at a time, so nothing needs a lock.
+
+  allForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.all(text, ...values);
+  }
+
+  getForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return this.get(text, ...values);
+  }
+
+  getUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return this.get(text, ...values);
+  }
+
+  async lock(): Promise<void> {}
+
+  async lockAll(): Promise<void> {}
+
   afterCommit(listener: () => void): void {
     assert(this.open, 'a transaction that is still open');
     this.listeners.push(listener);

@@ -17,6 +17,7 @@ import {
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
+import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
 
 async function open(
@@ -356,32 +357,7 @@ t.test('constraints reject statements that break invariants', async (t) => {
   for (const jobId of ['2', '3'])
     await storage.transaction((tx) => storage.queue.admit(tx, { jobId, owner: 'a', precedence }));
   t.match(await claimJob(storage, '3'), { claim: { token: 1 } });
-  const entry =
-    "SELECT owner, 'x' || entry_id, kind, amount_credits, charged_credits, job_id, parts, note, at_ms, checksum, grant_id FROM ledger_entries";
-  const refused = {
-    'a negative balance': 'UPDATE grants SET remaining_credits = -1',
-    'a grant made twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'grant' LIMIT 1`,
-    'a reserve made twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'reserve'`,
-    'a reserve settled twice': `INSERT INTO ledger_entries ${entry} WHERE kind = 'settle'`,
-    'an entry changed': 'UPDATE ledger_entries SET amount_credits = 1',
-    'an entry removed': 'DELETE FROM ledger_entries',
-    'a job that is over begun again':
-      "UPDATE jobs SET phase = 'queued', completed_at_ms = NULL WHERE job_id = '1'",
-    'a job that is over charged more': "UPDATE jobs SET credits_cost = 11 WHERE job_id = '1'",
-    'a job that is over renamed': "UPDATE jobs SET job_id = '4' WHERE job_id = '1'",
-    'a job that waits removed': "DELETE FROM jobs WHERE job_id = '2'",
-    'a job that waits charged': "UPDATE jobs SET credits_cost = 1 WHERE job_id = '2'",
-    'a job in an unknown phase': "UPDATE jobs SET phase = 'lost' WHERE job_id = '2'",
-    'a token that shrinks': "UPDATE queue SET token = 0 WHERE job_id = '3'",
-    'a claim without a lease': "UPDATE queue SET lapses_at_ms = NULL WHERE job_id = '3'",
-    'a claim that is handed on': "UPDATE queue SET worker = 'another' WHERE job_id = '3'",
-    'two claims with one token': "UPDATE queue SET worker = 'another', lapses_at_ms = 1 WHERE job_id = '2'",
-    'a place for no job': "INSERT INTO queue VALUES ('none', 'a', 0, NULL, 0, NULL, NULL, 0)",
-    'more that may begin than wait': "UPDATE turns SET ready = 2 WHERE owner = 'a'",
-    'a source without a job':
-      "INSERT INTO sources SELECT 'none', checksum, text_key_id, texts FROM sources LIMIT 1",
-  };
-  for (const [what, statement] of Object.entries(refused)) {
+  for (const [what, statement] of Object.entries(REFUSED_STATEMENTS)) {
     const doing = database.transaction((tx) => tx.run(statement));
     const error: { errcode?: number } = await doing.then(
       () => ({}),

@@ -1,0 +1,3 @@
+/** Storage in Postgres. Start at {@link postgres}. */
+export type { PostgresOptions } from '../storage/postgres/options.ts';
+export { type PostgresStorage, postgres } from './postgres-storage.ts';

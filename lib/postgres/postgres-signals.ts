@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts';
+import { LocalSignals } from '../signals/local-signals.ts';
+import type { Signal, Signals } from '../signals/signals.ts';
+import type { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
+
+/** Between notifications of a process: each takes a lock of the whole database at its commit. */
+const PAUSE_MS = 50;
+
+const CHANNEL = 'signals';
+
+/** Signals between all processes that use the same schema, by `LISTEN` and `NOTIFY`, while their storage is started. */
+export class PostgresSignals implements Signals {
+  readonly #database: PostgresDatabase;
+  readonly #clock: Clock;
+  readonly #id: string;
+  /** Subscribers in this process, who get its own signals at once. */
+  readonly #local = new LocalSignals();
+  /** Signals to be sent, each once. */
+  readonly #outbox = new Set<string>();
+  #isSending = false;
+
+  /** `id`: tells this process from others. */
+  constructor(database: PostgresDatabase, { clock, id }: { clock: Clock; id: string }) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#id = id;
+    database.listen(CHANNEL, {
+      onMessage: (payload) => this.#receive(payload),
+      onListening: () => {
+        for (const kind of ['waiting', 'due'] as const) this.#local.publish({ kind });
+      },
+    });
+  }
+
+  publish(signal: Signal): void {
+    this.#local.publish(signal);
+    this.#outbox.add(JSON.stringify(signal));
+    if (!this.#isSending) void this.#send();
+  }
+
+  subscribe(listener: (signal: Signal) => void): () => void {
+    return this.#local.subscribe(listener);
+  }
+
+  async #send(): Promise<void> {
+    this.#isSending = true;
+    const payloads = [...this.#outbox].map((signal) => `${this.#id} ${signal}`);
+    this.#outbox.clear();
+    // What is lost is found by polling.
+    await this.#database.notify(CHANNEL, payloads).catch(() => {});
+    this.#clock.after(PAUSE_MS, () => {
+      this.#isSending = false;
+      if (this.#outbox.size > 0) void this.#send();
+    });
+  }
+
+  #receive(payload: string): void {
+    const [id = ''] = payload.split(' ', 1);
+    if (id === this.#id) return;
+    const signal = parsed(payload.slice(id.length));
+    if (signal) this.#local.publish(signal);
+  }
+}
+
+/** Undefined for what another program has sent, or a newer version. */
+function parsed(text: string): Signal | undefined {
+  try {
+    const { kind, jobId } = JSON.parse(text) as { kind?: unknown; jobId?: unknown };
+    if (kind === 'waiting' || kind === 'due') return { kind };
+    if (kind === 'canceled' && typeof jobId === 'string') return { kind, jobId };
+  } catch {}
+  return undefined;
+}

@@ -1,0 +1,58 @@
+import type { AccountStore } from '../accounts/account-store.ts';
+import { systemClock } from '../clock.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import type { KeyUseStore } from '../keys/key-use-store.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { systemRandom } from '../random.ts';
+import type { SettingsStore } from '../settings/settings-store.ts';
+import type { ActStore } from '../sign-in/act-store.ts';
+import type { SessionStore } from '../sign-in/session-store.ts';
+import type { Signals } from '../signals/signals.ts';
+import { POSTGRES_SCHEMA } from '../sql/postgres/schema.ts';
+import { SqlAccountStore } from '../sql/sql-account-store.ts';
+import { SqlActStore } from '../sql/sql-act-store.ts';
+import { SqlKeyStore } from '../sql/sql-key-store.ts';
+import { SqlKeyUseStore } from '../sql/sql-key-use-store.ts';
+import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
+import { SqlSessionStore } from '../sql/sql-session-store.ts';
+import { SqlSettings } from '../sql/sql-settings.ts';
+import { SqlStorage } from '../sql/sql-storage.ts';
+import type { PostgresOptions } from '../storage/postgres/options.ts';
+import { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
+import type { Storage } from '../storage/storage.ts';
+import { PostgresSignals } from './postgres-signals.ts';
+
+/** A storage in Postgres, with the other stores that are kept in the same database. They open and close with it. */
+export interface PostgresStorage extends Storage {
+  readonly settings: SettingsStore;
+  readonly signals: Signals;
+  /** For `new StoredLedger({ store })`. */
+  readonly ledgerStore: LedgerStore;
+  readonly accountStore: AccountStore;
+  readonly keyStore: KeyStore;
+  readonly keyUseStore: KeyUseStore;
+  readonly sessionStore: SessionStore;
+  readonly actStore: ActStore;
+}
+
+/**
+ * Keeps jobs, queue, deliveries, books, accounts and keys in Postgres 13 or newer, for services of several processes and
+ * machines. Needs the package `pg`. `url`: `postgres://user:password@host:port/database`. Creates and migrates its
+ * tables at the start. Errors of `start`: `storage_failed` when the database cannot be reached, `conflict` when it
+ * cannot be used.
+ */
+export function postgres(url: string, options: PostgresOptions = {}): PostgresStorage {
+  const database = new PostgresDatabase(url, POSTGRES_SCHEMA, options);
+  const storage = new SqlStorage(database, options.random);
+  const { clock = systemClock, random = systemRandom } = options;
+  return Object.assign(storage, {
+    settings: new SqlSettings(database),
+    signals: new PostgresSignals(database, { clock, id: random.bytes(8).toString('hex') }),
+    ledgerStore: new SqlLedgerStore(database, storage),
+    accountStore: new SqlAccountStore(database),
+    keyStore: new SqlKeyStore(database),
+    keyUseStore: new SqlKeyUseStore(database),
+    sessionStore: new SqlSessionStore(database),
+    actStore: new SqlActStore(database),
+  });
+}

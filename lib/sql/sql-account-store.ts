@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { Account, AccountStore } from '../accounts/account-store.ts';
+import { ScenepressError } from '../errors.ts';
+import { DEFAULT_PAGE, type Page } from '../pages.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import { ACCOUNT_RECORDS } from './account-tables.ts';
+import { placeAfter } from './place-after.ts';
+
+const BY_ADDRESS = `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address = ?`;
+
+/** Accounts in an SQL database. */
+export class SqlAccountStore implements AccountStore {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async insertAccount(account: Account): Promise<void> {
+    await this.#database.transaction(async (tx) => {
+      await assertFree(tx, account);
+      await tx.run(ACCOUNT_RECORDS.insert, ...ACCOUNT_RECORDS.row(account));
+    });
+  }
+
+  changeAccount(accountId: string, change: (account: Account) => Account): Promise<Account> {
+    return this.#database.transaction(async (tx) => {
+      const row = await tx.getForUpdate(ACCOUNT_RECORDS.byKey, accountId);
+      if (!row) throw new ScenepressError('not_found', `There is no account ${accountId.slice(0, 80)}.`);
+      const account = ACCOUNT_RECORDS.record(row);
+      const changed = change(account);
+      if (changed === account) return account;
+      assert(changed.accountId === accountId && changed.createdAtMs === account.createdAtMs);
+      await assertFree(tx, changed);
+      await tx.run(ACCOUNT_RECORDS.update, ...ACCOUNT_RECORDS.changes(changed));
+      return changed;
+    });
+  }
+
+  async getAccount(accountId: string): Promise<Account | undefined> {
+    const row = await this.#database.get(ACCOUNT_RECORDS.byKey, accountId);
+    return row && ACCOUNT_RECORDS.record(row);
+  }
+
+  async findAccountByEmail(email: string): Promise<Account | undefined> {
+    const row = await this.#database.get(BY_ADDRESS, email.toLowerCase());
+    return row && ACCOUNT_RECORDS.record(row);
+  }
+
+  async listAccounts({ limit = DEFAULT_PAGE, after }: Page = {}): Promise<Account[]> {
+    const place = await placeAfter(this.#database, ACCOUNT_RECORDS, 'account', after);
+    const rows = await this.#database.all(
+      `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address IS NOT NULL AND (created_at_ms, account_id) > (?, ?)
+       ORDER BY created_at_ms, account_id LIMIT ?`,
+      ...place,
+      limit,
+    );
+    return rows.map((row) => ACCOUNT_RECORDS.record(row));
+  }
+}
+
+/** When another transaction takes the address meanwhile, the unique index refuses it and this one is repeated. */
+async function assertFree(tx: SqlTransaction, { accountId, email }: Account): Promise<void> {
+  if (email === '') return;
+  const other = await tx.get<{ account_id: string }>(BY_ADDRESS, email.toLowerCase());
+  if (!other || other.account_id === accountId) return;
+  throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
+}

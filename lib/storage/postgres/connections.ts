@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { ScenepressError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import {
+  loadDriver,
+  type PgClient,
+  type PgDriver,
+  type PgPool,
+  type PgTypes,
+  type PooledClient,
+} from './driver.ts';
+import type { PostgresOptions } from './options.ts';
+
+const DEFAULT_SCHEMA = 'scenepress';
+/** How much later than the server this process gives up a statement: the server's error is the better one. */
+const CLIENT_GRACE_MS = 5_000;
+
+/** When an idle connection is tested: locks of a machine that died must not outlast it for hours. */
+const KEEP_ALIVE_SECONDS = 10;
+
+/** Numbers of types whose values are read as numbers: `bigint`, and `numeric`, the type of its sums. */
+const NUMBERS = [20, 1700];
+
+export type ConnectionSettings = Required<
+  Pick<
+    PostgresOptions,
+    | 'schema'
+    | 'applicationName'
+    | 'maxConnections'
+    | 'connectTimeoutMs'
+    | 'statementTimeoutMs'
+    | 'idleTransactionTimeoutMs'
+  >
+> & { tls: PostgresOptions['tls'] | undefined };
+
+/** Fills in the defaults. */
+export function settingsOf(options: PostgresOptions): ConnectionSettings {
+  const { schema = DEFAULT_SCHEMA, maxConnections = 10 } = options;
+  assert(
+    /^[a-z_][a-z0-9_]{0,40}$/.test(schema),
+    '`schema` consists of lower-case letters, digits and underscores',
+  );
+  assert(
+    Number.isInteger(maxConnections) && maxConnections >= 2,
+    '`maxConnections` is a whole number of at least 2',
+  );
+  return {
+    schema,
+    maxConnections,
+    applicationName: options.applicationName ?? 'scenepress',
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
+    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 60_000,
+    tls: options.tls,
+  };
+}
+
+/** The part of the connections that is for reads outside of transactions. */
+const READS_SHARE = 0.4;
+
+interface Opened {
+  driver: PgDriver;
+  transactions: PgPool;
+  reads: PgPool;
+}
+
+/**
+ * The connections of a process: a pool for transactions, one for reads, and single ones that are opened when needed. A
+ * transaction may wait for a read outside of it, so reads must not wait for transactions.
+ */
+export class Connections {
+  readonly #url: string;
+  readonly #settings: ConnectionSettings;
+  readonly #logger: Logger;
+  #opened: Opened | undefined;
+  /** Connections of the pools that have been used before. */
+  readonly #prepared = new WeakSet<PgClient>();
+
+  constructor(url: string, settings: ConnectionSettings, logger: Logger) {
+    // The message must not contain the URL, which has the password.
+    assert(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url), 'a URL that starts with postgres://');
+    this.#url = url;
+    this.#settings = settings;
+    this.#logger = logger;
+  }
+
+  /** Loads the driver. Opens no connection. */
+  async open(): Promise<void> {
+    const driver = await loadDriver();
+    const { maxConnections } = this.#settings;
+    const reads = Math.round(maxConnections * READS_SHARE);
+    this.#opened = {
+      driver,
+      transactions: this.#pool(driver, maxConnections - reads),
+      reads: this.#pool(driver, reads),
+    };
+  }
+
+  #pool(driver: PgDriver, max: number): PgPool {
+    const config = { ...this.#config(driver.types), max };
+    const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
+    const pool = new driver.Pool({ ...config, query_timeout });
+    // Of connections that nothing uses; the pool removes them.
+    pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
+    return pool;
+  }
+
+  /** Waits until all connections have been returned, then closes them. */
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await Promise.all([opened?.transactions.end(), opened?.reads.end()]);
+  }
+
+  /** A connection of a pool, which the caller releases. */
+  async take(pool: 'transactions' | 'reads'): Promise<PooledClient> {
+    const client = await this.#live[pool].connect();
+    if (this.#prepared.has(client)) return client;
+    this.#watch(client);
+    try {
+      await this.#prepare(client, this.#settings.statementTimeoutMs);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#prepared.add(client);
+    return client;
+  }
+
+  /** Opens a connection beside the pool, whose statements may take any time. The caller ends it. */
+  async single(): Promise<PgClient> {
+    const { driver } = this.#live;
+    const client = new driver.Client(this.#config(driver.types));
+    this.#watch(client);
+    await client.connect();
+    try {
+      await this.#prepare(client, 0);
+    } catch (error) {
+      await client.end();
+      throw error;
+    }
+    return client;
+  }
+
+  /** Runs `work` on a connection beside the pool. */
+  async alone<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    const client = await this.single();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  get #live(): Opened {
+    if (this.#opened) return this.#opened;
+    throw new ScenepressError('not_running', 'The storage is closed.');
+  }
+
+  #config(types: PgTypes): object {
+    const { tls, applicationName, connectTimeoutMs } = this.#settings;
+    return {
+      connectionString: this.#url,
+      application_name: applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
+      ...(tls !== undefined && { ssl: tls }),
+      types: {
+        getTypeParser: (type: number, format?: string) =>
+          NUMBERS.includes(type) ? Number : types.getTypeParser(type, format),
+      },
+    };
+  }
+
+  /** Statements under way reject, too. An error that nobody listens to would end the process. */
+  #watch(client: PgClient): void {
+    client.on('error', (error) => this.#logger.debug({ err: error }, 'A connection to Postgres failed.'));
+  }
+
+  /** Not in the start-up message, which proxies refuse and an option of the URL replaces. */
+  async #prepare(client: PgClient, statementTimeoutMs: number): Promise<void> {
+    const { schema, idleTransactionTimeoutMs } = this.#settings;
+    // A commit must be durable, whatever the database's default is.
+    await client.query(
+      `SET search_path TO ${schema}; SET statement_timeout TO ${statementTimeoutMs};
+       SET idle_in_transaction_session_timeout TO ${idleTransactionTimeoutMs};
+       SET tcp_keepalives_idle TO ${KEEP_ALIVE_SECONDS}; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
+       SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
+    );
+  }
+}

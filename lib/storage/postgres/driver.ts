@@ -1,0 +1,61 @@
+import { ScenepressError } from '../../errors.ts';
+
+/** What this package uses of `pg`, which is an optional peer dependency: public types must not mention its own. */
+export interface PgDriver {
+  Pool: new (config: object) => PgPool;
+  Client: new (config: object) => PgClient;
+  types: PgTypes;
+}
+
+export interface PgTypes {
+  /** The function that reads values of a type, by the type's number. */
+  getTypeParser(type: number, format?: string): (text: string) => unknown;
+}
+
+export interface PgQuery {
+  text: string;
+  values?: unknown[];
+  /** Prepares the statement under this name, once per connection. */
+  name?: string;
+}
+
+export interface PgResult {
+  command: string;
+  rowCount: number | null;
+  rows: object[];
+}
+
+export interface PgClient {
+  connect(): Promise<unknown>;
+  query(query: PgQuery | string): Promise<PgResult>;
+  end(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown;
+}
+
+export interface PooledClient extends PgClient {
+  /** Returns the connection to the pool, or closes it. */
+  release(close?: boolean): void;
+}
+
+export interface PgPool {
+  connect(): Promise<PooledClient>;
+  end(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** Loads the driver. Error: `storage_failed` when it is not installed. */
+export async function loadDriver(): Promise<PgDriver> {
+  try {
+    const { default: pg } = await import('pg');
+    return pg as PgDriver;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new ScenepressError(
+      'storage_failed',
+      'The driver of Postgres is not installed: run `npm install pg` in your project.',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import { isScenepressError, ScenepressError } from '../../errors.ts';
+
+/** Codes of Postgres (SQLSTATE). */
+const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detected
+const DUPLICATE = '23505';
+const DISK_FULL = '53100';
+/** `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`. */
+const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300'];
+const DAMAGED = ['XX001', 'XX002'];
+/** Time-outs, too little memory, a system error, a server that does not accept writes. */
+const FAILED = ['57014', '55P03', '53200', '58030', '25006', '25P03'];
+/** Connection failures, wrong passwords, databases and privileges. */
+const FAILED_CLASSES = ['08', '28', '3D', '42501'];
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** Messages of the driver for connections that ended or did not open, which have no code. */
+const DRIVER_MESSAGES =
+  /^Connection terminated|^timeout (exceeded|expired)|^Query read timeout|not queryable/;
+/** Codes of OpenSSL and Node for certificates, and the driver's message for a server without TLS. */
+const NOT_SECURE = /CERT|SIGNATURE|^ERR_(TLS|SSL)/;
+const NO_TLS = /does not support SSL/;
+const NETWORK_CODES = /^(E[A-Z]+|ERR_[A-Z_]+)$/;
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && !isScenepressError(error) ? code : '';
+}
+
+/** Two transactions conflicted, and this one was rolled back. */
+export function isConflict(error: unknown): boolean {
+  return CONFLICTS.includes(codeOf(error));
+}
+
+/** A row with the same unique value exists, perhaps because another transaction has inserted it meanwhile. */
+export function isDuplicate(error: unknown): boolean {
+  return codeOf(error) === DUPLICATE;
+}
+
+/** The connection failed or could not be opened. */
+export function isDisconnection(error: unknown): boolean {
+  const code = codeOf(error);
+  if (SQLSTATE.test(code) && !NETWORK_CODES.test(code)) return code.startsWith('08') || ENDED.includes(code);
+  if (isScenepressError(error) || !(error instanceof Error)) return false;
+  return NETWORK_CODES.test(code) ? isNetwork(code) : DRIVER_MESSAGES.test(error.message);
+}
+
+/** Assertions and other errors of Node have codes of the same form. */
+function isNetwork(code: string): boolean {
+  return code.startsWith('E') && !code.startsWith('ERR_');
+}
+
+/** Converts failures of server and network to {@link ScenepressError}; returns others, such as refused rows, unchanged. */
+export function explained(error: unknown): unknown {
+  const code = codeOf(error);
+  const message = (error as Error).message || code;
+  const because = (what: string) => `Nothing was changed: ${what} (${message}).`;
+  const cause = { cause: error };
+  if (isDisconnection(error))
+    return new ScenepressError('storage_failed', because('the connection to Postgres failed'), cause);
+  if (code === DISK_FULL)
+    return new ScenepressError('storage_full', because('the disk of Postgres is full'), cause);
+  if (DAMAGED.includes(code))
+    return new ScenepressError(
+      'storage_damaged',
+      `Data of Postgres is damaged (${message}). Restore a backup.`,
+      cause,
+    );
+  if (FAILED.includes(code) || FAILED_CLASSES.some((start) => code.startsWith(start)) || isConflict(error))
+    return new ScenepressError('storage_failed', because('Postgres refused the work'), cause);
+  if (NOT_SECURE.test(code) || NO_TLS.test(message))
+    return new ScenepressError('storage_failed', because('the connection to Postgres is not secure'), cause);
+  return error;
+}

@@ -1,0 +1,60 @@
+import { Backoff } from '../../backoff.ts';
+import { type Clock, delay } from '../../clock.ts';
+import type { Connections } from './connections.ts';
+import type { PgClient } from './driver.ts';
+
+export interface ListenerOptions {
+  connections: Connections;
+  clock: Clock;
+  channel: string;
+  onMessage: (payload: string) => void;
+  /** Called when it listens: messages sent before were missed. */
+  onListening: () => void;
+}
+
+/** Receives the notifications of a channel, on a connection that is opened again when it is lost. */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #backoff = new Backoff(100, 10_000);
+  #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#stopping = new AbortController();
+    this.#running ??= this.#run(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    this.#running = undefined;
+  }
+
+  async #run(stopping: AbortSignal): Promise<void> {
+    while (!stopping.aborted) {
+      try {
+        const client = await this.#options.connections.single();
+        await this.#listen(client, stopping).finally(() => client.end());
+      } catch {} // Polls make up for missed messages; the next connection is tried after a delay.
+      await delay(this.#options.clock, this.#backoff.next(), stopping);
+    }
+  }
+
+  /** Resolves when the connection is lost, or on `stopping`. */
+  async #listen(client: PgClient, stopping: AbortSignal): Promise<void> {
+    const { channel, onMessage, onListening } = this.#options;
+    const ended = Promise.withResolvers<void>();
+    client.on('end', ended.resolve);
+    client.on('notification', ({ payload = '' }) => onMessage(payload));
+    stopping.addEventListener('abort', () => ended.resolve(), { once: true });
+    if (stopping.aborted) return;
+    await client.query(`LISTEN ${channel}`);
+    this.#backoff.reset();
+    onListening();
+    await ended.promise;
+  }
+}

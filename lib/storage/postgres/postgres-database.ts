@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { type Clock, delay, systemClock } from '../../clock.ts';
+import { isScenepressError, ScenepressError } from '../../errors.ts';
+import { silentLogger } from '../../logger.ts';
+import { type Random, systemRandom } from '../../random.ts';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
+import type { Transaction } from '../storage.ts';
+import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
+import type { PgClient, PgResult, PooledClient } from './driver.ts';
+import { explained, isDisconnection } from './errors.ts';
+import { Listener, type ListenerOptions } from './listener.ts';
+import { lockOf } from './locks.ts';
+import type { PostgresOptions } from './options.ts';
+import { PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
+import { Retries } from './retries.ts';
+import type { PostgresSchema } from './schema.ts';
+import { queryOf } from './statements.ts';
+
+const DEFAULT_RETRY_FOR_MS = 5_000;
+/** Between looks at a commit whose connection was lost. */
+const LOOK_AGAIN_MS = 50;
+/** How long {@link PostgresDatabase.purge} waits for a table that others use. */
+const PURGE_LOCK_MS = 10_000;
+
+/** What became of a transaction that was run once. `failure`: what failed in the database. */
+type Attempt<T> =
+  | { kind: 'committed'; result: T }
+  | { kind: 'failed'; error: unknown; failure?: { error: unknown } };
+
+interface Turn {
+  /** Called when the server knows the transaction, or its first attempt has failed. */
+  begun: () => void;
+  /** Waits for the transactions that were called before. */
+  othersBegun: () => Promise<unknown>;
+}
+
+/** A schema of a Postgres database. Any number of processes may use it at the same time. */
+export class PostgresDatabase implements SqlDatabase {
+  readonly isShared = true;
+  readonly #schema: PostgresSchema;
+  readonly #settings: ConnectionSettings;
+  readonly #connections: Connections;
+  readonly #retrying: { clock: Clock; random: Random; retryForMs: number };
+  readonly #begin: string;
+  /** Transactions, reads and tasks under way. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #listeners: Listener[] = [];
+  /** Transactions that the server may not know yet, by their turn. */
+  readonly #beginning = new Map<number, Promise<void>>();
+  #lastTurn = 0;
+  #isOpen = false;
+
+  constructor(url: string, schema: PostgresSchema, options: PostgresOptions = {}) {
+    const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
+    this.#schema = schema;
+    this.#settings = settingsOf(options);
+    this.#connections = new Connections(url, this.#settings, logger);
+    this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
+    // One round trip. The id tells after a lost connection whether the commit happened.
+    this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text AS id,
+      pg_advisory_xact_lock_shared(${lockOf(`'${this.#settings.schema} ${TRANSACTIONS}'`)})`;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isOpen) return;
+    await this.#connections.open();
+    try {
+      await this.#retried(() =>
+        this.#connections.alone((client) => this.#schema.migrate(client, this.#settings.schema)),
+      );
+      this.#isOpen = true;
+      for (const listener of this.#listeners) listener.start();
+    } catch (error) {
+      await this.#connections.close();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await Promise.all(this.#listeners.map((listener) => listener.stop()));
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#connections.close();
+  }
+
+  async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return (await this.#read(text, values)).rows as Row[];
+  }
+
+  async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return (await this.#read(text, values)).rows[0] as Row | undefined;
+  }
+
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    return this.#running(async () => {
+      const retries = new Retries(this.#retrying);
+      const turn = this.#nextTurn();
+      for (;;) {
+        const attempt = await this.#attempt(work, turn);
+        if (attempt.kind === 'committed') return attempt.result;
+        const { error, failure } = attempt;
+        if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
+        throw failure && failure.error === error ? explained(error) : error;
+      }
+    });
+  }
+
+  /** The lock belongs to a connection: when that is lost, another process may begin the task before `work` has ended. */
+  alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
+    const name = [`${this.#settings.schema} task ${task}`];
+    const unlock = { text: `SELECT pg_advisory_unlock(${lockOf('$1')})`, values: name };
+    return this.#running(async () => {
+      const client = await this.#retried(() => this.#locked(name));
+      if (!client) return undefined;
+      try {
+        return await work();
+      } finally {
+        // The server would notice the end of the connection a little later.
+        await client.query(unlock).catch(() => {});
+        await client.end();
+      }
+    });
+  }
+
+  /** A connection that has the lock; undefined while another has it. */
+  async #locked(name: string[]): Promise<PgClient | undefined> {
+    const client = await this.#connections.single();
+    let isLocked = false;
+    try {
+      const lock = { text: `SELECT pg_try_advisory_lock(${lockOf('$1')}) AS locked`, values: name };
+      const { rows } = await client.query(lock);
+      isLocked = (rows[0] as { locked: boolean }).locked;
+      return isLocked ? client : undefined;
+    } finally {
+      if (!isLocked) await client.end();
+    }
+  }
+
+  /** Calls back for messages to a channel of this schema, while the database is started. */
+  listen(
+    channel: string,
+    { onMessage, onListening }: Pick<ListenerOptions, 'onMessage' | 'onListening'>,
+  ): void {
+    const name = `${this.#settings.schema}_${channel}`;
+    const [connections, { clock }] = [this.#connections, this.#retrying];
+    this.#listeners.push(new Listener({ connections, clock, channel: name, onMessage, onListening }));
+  }
+
+  /** Sends messages of up to 8,000 bytes to a channel of this schema. */
+  async notify(channel: string, payloads: string[]): Promise<void> {
+    await this.#read('SELECT pg_notify(?, payload) FROM unnest(string_to_array(?, chr(10))) AS payload', [
+      `${this.#settings.schema}_${channel}`,
+      payloads.join('\n'),
+    ]);
+  }
+
+  queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.#running(() =>
+      this.#retried(() =>
+        this.#connections.alone(async (client) => (await client.query(queryOf(text, values))).rows as Row[]),
+      ),
+    );
+  }
+
+  /** Nothing is checked: that is the task of Postgres (`data_checksums`, `pg_amcheck`). */
+  async check(): Promise<string[]> {
+    return [];
+  }
+
+  /**
+   * Writes the tables with personal data anew, except for rows that transactions still see which began before. The log
+   * (WAL), replicas and backups are the task of who runs Postgres.
+   */
+  purge(): Promise<void> {
+    return this.#running(() =>
+      this.#retried(() =>
+        this.#connections.alone(async (client) => {
+          await client.query(`SET lock_timeout TO ${PURGE_LOCK_MS}`);
+          for (const table of this.#schema.purgedTables) await client.query(`VACUUM (FULL) ${table}`);
+        }),
+      ),
+    );
+  }
+
+  inside(tx: Transaction): SqlTransaction {
+    assert(tx instanceof PostgresTransaction && tx.store === this, 'a transaction of this database');
+    assert(tx.open, 'a transaction that is still open');
+    return tx;
+  }
+
+  /** The transactions of this process begin in turn. */
+  #nextTurn(): Turn {
+    this.#lastTurn += 1;
+    const number = this.#lastTurn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#beginning.set(number, promise);
+    const begun = () => {
+      this.#beginning.delete(number);
+      resolve();
+    };
+    const othersBegun = () =>
+      Promise.all([...this.#beginning].flatMap(([other, begun]) => (other < number ? begun : [])));
+    return { begun, othersBegun };
+  }
+
+  async #attempt<T>(work: (tx: SqlTransaction) => Promise<T>, turn: Turn): Promise<Attempt<T>> {
+    let client: PooledClient;
+    try {
+      client = await this.#connections.take('transactions');
+    } catch (error) {
+      turn.begun(); // Not to be waited for: its next attempt may need the connection of who waits.
+      return failed(error);
+    }
+    const { schema } = this.#settings;
+    const tx = new PostgresTransaction(this, { client, schema, othersBegun: turn.othersBegun });
+    let isLost = true;
+    try {
+      const id = await this.#started(client).finally(turn.begun);
+      const attempt = await this.#worked(work, tx);
+      if (attempt.kind === 'failed') {
+        if (attempt.failure && isDisconnection(attempt.failure.error)) return attempt;
+        await client.query('ROLLBACK').then(
+          () => {
+            isLost = false;
+          },
+          () => {},
+        );
+        return attempt;
+      }
+      isLost = await this.#commit(client, id);
+      for (const listener of tx.listeners) listener();
+      return attempt;
+    } catch (error) {
+      return failed(error);
+    } finally {
+      client.release(isLost);
+    }
+  }
+
+  /** Begins a transaction; returns its id. */
+  async #started(client: PgClient): Promise<string> {
+    const [, begun] = (await client.query(this.#begin)) as unknown as [PgResult, PgResult];
+    return (begun.rows[0] as { id: string }).id;
+  }
+
+  async #worked<T>(work: (tx: SqlTransaction) => Promise<T>, tx: PostgresTransaction): Promise<Attempt<T>> {
+    try {
+      const result = await work(tx);
+      await tx.close();
+      // A statement that failed, although the work did not: Postgres would roll back at the commit.
+      if (tx.failure) return failed(tx.failure.error);
+      return { kind: 'committed', result };
+    } catch (error) {
+      await tx.close();
+      return { kind: 'failed', error, ...(tx.failure && { failure: tx.failure }) };
+    }
+  }
+
+  /** Returns whether the connection was lost, although the commit happened. */
+  async #commit(client: PgClient, id: string): Promise<boolean> {
+    try {
+      await client.query('COMMIT');
+      return false;
+    } catch (error) {
+      if (!isDisconnection(error)) throw error;
+      if (await this.#isCommitted(id)) return true;
+      throw error;
+    }
+  }
+
+  /**
+   * Finds out whether a transaction was committed whose connection was lost meanwhile. Error: `storage_failed` when the
+   * database cannot be reached.
+   */
+  async #isCommitted(id: string): Promise<boolean> {
+    const { clock, retryForMs } = this.#retrying;
+    const untilMs = clock.uptimeMs() + retryForMs;
+    let cause: unknown;
+    do {
+      try {
+        const query = { text: 'SELECT pg_xact_status($1::xid8) AS status', values: [id] };
+        const { rows } = await this.#connections.alone((client) => client.query(query));
+        const { status } = rows[0] as { status: string | null };
+        if (status === 'committed') return true;
+        if (status === 'aborted') return false;
+      } catch (error) {
+        cause = error;
+      }
+      await delay(clock, LOOK_AGAIN_MS);
+    } while (clock.uptimeMs() < untilMs);
+    const message =
+      'The connection to Postgres failed during a commit; it is unknown whether anything was changed.';
+    throw new ScenepressError('storage_failed', message, { cause });
+  }
+
+  #read(text: string, values: SqlValue[]): Promise<PgResult> {
+    return this.#running(() =>
+      this.#retried(async () => {
+        const client = await this.#connections.take('reads');
+        let isLost = false;
+        try {
+          return await client.query(queryOf(text, values));
+        } catch (error) {
+          isLost = isDisconnection(error);
+          throw error;
+        } finally {
+          client.release(isLost);
+        }
+      }),
+    );
+  }
+
+  /** Repeats work that changes nothing, or can be repeated, after failures of the connection. */
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    const retries = new Retries(this.#retrying);
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (await retries.isWorthwhile(error, { isOurs: true })) continue;
+        throw isScenepressError(error) ? error : explained(error);
+      }
+    }
+  }
+
+  /** Runs work that {@link stop} waits for. */
+  async #running<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#isOpen) throw new ScenepressError('not_running', 'The storage is closed.');
+    const done = work();
+    this.#underWay.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#underWay.delete(done);
+    }
+  }
+}
+
+function failed(error: unknown): Attempt<never> {
+  return { kind: 'failed', error, failure: { error } };
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
+import type { PgClient, PgQuery, PgResult } from './driver.ts';
+import { lockOf } from './locks.ts';
+import { queryOf } from './statements.ts';
+
+/**
+ * A transaction of a {@link SqlDatabase} on one connection.
+ *
+ * It reads committed data, and locks what it decides from: transactions that need the same row or lock wait for each
+ * other. Serializable transactions would fail instead, and be repeated: on the rows of an owner and the newest pages of
+ * the indexes nearly always.
+ */
+export class PostgresTransaction implements SqlTransaction {
+  readonly store: SqlDatabase;
+  readonly #client: PgClient;
+  readonly #schema: string;
+  readonly #othersBegun: () => Promise<unknown>;
+  readonly listeners: (() => void)[] = [];
+  open = true;
+  /** The error of the first statement that failed: Postgres refuses all later ones with an error of its own. */
+  failure: { error: unknown } | undefined;
+  /** The tail of the queue of statements. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `othersBegun`: waits for transactions of this process that were called before, but are not known to the server. */
+  constructor(
+    store: SqlDatabase,
+    {
+      client,
+      schema,
+      othersBegun,
+    }: { client: PgClient; schema: string; othersBegun: () => Promise<unknown> },
+  ) {
+    this.store = store;
+    this.#client = client;
+    this.#schema = schema;
+    this.#othersBegun = othersBegun;
+  }
+
+  async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return (await this.#query(text, values)).rows as Row[];
+  }
+
+  async get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return (await this.#query(text, values)).rows[0] as Row | undefined;
+  }
+
+  async insert(text: string, ...values: SqlValue[]): Promise<number> {
+    const { rows } = await this.#query(`${text} RETURNING *`, values);
+    // The key is the first column.
+    return Object.values(rows[0] ?? {})[0] as number;
+  }
+
+  async run(text: string, ...values: SqlValue[]): Promise<number> {
+    return (await this.#query(text, values)).rowCount ?? 0;
+  }
+
+  // Not FOR UPDATE, which would also block the foreign keys that refer to the rows.
+
+  allForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.all(`${text} FOR NO KEY UPDATE`, ...values);
+  }
+
+  getForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return this.get(`${text} FOR NO KEY UPDATE`, ...values);
+  }
+
+  getUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
+    return this.get(`${text} FOR NO KEY UPDATE SKIP LOCKED`, ...values);
+  }
+
+  async lock(name: string): Promise<void> {
+    await this.#query(`SELECT pg_advisory_xact_lock(${lockOf('?')})`, [`${this.#schema} ${name}`]);
+  }
+
+  async lockAll(): Promise<void> {
+    await this.#othersBegun();
+    await this.lock(TRANSACTIONS);
+  }
+
+  afterCommit(listener: () => void): void {
+    assert(this.open, 'a transaction that is still open');
+    this.listeners.push(listener);
+  }
+
+  /** Refuses further statements; resolves when those under way have ended. */
+  async close(): Promise<void> {
+    this.open = false;
+    await this.#last;
+  }
+
+  /** Runs the statements one at a time, in their order. */
+  #query(text: string, values: SqlValue[]): Promise<PgResult> {
+    assert(this.open, 'a transaction that is still open');
+    const done = this.#last.then(() => this.#send(queryOf(text, values)));
+    this.#last = done.catch((error: unknown) => {
+      this.failure ??= { error };
+    });
+    return done;
+  }
+
+  #send(query: PgQuery): Promise<PgResult> {
+    if (this.failure) throw this.failure.error;
+    return this.#client.query(query);
+  }
+}
+
+/** Each transaction shares this lock; {@link PostgresTransaction.lockAll} waits for all of them. */
+export const TRANSACTIONS = 'transactions';

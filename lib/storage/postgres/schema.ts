@@ -1,0 +1,95 @@
+import { ScenepressError } from '../../errors.ts';
+import type { PgClient } from './driver.ts';
+import { lockOf } from './locks.ts';
+
+/** `hashtextextended`, `pg_current_xact_id`. */
+const OLDEST_SERVER = 130_000;
+
+const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
+  version bigint PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`;
+
+/** The schema of a database, built by numbered migrations. */
+export class PostgresSchema {
+  readonly #migrations: string[];
+  /** Tables with data that must not remain in the files after it was replaced or deleted. */
+  readonly purgedTables: string[];
+
+  /** `migrations`: oldest first. Released migrations must never change. */
+  constructor({ migrations, purgedTables }: { migrations: string[]; purgedTables: string[] }) {
+    this.#migrations = migrations;
+    this.purgedTables = purgedTables;
+  }
+
+  get version(): number {
+    return this.#migrations.length;
+  }
+
+  /**
+   * Applies pending migrations, each in its own transaction. Processes that start at the same time do it one after the
+   * other. A database that is up to date is only read, so the role of the service need not own it. Errors: `conflict`
+   * when the server cannot be used, `storage_damaged` when the data was written by a newer version.
+   */
+  async migrate(client: PgClient, schema: string): Promise<void> {
+    await assertUsable(client);
+    if ((await this.#pending(client, schema)) === 0) return;
+    const lock = [`${schema} migrations`];
+    await client.query({ text: `SELECT pg_advisory_lock(${lockOf('$1')})`, values: lock });
+    try {
+      await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+      await client.query(MIGRATIONS);
+      const pending = await this.#pending(client, schema);
+      for (let version = this.version - pending + 1; version <= this.version; version += 1)
+        await this.#apply(client, version);
+    } finally {
+      await client
+        .query({ text: `SELECT pg_advisory_unlock(${lockOf('$1')})`, values: lock })
+        .catch(() => {});
+    }
+  }
+
+  async #apply(client: PgClient, version: number): Promise<void> {
+    await client.query('BEGIN');
+    try {
+      await client.query(this.#migrations[version - 1] as string);
+      await client.query({ text: 'INSERT INTO migrations (version) VALUES ($1)', values: [version] });
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  /** The number of migrations to apply. */
+  async #pending(client: PgClient, schema: string): Promise<number> {
+    const exists = await client.query({
+      text: 'SELECT to_regclass($1) AS found',
+      values: [`${schema}.migrations`],
+    });
+    if ((exists.rows[0] as { found: string | null }).found === null) return this.version;
+    const { rows } = await client.query('SELECT coalesce(max(version), 0) AS version FROM migrations');
+    const { version } = rows[0] as { version: number };
+    if (version <= this.version) return this.version - version;
+    throw new ScenepressError(
+      'storage_damaged',
+      `The data was written by a newer version of Scenepress (schema ${version}; this one knows ${this.version}). ` +
+        'Use that version, or restore a backup that this one made.',
+    );
+  }
+}
+
+async function assertUsable(client: PgClient): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
+       current_setting('server_encoding') AS encoding`,
+  );
+  const { version, name, encoding } = rows[0] as { version: number; name: string; encoding: string };
+  if (version < OLDEST_SERVER)
+    throw new ScenepressError(
+      'conflict',
+      `Postgres ${name} is too old: Scenepress needs version 13 or newer.`,
+    );
+  if (encoding !== 'UTF8')
+    throw new ScenepressError('conflict', `The database has the encoding ${encoding}. Create one with UTF8.`);
+}

@@ -1,0 +1,78 @@
+import pg from 'pg';
+import t from 'tap';
+import { POSTGRES_SCHEMA } from '../../../lib/sql/postgres/schema.ts';
+import { SqlAccountStore } from '../../../lib/sql/sql-account-store.ts';
+import { SqlKeyStore } from '../../../lib/sql/sql-key-store.ts';
+import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { PostgresDatabase } from '../../../lib/storage/postgres/postgres-database.ts';
+import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import { recording, runQueries } from '../../fixtures/all-queries.ts';
+import { newSchema, serverUrl } from '../../fixtures/postgres/database.ts';
+
+/** Tables of few rows, whatever the number of jobs and owners is. */
+const SMALL = ['queue_shares'];
+
+t.test('queries of the service use indexes and scan no table', async (t) => {
+  const [url, schema] = [await serverUrl(), newSchema()];
+  const { database, texts } = recording(new PostgresDatabase(url, POSTGRES_SCHEMA, { schema }));
+  const storage = new SqlStorage(database);
+  await storage.start();
+  t.teardown(() => storage.stop());
+  await runQueries(database, storage);
+  const lease = { nowMs: 1, lapsesAtMs: 2, most: 1 };
+  const precedenceOf = () => ({ yields: false, inGoodStanding: true });
+  const claim = {
+    ...lease,
+    mostOfOthers: 1,
+    maxRunningPerOwner: 1,
+    maySuspect: true,
+    precedenceOf,
+    changed: ['a'],
+  };
+  const due = {
+    nowMs: 1,
+    latestDueMs: 2,
+    most: 1,
+    lanes: EVERY_LANE,
+    onUnreadable: (id: string) => t.fail(id),
+  };
+  await storage.transaction(async (tx) => {
+    await storage.queue.assertCapacity(tx, 'a', { maxQueued: 1, maxQueuedPerOwner: 1 });
+    await storage.queue.claim(tx, 'w', claim);
+    await storage.deliveries.claimDue(tx, { ...due, begin: (delivery) => delivery });
+  });
+  await storage.queue.state();
+  const keys = new SqlKeyStore(database);
+  await keys.listKeys();
+  await keys.listKeys({ accountId: 'a' });
+  await keys.findKeyByHash('h');
+  const accounts = new SqlAccountStore(database);
+  await accounts.listAccounts();
+  await accounts.findAccountByEmail('a');
+
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  // The tables are empty: then a scan is the best plan, unless it is ruled out where there is another.
+  await client.query(
+    `SET search_path TO ${schema}; SET enable_seqscan TO off; SET plan_cache_mode TO force_generic_plan`,
+  );
+  let count = 0;
+  for (const text of texts) {
+    let parameters = 0;
+    const numbered = text.replaceAll('?', () => `$${++parameters}`);
+    await client.query(`PREPARE q${++count} AS ${numbered}`);
+    const values = Array.from({ length: parameters }, () => 'NULL');
+    const execute = `EXPLAIN EXECUTE q${count}${parameters > 0 ? `(${values})` : ''}`;
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(execute);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    const scans = [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table = '']) => table);
+    t.same(
+      scans.filter((table) => !SMALL.includes(table)),
+      [],
+      `${text.slice(-120)}\n${plan}`,
+    );
+    if (text.includes('artifacts_removed_at_ms IS NULL')) t.match(plan, 'using jobs_with_artifacts');
+  }
+  t.ok(count > 50);
+});

@@ -1,0 +1,62 @@
+import t from 'tap';
+import { type PostgresOptions, postgres } from '../../../lib/postgres/index.ts';
+import type { SqlTransaction } from '../../../lib/storage/sql.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { TestAuthority } from '../../fixtures/certificates.ts';
+import { PostgresServer } from '../../fixtures/postgres/server.ts';
+
+const authority = new TestAuthority(t.testdir());
+const server = await PostgresServer.start({ tls: authority.issue(['localhost']) });
+t.teardown(() => server.remove());
+
+const open = async (options: PostgresOptions = {}, url = server.url) => {
+  const storage = postgres(url, options);
+  await storage.start();
+  t.teardown(() => storage.stop());
+  return storage;
+};
+
+t.test('work waits while the server restarts', async (t) => {
+  const storage = await open({ retryForMs: 20_000 });
+  const insert = (id: string) => storage.transaction((tx) => storage.insertJob(tx, jobRecord(id), 'x'));
+  await insert('1');
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    await server.stop(signal);
+    const [inserting, reading] = [insert(signal), storage.getJob('1')];
+    await server.start();
+    await inserting;
+    t.equal((await reading)?.jobId, '1');
+    t.equal((await storage.getJob(signal))?.jobId, signal);
+  }
+});
+
+t.test('a server that stays away is reported, and used again when it is back', async (t) => {
+  const storage = await open({ retryForMs: 100 });
+  await server.stop();
+  const failed = { code: 'storage_failed', message: /^Nothing was changed/ };
+  await t.rejects(storage.getJob('1'), failed);
+  await t.rejects(
+    storage.transaction((tx) => storage.getJob('1', tx)),
+    failed,
+  );
+  await t.rejects(
+    storage.alone('task', async () => t.fail('not alone')),
+    failed,
+  );
+  await server.start();
+  t.equal(await storage.alone('task', async () => 'done'), 'done');
+  t.equal((await storage.getJob('1'))?.jobId, '1');
+});
+
+t.test('TLS verifies the server', async (t) => {
+  const { ca } = authority;
+  const named = server.url.replace('127.0.0.1', 'localhost');
+  const storage = await open({ tls: { ca } }, named);
+  const tls = await storage.transaction((tx) =>
+    (tx as SqlTransaction).get('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
+  );
+  t.same(tls, { ssl: true });
+  const refused = { code: 'storage_failed', message: /not secure/ };
+  await t.rejects(open({ tls: true }, named), refused, 'an unknown authority');
+  await t.rejects(open({ tls: { ca } }), refused, 'another name');
+});
