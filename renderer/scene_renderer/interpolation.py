@@ -1,34 +1,32 @@
-"""Interpolates the colours and strokes of mobjects faster than Manim, to the same bits.
+"""Interpolates mobjects faster than Manim, to the same bits.
 
-Manim does it for each mobject of an animation in each frame, with a loop over names of attributes.
+Manim does it for each mobject of an animation in each frame, with three operations on arrays for the points
+and for each colour.
 """
 
 from typing import Any
 
-from manim import VMobject
+from manim import Mobject, VMobject
+from manim.utils.bezier import interpolate
 
-_manims_own = VMobject.interpolate_color
+import scenepress_native
 
 
 def interpolate_directly() -> None:
     """Replace the interpolation for Manim's mobjects and those of scenes."""
-    VMobject.interpolate_color = _interpolate_color  # type: ignore[method-assign]
+    Mobject.interpolate = _interpolate  # type: ignore[method-assign]
+    VMobject.interpolate_color = _interpolate_style  # type: ignore[method-assign]
 
 
-def _interpolate_color(self: Any, mobject1: Any, mobject2: Any, alpha: float) -> Any:
-    """Set colours and strokes to those between two mobjects."""
-    if alpha == 1.0:
-        return _manims_own(self, mobject1, mobject2, alpha)
-    beta = 1 - alpha
-    self.fill_rgbas = beta * mobject1.fill_rgbas + alpha * mobject2.fill_rgbas
-    self.stroke_rgbas = beta * mobject1.stroke_rgbas + alpha * mobject2.stroke_rgbas
-    self.background_stroke_rgbas = (
-        beta * mobject1.background_stroke_rgbas + alpha * mobject2.background_stroke_rgbas
-    )
-    self.stroke_width = beta * mobject1.stroke_width + alpha * mobject2.stroke_width
-    self.background_stroke_width = (
-        beta * mobject1.background_stroke_width + alpha * mobject2.background_stroke_width
-    )
-    self.sheen_direction = beta * mobject1.sheen_direction + alpha * mobject2.sheen_direction
-    self.sheen_factor = beta * mobject1.sheen_factor + alpha * mobject2.sheen_factor
+def _interpolate(self: Any, mobject1: Any, mobject2: Any, alpha: float, path_func: Any = interpolate) -> Any:
+    """Set points, colours and strokes to those between two mobjects."""
+    straight = path_func is interpolate
+    between = scenepress_native.interpolate if straight else path_func
+    self.points = between(mobject1.points, mobject2.points, alpha)
+    self.interpolate_color(mobject1, mobject2, alpha)
     return self
+
+
+def _interpolate_style(self: Any, mobject1: Any, mobject2: Any, alpha: float) -> Any:
+    """Set colours and strokes to those between two mobjects."""
+    return scenepress_native.interpolate_style(self, mobject1, mobject2, alpha)

@@ -1,5 +1,7 @@
 """Preparations of the zygote before its first fork, so that jobs needn't repeat them."""
 
+from importlib.util import find_spec
+
 import manimpango
 from tqdm import tqdm
 
@@ -12,9 +14,7 @@ def run() -> None:
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
         copies,
-        drawing,
-        families,
-        interpolation,
+        projection,
         rendering,  # noqa: F401 (imported for its side effect)
         svg,
         svg_paths,
@@ -22,9 +22,13 @@ def run() -> None:
     )
 
     copies.copy_directly()
-    drawing.draw_directly()
-    families.list_directly()
-    interpolation.interpolate_directly()
+    if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
+        from . import drawing, families, interpolation
+
+        drawing.draw_directly()
+        families.list_directly()
+        interpolation.interpolate_directly()
+    projection.sort_directly()
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())
