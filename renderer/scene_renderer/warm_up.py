@@ -13,14 +13,17 @@ def run() -> None:
     characters = tex_sample.Conversion()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
+        colours,
         copies,
         projection,
         rendering,  # noqa: F401 (imported for its side effect)
+        rotations,
         svg,
         svg_paths,
         tex,
     )
 
+    colours.colour_directly()
     copies.copy_directly()
     if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
         from . import drawing, families, interpolation
@@ -29,6 +32,7 @@ def run() -> None:
         families.list_directly()
         interpolation.interpolate_directly()
     projection.sort_directly()
+    rotations.keep_matrices()
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())

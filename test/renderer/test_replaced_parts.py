@@ -13,10 +13,12 @@ from manim.camera.moving_camera import MovingCamera
 from manim.camera.three_d_camera import ThreeDCamera
 from manim.utils.paths import path_along_arc, path_along_circles, straight_path
 
-from scene_renderer import drawing, families, interpolation, projection
+from scene_renderer import colours, drawing, families, interpolation, projection, rotations
 
 _MANIMS_FAMILY = Mobject.get_family
 _MANIMS_COLOR = VMobject.interpolate_color
+_MANIMS_COLOUR = manim.ManimColor.__init__
+_MANIMS_UPDATE = VMobject.update_rgbas_array
 _MANIMS_BOUNDARY = VMobject.get_points_defining_boundary
 _MANIMS_INTERPOLATE = Mobject.interpolate
 _ATTRIBUTES = [
@@ -134,6 +136,72 @@ def test_colours_that_do_not_fit_fail_alike() -> None:
     with pytest.raises(ValueError, match="shape") as found:
         interpolation._interpolate_style(VMobject(), one, other, 0.5)
     assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.25, 1, np.float64(0.5)])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *["#abc", "#FC6255", "0x00ff00", "#12345678", "red", "no colour", "#12"],
+        *[manim.RED, None, 255, (1.0, 0.5, 0.0), [1, 2, 3], np.array([1, 2, 3]), np.array([1.0, 0.5])],
+        *[np.array([0.1, 0.2, 0.3]), np.arange(6.0)[::2] / 9, np.array([0.1, 0.2, 0.3, 0.4]), object()],
+    ],
+)
+def test_colours_are_the_same(value: Any, alpha: Any) -> None:
+    """Of texts, arrays and all else, and the same errors."""
+
+    def made(init: Any) -> Any:
+        colour = manim.ManimColor.__new__(manim.ManimColor)
+        try:
+            init(colour, value, alpha)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return colour._internal_value
+
+    _assert_equal(made(colours._init), made(_MANIMS_COLOUR))
+    if isinstance(value, str) and not isinstance(found := made(colours._init), str):
+        found[:] = 0  # no other colour changes
+        _assert_equal(made(colours._init), made(_MANIMS_COLOUR))
+
+
+class _Pale(VMobject):
+    """A class of a scene that makes colours itself."""
+
+    def generate_rgbas_array(self, color: Any, opacity: Any) -> Any:
+        return super().generate_rgbas_array(color, opacity) / 2
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_colours_are_given_alike(seed: int) -> None:
+    """One and several, with and without opacity, where there was none, one or a gradient."""
+    chance = random.Random(seed)
+    kind = chance.choice([VMobject, VMobject, VMobject, _Pale])
+    expected: Any = kind()
+    expected.sheen_factor = chance.choice([0, 0, 0.0, 0.5])
+    found = expected.copy()
+    for _ in range(6):
+        name = chance.choice(["fill_rgbas", "stroke_rgbas", "new_rgbas"])
+        values = [None, manim.RED, manim.BLUE, "#ff0000", [manim.RED, manim.BLUE, manim.GREEN]]
+        arguments: Any = (
+            name,
+            chance.choice(values),
+            chance.choice([None, 0, 1, 0.4, np.float64(0.7), [0.1, 0.2]]),
+        )
+        _MANIMS_UPDATE(expected, *arguments)
+        assert colours._update_rgbas_array(found, *arguments) is found
+        _assert_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_rotations_are_the_same() -> None:
+    """Also when a matrix is used again, after someone has changed the first one."""
+    chance = np.random.default_rng(1)
+    vectors = [*chance.uniform(-4, 4, (50, 3)), np.zeros(3), np.array([0.0, 0.0, np.pi]), [0, 0, 1.0]]
+    for vector in vectors * 2:
+        found = rotations._Rotation.from_rotvec(vector).as_matrix()
+        expected = rotations._manims_own.from_rotvec(vector).as_matrix()
+        _assert_equal(found, expected)
+        assert found.strides == expected.strides
+        found[:] = 0
 
 
 class _Lenient(VMobject):
