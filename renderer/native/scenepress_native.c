@@ -14,12 +14,12 @@
 #define RELATIVE_TOLERANCE 1e-5
 
 enum name {
-    SUBMOBJECTS, POINTS, ITER_FAMILY, GET_ANCHORS, FILL_RGBAS, STROKE_RGBAS, BACKGROUND_STROKE_RGBAS, STROKE_WIDTH,
+    SUBMOBJECTS, POINTS, ITER_FAMILY, GET_NUM_POINTS, GET_ANCHORS, FILL_RGBAS, STROKE_RGBAS, BACKGROUND_STROKE_RGBAS, STROKE_WIDTH,
     BACKGROUND_STROKE_WIDTH, SHEEN_DIRECTION, SHEEN_FACTOR, JOINT_TYPE, CAP_STYLE, TOLERANCE, CURVE_POINTS,
     GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, DISPLAY_VECTORIZED, SET_COLOR, NAMES
 };
 static const char *const TEXTS[NAMES] = {
-    "submobjects", "points", "_iter_family", "get_anchors", "fill_rgbas", "stroke_rgbas", "background_stroke_rgbas",
+    "submobjects", "points", "_iter_family", "get_num_points", "get_anchors", "fill_rgbas", "stroke_rgbas", "background_stroke_rgbas",
     "stroke_width", "background_stroke_width", "sheen_direction", "sheen_factor", "joint_type", "cap_style",
     "tolerance_for_point_equality", "n_points_per_cubic_curve", "get_stroke_width", "get_stroke_rgbas",
     "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "display_vectorized",
@@ -100,6 +100,28 @@ failed:
     Py_XDECREF(seen);
     Py_XDECREF(waiting);
     return NULL;
+}
+
+/*
+ * with_points(family, method): those with points. None if the class of a mobject has another method than this one for
+ * counting them (`get_num_points`).
+ */
+static PyObject *with_points(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2 || !PyList_Check(arguments[0])) return PyErr_Format(PyExc_TypeError, "expected a list and a method");
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t at = 0; found && at < PyList_GET_SIZE(arguments[0]); at++) {
+        PyObject *member = PyList_GET_ITEM(arguments[0], at);
+        int ordinary = has_method(member, GET_NUM_POINTS, arguments[1]);
+        if (ordinary == 0) {
+            Py_SETREF(found, Py_NewRef(Py_None));
+            break;
+        }
+        PyObject *points = ordinary < 0 ? NULL : PyObject_GetAttr(member, names[POINTS]);
+        Py_ssize_t size = points ? PyObject_Size(points) : -1;
+        Py_XDECREF(points);
+        if (size < 0 || (size > 0 && PyList_Append(found, member) < 0)) Py_CLEAR(found);
+    }
+    return found;
 }
 
 /*
@@ -505,6 +527,7 @@ static PyObject *prepare(PyObject *module, PyObject *arguments) {
 static PyMethodDef functions[] = {
     {"prepare", prepare, METH_VARARGS, NULL},
     {"get_family", (PyCFunction)(void (*)(void))get_family, METH_FASTCALL, NULL},
+    {"with_points", (PyCFunction)(void (*)(void))with_points, METH_FASTCALL, NULL},
     {"get_anchors", (PyCFunction)(void (*)(void))get_anchors, METH_FASTCALL, NULL},
     {"interpolate", (PyCFunction)(void (*)(void))interpolate, METH_FASTCALL, NULL},
     {"interpolate_style", (PyCFunction)(void (*)(void))interpolate_style, METH_FASTCALL, NULL},

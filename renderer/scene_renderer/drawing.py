@@ -15,6 +15,9 @@ import scenepress_native
 from . import projection
 
 _manims_own = Camera.display_multiple_non_background_colored_vmobjects
+_manims_type = Camera.type_or_raise
+_TYPES_MAX = 1000
+_TYPES: dict[type, Any] = {}
 _COMMON = {
     name: getattr(Camera, name)
     for name in (
@@ -51,6 +54,7 @@ scenepress_native.prepare(
 def draw_directly() -> None:
     """Replace the drawing of Manim's cameras and of those of scenes."""
     Camera.display_multiple_non_background_colored_vmobjects = _display  # type: ignore[method-assign]
+    Camera.type_or_raise = _type_or_raise  # type: ignore[method-assign]
 
 
 def _display(self: Camera, vmobjects: Iterable[VMobject], pixel_array: Any) -> None:
@@ -64,6 +68,17 @@ def _display(self: Camera, vmobjects: Iterable[VMobject], pixel_array: Any) -> N
     context = self.get_cairo_context(pixel_array)
     ratio = self.frame_width / self.frame_width
     scenepress_native.draw(self, context, items, self.cairo_line_width_multiple, ratio)
+
+
+def _type_or_raise(self: Camera, mobject: Any) -> Any:
+    """Return what a mobject is drawn as; Manim makes a new table of methods for each."""
+    kind = _TYPES.get(type(mobject))
+    known: Any = vars(self).get("display_funcs")
+    if kind is None or known is None or getattr(known.get(VMobject), "__self__", None) is not self:
+        kind = _manims_type(self, mobject)
+        if len(_TYPES) < _TYPES_MAX:
+            _TYPES[type(mobject)] = kind
+    return kind
 
 
 def _has_methods(camera: Camera, methods: dict[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """The replacements of parts of Manim give the same results as Manim's own functions."""
 
+import copy
 import random
 import re
 from typing import Any
@@ -12,6 +13,7 @@ from manim.camera.camera import Camera
 from manim.camera.moving_camera import MovingCamera
 from manim.camera.three_d_camera import ThreeDCamera
 from manim.utils.paths import path_along_arc, path_along_circles, straight_path
+from manim.utils.simple_functions import sigmoid
 
 from scene_renderer import colours, drawing, families, interpolation, projection, rotations
 
@@ -19,6 +21,7 @@ _MANIMS_FAMILY = Mobject.get_family
 _MANIMS_COLOR = VMobject.interpolate_color
 _MANIMS_COLOUR = manim.ManimColor.__init__
 _MANIMS_UPDATE = VMobject.update_rgbas_array
+_MANIMS_MEMBERS = Mobject.family_members_with_points
 _MANIMS_BOUNDARY = VMobject.get_points_defining_boundary
 _MANIMS_INTERPOLATE = Mobject.interpolate
 _ATTRIBUTES = [
@@ -51,6 +54,56 @@ def test_families_of_groups() -> None:
     group = Group(manim.VGroup(manim.Square(), manim.Dot()), manim.Star())
     group.submobjects = tuple(group.submobjects)  # type: ignore[assignment]
     assert families._get_family(group) == _MANIMS_FAMILY(group)
+
+
+class _Hidden(VMobject):
+    """A class of a scene that counts no points."""
+
+    def get_num_points(self) -> int:
+        return 0
+
+
+def test_members_with_points_are_the_same() -> None:
+    """For mobjects of all kinds, and a class that counts by itself."""
+    groups = [manim.Axes(), Group(manim.VGroup(), manim.Dot(), Mobject()), manim.ValueTracker(1), VMobject()]
+    groups += [Group(manim.Square(), _Hidden().set_points(np.ones((4, 3)))), manim.PGroup(manim.Point())]
+    for group in groups:
+        assert families._family_members_with_points(group) == _MANIMS_MEMBERS(group)
+
+
+def test_rate_functions_give_the_same_bits() -> None:
+    """Numbers of all types, again and again."""
+    values = [
+        0,
+        0.0,
+        -0.0,
+        0.3,
+        1,
+        -7.5,
+        np.float64(0.3),
+        np.float32(0.3),
+        np.array([0.1, 0.2]),
+        float("nan"),
+    ]
+    for value in values * 2:
+        _assert_equal(interpolation._sigmoid(value), sigmoid(value))  # type: ignore[arg-type]
+
+
+def test_kinds_of_mobjects_are_the_same() -> None:
+    """Each camera keeps its own table of methods, also a copy of another one."""
+    first = Camera(pixel_width=8, pixel_height=8)
+    second = copy.copy(first)
+    camera: Any
+    for camera in (first, second, copy.copy(second)):
+        for mobject in (manim.Dot(), manim.Point(), manim.ImageMobject(np.zeros((2, 2))), Mobject(), Group()):
+            kind = drawing._type_or_raise(camera, mobject)
+            assert kind is drawing._manims_type(Camera(pixel_width=8, pixel_height=8), mobject)
+        assert camera.display_funcs[VMobject].__self__ is camera
+        camera = copy.copy(camera)
+        drawing._type_or_raise(camera, manim.Dot())
+        assert camera.display_funcs[VMobject].__self__ is camera
+    with pytest.raises(TypeError):
+        drawing._type_or_raise(first, object())
 
 
 class _Counted(Mobject):
@@ -353,6 +406,7 @@ def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPa
 def _replace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace what cameras use, until the end of the test."""
     monkeypatch.setattr(ThreeDCamera, "get_mobjects_to_display", projection._get_mobjects_to_display)
+    monkeypatch.setattr(Camera, "type_or_raise", drawing._type_or_raise)
     monkeypatch.setattr(Camera, "display_multiple_non_background_colored_vmobjects", drawing._display)
 
 
