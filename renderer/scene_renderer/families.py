@@ -1,25 +1,40 @@
 """Lists the family of a mobject, itself and all mobjects in it, faster than Manim, in the same order."""
 
-from manim import Mobject
+from typing import Any
 
-_manims_own = Mobject.get_family
+import numpy as np
+from manim import Mobject, VMobject
+
+import scenepress_native
+
+_manims_family = Mobject.get_family
+_manims_members = Mobject.family_members_with_points
+_manims_boundary = VMobject.get_points_defining_boundary
+_iter_family = Mobject._iter_family
+_get_num_points = Mobject.get_num_points
+_get_anchors = VMobject.get_anchors
 
 
 def list_directly() -> None:
-    """Replace the listing for Manim's mobjects and those of scenes."""
+    """Replace the listings for Manim's mobjects and those of scenes."""
     Mobject.get_family = _get_family  # type: ignore[method-assign]
+    Mobject.family_members_with_points = _family_members_with_points  # type: ignore[method-assign]
+    VMobject.get_points_defining_boundary = _get_points_defining_boundary  # type: ignore[method-assign]
 
 
 def _get_family(self: Mobject, recurse: bool = True) -> list[Mobject]:
     """Return the mobject and those in it, each before those in it, in the order of ``submobjects``."""
-    family: list[Mobject] = []
-    seen: set[Mobject] = set()
-    waiting = [self]
-    while waiting:
-        member = waiting.pop()
-        if member in seen:  # it is in two groups, or in itself
-            return _manims_own(self, recurse)
-        seen.add(member)
-        family.append(member)
-        waiting.extend(reversed(member.submobjects))
-    return family
+    family = scenepress_native.get_family(self, _iter_family)
+    return _manims_family(self, recurse) if family is None else family
+
+
+def _family_members_with_points(self: Mobject) -> list[Mobject]:
+    """Return those members of the family that have points themselves."""
+    members = scenepress_native.with_points(self.get_family(), _get_num_points)
+    return _manims_members(self) if members is None else members
+
+
+def _get_points_defining_boundary(self: VMobject) -> np.ndarray[Any, Any]:
+    """Return the ends of all curves. Centres, widths and places of mobjects are computed from them."""
+    anchors = scenepress_native.get_anchors(self.get_family(), _get_anchors)
+    return _manims_boundary(self) if anchors is None else anchors

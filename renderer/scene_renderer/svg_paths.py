@@ -118,7 +118,7 @@ def _distances(points: npt.NDArray[np.float64], ends: npt.NDArray[np.intp]) -> n
 def _segments(self: Path) -> list[Any]:
     """Return the segments, which are made at the first use."""
     outline: _Outline | None = self.__dict__.pop("_outline", None)
-    segments: list[Any] = self.__dict__["_made"]
+    segments: list[Any] = self.__dict__["_segments"]
     if outline is not None:
         _parse(self, outline.data)
         matrix = self.__dict__.pop("_matrix", None)
@@ -131,7 +131,7 @@ def _segments(self: Path) -> list[Any]:
 def _set_segments(self: Path, segments: list[Any]) -> None:
     self.__dict__.pop("_outline", None)
     self.__dict__.pop("_matrix", None)
-    self.__dict__["_made"] = segments
+    self.__dict__["_segments"] = segments
 
 
 def _parse_once(self: Path, data: Any) -> None:

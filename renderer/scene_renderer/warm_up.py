@@ -1,5 +1,7 @@
 """Preparations of the zygote before its first fork, so that jobs needn't repeat them."""
 
+from importlib.util import find_spec
+
 import manimpango
 from tqdm import tqdm
 
@@ -11,20 +13,26 @@ def run() -> None:
     characters = tex_sample.Conversion()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
+        colours,
         copies,
-        drawing,
-        families,
-        interpolation,
+        projection,
         rendering,  # noqa: F401 (imported for its side effect)
+        rotations,
         svg,
         svg_paths,
         tex,
     )
 
+    colours.colour_directly()
     copies.copy_directly()
-    drawing.draw_directly()
-    families.list_directly()
-    interpolation.interpolate_directly()
+    if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
+        from . import drawing, families, interpolation
+
+        drawing.draw_directly()
+        families.list_directly()
+        interpolation.interpolate_directly()
+    projection.sort_directly()
+    rotations.keep_matrices()
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())

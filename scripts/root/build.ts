@@ -39,7 +39,7 @@ export interface BuiltRoot {
 }
 
 const RENDERER = join(import.meta.dirname, '../../renderer');
-const TEX_SERVER = join(RENDERER, 'native', 'fork_at.c');
+const NATIVE_SOURCES = ['fork_at.c', 'scenepress_native.c'].map((name) => join(RENDERER, 'native', name));
 const CODENAME = 'trixie';
 
 export function buildRoot(options: RootOptions): BuiltRoot {
@@ -77,7 +77,7 @@ export function rootName(debs: LockedDeb[], compression: number): string {
   for (const lock of ['requirements-build.lock', 'requirements.lock']) {
     hash.update(readFileSync(join(RENDERER, lock)));
   }
-  hash.update(readFileSync(TEX_SERVER));
+  for (const source of NATIVE_SOURCES) hash.update(readFileSync(source));
   for (const script of readdirSync(import.meta.dirname).sort()) {
     hash.update(readFileSync(join(import.meta.dirname, script)));
   }
@@ -89,7 +89,7 @@ function pythonHash(debs: LockedDeb[]): string {
   const inputs = [
     ...['requirements-build.lock', 'requirements.lock'].map((name) => join(RENDERER, name)),
     join(import.meta.dirname, 'build-python.sh'),
-    TEX_SERVER,
+    ...NATIVE_SOURCES,
   ];
   const versions = debs
     .filter(({ stage }) => stage !== 'notices')
@@ -196,7 +196,7 @@ function buildPython(repository: string, tar: string, cache: string): void {
       (name) => `upload ${quoted(join(RENDERER, name))} /tmp/${name}`,
     ),
     `upload ${quoted(join(import.meta.dirname, 'build-python.sh'))} /tmp/build-python.sh`,
-    `upload ${quoted(TEX_SERVER)} /tmp/fork_at.c`,
+    ...NATIVE_SOURCES.map((source) => `upload ${quoted(source)} /tmp/${basename(source)}`),
     // Certificates and pip settings of this machine.
     'mkdir -p "$1/etc/ssl/certs" "$1/tmp/pip-cache"',
     'cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/" 2>/dev/null || true',

@@ -29,11 +29,19 @@ import compileall, sys, sysconfig
 packages = sysconfig.get_path('purelib')
 compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
 `;
-/** The library that turns LaTeX into a server, beside the packages. */
+/** Compiles the native sources to libraries beside the packages: one for LaTeX, and a Python module. */
 const COMPILE_NATIVE = `
-import subprocess, sys, sysconfig
-library = sysconfig.get_path('purelib') + '/libscenepress_fork_at.so'
-subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', library, sys.argv[1], '-ldl'], check=True)
+import pathlib, subprocess, sys, sysconfig
+packages = sysconfig.get_path('purelib')
+for source in sys.argv[1:]:
+    name, options = 'libscenepress_fork_at.so', ['-ldl']
+    if pathlib.Path(source).stem == 'scenepress_native':
+        import cairo, numpy
+        name = 'scenepress_native.so'
+        flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'cairo'], check=True, capture_output=True, text=True)
+        folders = [sysconfig.get_path('include'), numpy.get_include(), cairo.get_include()]
+        options = ['-ffp-contract=off', *(f'-I{folder}' for folder in folders), *flags.stdout.split()]
+    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', f'{packages}/{name}', source, *options], check=True)
 `;
 
 /**
@@ -44,8 +52,9 @@ subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', library, sys.argv[1], '-l
  * @returns {import('./step.mjs').Step}
  */
 export function pythonEnvironment(root, venv) {
-  const native = join(root, 'renderer', 'native', 'fork_at.c');
-  const stamp = stampOf(STAMP, [...lockFiles(root, 'requirements-build', 'requirements'), native]);
+  const folder = join(root, 'renderer', 'native');
+  const native = readdirSync(folder).map((name) => join(folder, name));
+  const stamp = stampOf(STAMP, [...lockFiles(root, 'requirements-build', 'requirements'), ...native]);
   return {
     title: 'Building the Python environment',
     source: 'the Python package index',
@@ -59,7 +68,7 @@ export function pythonEnvironment(root, venv) {
       await install('requirements-build');
       await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
       await compilePackages(run, beside);
-      await execute(run, join(beside, 'bin', 'python'), ['-c', COMPILE_NATIVE, native], {
+      await execute(run, join(beside, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...native], {
         env: environment(),
       });
       relocate(beside, venv);

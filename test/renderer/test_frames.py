@@ -27,6 +27,7 @@ OWN = [
     "Timed",
     "Layered",
     "Typeset",
+    "Bodies",
 ]
 DOCUMENTED = [
     "animation.animation:OverrideAnimationExample",

@@ -1,7 +1,8 @@
 """The replacements of parts of Manim give the same results as Manim's own functions."""
 
+import copy
 import random
-from collections.abc import Callable
+import re
 from typing import Any
 
 import manim
@@ -9,13 +10,20 @@ import numpy as np
 import pytest
 from manim import Group, Mobject, VMobject
 from manim.camera.camera import Camera
+from manim.camera.moving_camera import MovingCamera
 from manim.camera.three_d_camera import ThreeDCamera
+from manim.utils.paths import path_along_arc, path_along_circles, straight_path
+from manim.utils.simple_functions import sigmoid
 
-from scene_renderer import drawing, families, interpolation
+from scene_renderer import colours, drawing, families, interpolation, projection, rotations
 
 _MANIMS_FAMILY = Mobject.get_family
 _MANIMS_COLOR = VMobject.interpolate_color
-_MANIMS_PATH = Camera.set_cairo_context_path
+_MANIMS_COLOUR = manim.ManimColor.__init__
+_MANIMS_UPDATE = VMobject.update_rgbas_array
+_MANIMS_MEMBERS = Mobject.family_members_with_points
+_MANIMS_BOUNDARY = VMobject.get_points_defining_boundary
+_MANIMS_INTERPOLATE = Mobject.interpolate
 _ATTRIBUTES = [
     "fill_rgbas",
     "stroke_rgbas",
@@ -48,6 +56,113 @@ def test_families_of_groups() -> None:
     assert families._get_family(group) == _MANIMS_FAMILY(group)
 
 
+class _Hidden(VMobject):
+    """A class of a scene that counts no points."""
+
+    def get_num_points(self) -> int:
+        return 0
+
+
+def test_members_with_points_are_the_same() -> None:
+    """For mobjects of all kinds, and a class that counts by itself."""
+    groups = [manim.Axes(), Group(manim.VGroup(), manim.Dot(), Mobject()), manim.ValueTracker(1), VMobject()]
+    groups += [Group(manim.Square(), _Hidden().set_points(np.ones((4, 3)))), manim.PGroup(manim.Point())]
+    for group in groups:
+        assert families._family_members_with_points(group) == _MANIMS_MEMBERS(group)
+
+
+def test_rate_functions_give_the_same_bits() -> None:
+    """Numbers of all types, again and again."""
+    values = [
+        0,
+        0.0,
+        -0.0,
+        0.3,
+        1,
+        -7.5,
+        np.float64(0.3),
+        np.float32(0.3),
+        np.array([0.1, 0.2]),
+        float("nan"),
+    ]
+    for value in values * 2:
+        _assert_equal(interpolation._sigmoid(value), sigmoid(value))  # type: ignore[arg-type]
+
+
+def test_kinds_of_mobjects_are_the_same() -> None:
+    """Each camera keeps its own table of methods, also a copy of another one."""
+    first = Camera(pixel_width=8, pixel_height=8)
+    second = copy.copy(first)
+    camera: Any
+    for camera in (first, second, copy.copy(second)):
+        for mobject in (manim.Dot(), manim.Point(), manim.ImageMobject(np.zeros((2, 2))), Mobject(), Group()):
+            kind = drawing._type_or_raise(camera, mobject)
+            assert kind is drawing._manims_type(Camera(pixel_width=8, pixel_height=8), mobject)
+        assert camera.display_funcs[VMobject].__self__ is camera
+        camera = copy.copy(camera)
+        drawing._type_or_raise(camera, manim.Dot())
+        assert camera.display_funcs[VMobject].__self__ is camera
+    with pytest.raises(TypeError):
+        drawing._type_or_raise(first, object())
+
+
+class _Counted(Mobject):
+    """A class of a scene that lists itself twice."""
+
+    def _iter_family(self, active_path: Any) -> Any:
+        yield self
+        yield from super()._iter_family(active_path)
+
+
+class _Cornered(VMobject):
+    """A class of a scene with one end only."""
+
+    def get_anchors(self) -> Any:
+        return [self.points[0]]
+
+
+def test_classes_with_lists_of_their_own() -> None:
+    """Their methods are used, also where they are in another group."""
+    counted = _Counted()
+    group = Group(manim.Square(), counted)
+    assert families._get_family(group) == _MANIMS_FAMILY(group)
+    corners: Any = manim.VGroup(manim.Square(), _Cornered().set_points(np.ones((4, 3))))
+    assert families._get_points_defining_boundary(corners).shape == (9, 3)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_ends_of_curves_are_the_same(seed: int) -> None:
+    """From which Manim computes sizes and places."""
+    chance = random.Random(seed)
+    group = manim.VGroup(*[_random_vmobject(chance) for _ in range(chance.choice([0, 1, 4]))])
+    try:
+        expected = _MANIMS_BOUNDARY(group)
+    except ValueError as error:  # a part of a curve
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            families._get_points_defining_boundary(group)
+        return
+    _assert_equal(families._get_points_defining_boundary(group), expected)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.0, 0.3, 1, 1.0, 1.2, np.float64(0.7), np.float32(0.1)])
+def test_points_are_interpolated_to_the_same_bits(alpha: float) -> None:
+    """On a straight path and on others."""
+    one, other = manim.Circle(), manim.Square().insert_n_curves(4)
+    one.points = one.points[: len(other.points)]
+    for path in (straight_path(), path_along_arc(1.0), path_along_circles(0.5, np.ones(3))):
+        for start, end in ((one, other), (other, one)):
+            expected, found = VMobject(), VMobject()
+            _MANIMS_INTERPOLATE(expected, start, end, alpha, path)
+            interpolation._interpolate(found, start, end, alpha, path)
+            _assert_equal(found.points, expected.points)
+    expected, found = VMobject(), VMobject()
+    for vmobject in (one, other):
+        vmobject.points = np.array([[1, 2, 3], [4, 5, 6]])
+    _MANIMS_INTERPOLATE(expected, one, other, alpha)
+    interpolation._interpolate(found, one, other, alpha)
+    _assert_equal(found.points, expected.points)
+
+
 @pytest.mark.parametrize("alpha", [0, 0.0, 1e-9, 0.1, 1 / 3, 0.5, 0.999, 1, 1.0, 1.5, -0.5, np.float64(0.7)])
 def test_colours_are_interpolated_to_the_same_bits(alpha: float) -> None:
     """For mobjects with one colour and with gradients, at every alpha that a rate function can give."""
@@ -58,7 +173,7 @@ def test_colours_are_interpolated_to_the_same_bits(alpha: float) -> None:
     for one, other in [(first, second), (second, first), (first, first), (gradient, gradient.copy())]:
         expected, found = VMobject(), VMobject()
         assert _MANIMS_COLOR(expected, one, other, alpha) is expected
-        assert interpolation._interpolate_color(found, one, other, alpha) is found
+        assert interpolation._interpolate_style(found, one, other, alpha) is found
         for name in _ATTRIBUTES:
             _assert_equal(getattr(found, name), getattr(expected, name))
             assert getattr(found, name) is not getattr(other, name) or not _is_array(getattr(other, name))
@@ -72,18 +187,74 @@ def test_colours_that_do_not_fit_fail_alike() -> None:
     with pytest.raises(ValueError, match="shape") as expected:
         _MANIMS_COLOR(VMobject(), one, other, 0.5)
     with pytest.raises(ValueError, match="shape") as found:
-        interpolation._interpolate_color(VMobject(), one, other, 0.5)
+        interpolation._interpolate_style(VMobject(), one, other, 0.5)
     assert str(found.value) == str(expected.value)
 
 
-class _Recorder:
-    """Stands for a Cairo context, and keeps the calls."""
+@pytest.mark.parametrize("alpha", [1.0, 0.25, 1, np.float64(0.5)])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *["#abc", "#FC6255", "0x00ff00", "#12345678", "red", "no colour", "#12"],
+        *[manim.RED, None, 255, (1.0, 0.5, 0.0), [1, 2, 3], np.array([1, 2, 3]), np.array([1.0, 0.5])],
+        *[np.array([0.1, 0.2, 0.3]), np.arange(6.0)[::2] / 9, np.array([0.1, 0.2, 0.3, 0.4]), object()],
+    ],
+)
+def test_colours_are_the_same(value: Any, alpha: Any) -> None:
+    """Of texts, arrays and all else, and the same errors."""
 
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, ...]] = []
+    def made(init: Any) -> Any:
+        colour = manim.ManimColor.__new__(manim.ManimColor)
+        try:
+            init(colour, value, alpha)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return colour._internal_value
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *numbers: self.calls.append((name, *(float(number).hex() for number in numbers)))
+    _assert_equal(made(colours._init), made(_MANIMS_COLOUR))
+    if isinstance(value, str) and not isinstance(found := made(colours._init), str):
+        found[:] = 0  # no other colour changes
+        _assert_equal(made(colours._init), made(_MANIMS_COLOUR))
+
+
+class _Pale(VMobject):
+    """A class of a scene that makes colours itself."""
+
+    def generate_rgbas_array(self, color: Any, opacity: Any) -> Any:
+        return super().generate_rgbas_array(color, opacity) / 2
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_colours_are_given_alike(seed: int) -> None:
+    """One and several, with and without opacity, where there was none, one or a gradient."""
+    chance = random.Random(seed)
+    kind = chance.choice([VMobject, VMobject, VMobject, _Pale])
+    expected: Any = kind()
+    expected.sheen_factor = chance.choice([0, 0, 0.0, 0.5])
+    found = expected.copy()
+    for _ in range(6):
+        name = chance.choice(["fill_rgbas", "stroke_rgbas", "new_rgbas"])
+        values = [None, manim.RED, manim.BLUE, "#ff0000", [manim.RED, manim.BLUE, manim.GREEN]]
+        arguments: Any = (
+            name,
+            chance.choice(values),
+            chance.choice([None, 0, 1, 0.4, np.float64(0.7), [0.1, 0.2]]),
+        )
+        _MANIMS_UPDATE(expected, *arguments)
+        assert colours._update_rgbas_array(found, *arguments) is found
+        _assert_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_rotations_are_the_same() -> None:
+    """Also when a matrix is used again, after someone has changed the first one."""
+    chance = np.random.default_rng(1)
+    vectors = [*chance.uniform(-4, 4, (50, 3)), np.zeros(3), np.array([0.0, 0.0, np.pi]), [0, 0, 1.0]]
+    for vector in vectors * 2:
+        found = rotations._Rotation.from_rotvec(vector).as_matrix()
+        expected = rotations._manims_own.from_rotvec(vector).as_matrix()
+        _assert_equal(found, expected)
+        assert found.strides == expected.strides
+        found[:] = 0
 
 
 class _Lenient(VMobject):
@@ -93,33 +264,150 @@ class _Lenient(VMobject):
         return True
 
 
+class _Bold(VMobject):
+    """A class of a scene with lines of its own."""
+
+    def get_stroke_width(self, background: bool = False) -> float:
+        return 9.0
+
+
+class _ShiftedCamera(Camera):
+    """A camera of a scene that draws elsewhere."""
+
+    def transform_points_pre_display(self, mobject: Any, points: Any) -> Any:
+        return np.asarray(points) + 0.3
+
+
 def _random_points(chance: random.Random) -> "np.ndarray[Any, Any]":
     """Return curves of which some meet exactly, some nearly, some not, and some with odd coordinates."""
-    count = chance.choice([0, 1, 3, 4, 5, 8, 40, 61, 400, 1500])
+    odd = [1, 3, 5, 61] if chance.random() < 0.1 else []
+    count = chance.choice([4, 4, 8, 12, 16, 16, 40, 400, *odd])
     points = np.array([[chance.uniform(-8, 8) for _ in range(3)] for _ in range(count)]).reshape(count, 3)
     for at in range(4, count, 4):
         gap = chance.choice([0, 0, 0, 1e-7, 9e-7, 1e-6, 1.1e-6, 8e-5, 1])
         points[at] = points[at - 1] + [chance.choice([gap, -gap]), chance.choice([gap, 0]), 1]
-    if count > 0 and chance.random() < 0.5:
+    if chance.random() < 0.5:
         points[count - 1] = points[0] + chance.choice([0, 1e-6, 1])
-    if count > 0 and chance.random() < 0.1:
+    if count > 6 and chance.random() < 0.2:
+        points[3] = points[0] + chance.choice([0, 1e-9])  # no, or hardly any, area
+    if chance.random() < 0.1:
         points[chance.randrange(count)] = chance.choice([np.nan, np.inf, -np.inf])
+    if chance.random() < 0.1:
+        return points[::-1]
     return points.astype(chance.choice([np.float64] * 5 + [np.float32]))
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_paths_are_given_to_cairo_with_the_same_calls(seed: int) -> None:
-    """For points that meet exactly, nearly and not at all, and for classes with rules of their own."""
-    chance = random.Random(seed)
-    vmobject = chance.choice([VMobject, VMobject, VMobject, _Lenient])()
+def _random_vmobject(chance: random.Random) -> VMobject:
+    vmobject: Any = chance.choice([VMobject] * 6 + [_Lenient, _Bold])()
     vmobject.points = _random_points(chance)
-    vmobject.tolerance_for_point_equality = chance.choice([1e-6, 1e-6, 0, 0.0, 0.01, -1.0])
-    camera = chance.choice([Camera, ThreeDCamera])()
-    expected: Any = _Recorder()
-    found: Any = _Recorder()
-    assert _MANIMS_PATH(camera, expected, vmobject) is camera
-    assert drawing._set_path(camera, found, vmobject) is camera
-    assert found.calls == expected.calls
+    vmobject.tolerance_for_point_equality = chance.choice([1e-6, 1e-6, 1e-6, 0, 0.0, 0.01, -1.0])
+    colours: Any = [manim.RED, [manim.RED, manim.BLUE], [manim.RED, manim.GREEN, manim.BLUE]]
+    vmobject.set_fill(chance.choice(colours), chance.choice([0, 0.3, 1]))
+    vmobject.set_stroke(chance.choice(colours), chance.choice([0, 1, 4, 7.5, -2, np.float64(3)]), 0.8)
+    if chance.random() < 0.3:
+        vmobject.set_stroke(manim.YELLOW, chance.choice([2, 12.5]), background=True)
+    vmobject.joint_type = chance.choice(list(manim.LineJointType))
+    vmobject.cap_style = chance.choice(list(manim.CapStyleType))
+    vmobject.shade_in_3d = chance.random() < 0.6
+    if chance.random() < 0.1:
+        vmobject.z_index_group = manim.Square().shift(chance.random() * manim.OUT)
+    if chance.random() < 0.05:
+        vmobject.get_fill_rgbas = lambda: np.ones((1, 4))
+    if chance.random() < 0.05:
+        del vmobject.stroke_rgbas
+    if chance.random() < 0.1:
+        vmobject.add(_random_vmobject(chance))
+    return vmobject  # type: ignore[no-any-return]
+
+
+def _random_camera(chance: random.Random) -> Any:
+    size = {"pixel_width": 64, "pixel_height": 36}
+    kind = chance.choice([Camera, ThreeDCamera, ThreeDCamera, MovingCamera, _ShiftedCamera])
+    camera: Any = kind(**size)
+    if kind is ThreeDCamera:
+        camera.set_phi(chance.uniform(0, 3))
+        camera.set_theta(chance.uniform(-3, 3))
+        camera.set_gamma(chance.choice([0, 0.3]))
+        camera.set_zoom(chance.choice([1, 0.7]))
+        camera.set_focal_distance(chance.choice([20.0, 4.0, 1.0]))
+        camera.should_apply_shading = chance.random() < 0.8
+        camera.exponential_projection = chance.random() < 0.1
+        camera.frame_center = [0, chance.choice([0, 0.5]), 0]
+        camera.reset_rotation_matrix()
+    return camera
+
+
+def _drawn(camera: Camera, mobjects: list[Any]) -> tuple[bytes, str, list[Any]] | str:
+    """Return the picture, the last path, and the order of the mobjects; or an error, as of half a curve."""
+    camera.reset()
+    try:
+        camera.capture_mobjects(mobjects)
+    except (IndexError, TypeError, ValueError) as error:
+        return str(error)
+    path = str(camera.get_cairo_context(camera.pixel_array).copy_path())
+    return camera.pixel_array.tobytes(), path, camera.get_mobjects_to_display(mobjects)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("seed", range(150))
+def test_pictures_are_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flat and in three dimensions; for classes, cameras and mobjects with methods of their own, too."""
+    chance = random.Random(seed)
+    camera: Any = _random_camera(chance)
+    mobjects = [_random_vmobject(chance) for _ in range(chance.choice([1, 3, 12]))]
+    if isinstance(camera, ThreeDCamera) and chance.random() < 0.3:
+        camera.add_fixed_in_frame_mobjects(mobjects[0])
+        camera.add_fixed_orientation_mobjects(mobjects[-1])
+    expected = _drawn(camera, mobjects)
+    _replace(monkeypatch)
+    assert _drawn(camera, mobjects) == expected
+
+
+def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faces of all kinds from several sides, also while they are being created."""
+    axes = manim.ThreeDAxes()
+    mobjects = [
+        axes,
+        manim.Sphere(resolution=(7, 5)).set_opacity(0.7),
+        manim.Cube().shift(2 * manim.LEFT),
+        manim.Cylinder(resolution=5).shift(2 * manim.RIGHT),
+        manim.Cone(resolution=5).shift(2 * manim.UP),
+        manim.Torus(resolution=(6, 5)).set_fill_by_value(axes, [(manim.RED, -1), (manim.BLUE, 1)]),
+        manim.Arrow3D(manim.ORIGIN, 3 * manim.OUT, resolution=3),
+    ]
+    partial: Any = manim.Sphere(resolution=(5, 5)).shift(3 * manim.DOWN)
+    for number, face in enumerate(partial):
+        face.pointwise_become_partial(face.copy(), 0, number / len(partial))
+    camera = ThreeDCamera(pixel_width=96, pixel_height=54)
+    views = [(0.3, 0.2), (1.2, -2.0)]
+
+    def views_drawn() -> list[Any]:
+        drawn = []
+        for phi, theta in views:
+            camera.set_phi(phi)
+            camera.set_theta(theta)
+            drawn.append(_drawn(camera, [*mobjects, partial]))
+        return drawn
+
+    expected = views_drawn()
+    _replace(monkeypatch)
+
+    apply_fill = ThreeDCamera.apply_fill
+
+    def fill_point(camera: Any, context: Any, vmobject: VMobject) -> Any:
+        assert len(vmobject.points) == 1, "left to Manim"
+        return apply_fill(camera, context, vmobject)
+
+    monkeypatch.setattr(ThreeDCamera, "apply_fill", fill_point)
+    monkeypatch.setitem(drawing._SOLID, "apply_fill", fill_point)
+    assert views_drawn() == expected
+
+
+def _replace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace what cameras use, until the end of the test."""
+    monkeypatch.setattr(ThreeDCamera, "get_mobjects_to_display", projection._get_mobjects_to_display)
+    monkeypatch.setattr(Camera, "type_or_raise", drawing._type_or_raise)
+    monkeypatch.setattr(Camera, "display_multiple_non_background_colored_vmobjects", drawing._display)
 
 
 def _is_array(value: Any) -> bool:

@@ -105,6 +105,15 @@ def test_paths_are_ordinary_ones_for_who_looks_at_them() -> None:
     assert added.d() == "M 0,0 L 1,0 L 5,5"
 
 
+def test_paths_from_before_stay_as_they_are(request: pytest.FixtureRequest) -> None:
+    """Manim makes those of its banner when it is imported."""
+    path = _placed("M0 0L1 0L1 1Z", "translate(2, 3)")
+    expected = VMobjectFromSVGPath(copy(path)).points.tobytes()
+    request.getfixturevalue("replaced")
+    assert VMobjectFromSVGPath(path).points.tobytes() == expected
+    assert path.d() == "M 2,3 L 3,3 L 3,4 Z"
+
+
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40">
 <defs><path id="a" d="M0 0L4 0L4 4Z"/></defs>
 <g transform="translate(3 4)" fill="#fc6255"><use href="#a" x="1" y="2"/><use href="#a" x="9" y="2"/>

@@ -249,6 +249,25 @@ class Fixed(ThreeDScene):
         self.play(Rotate(wave, PI / 4), run_time=0.4)
 
 
+class Bodies(ThreeDScene):
+    def construct(self):
+        self.set_camera_orientation(phi=60 * DEGREES, theta=30 * DEGREES)
+        axes = ThreeDAxes()
+        solids = VGroup(
+            Cube(1),
+            Torus(0.8, 0.3, resolution=6).shift(3 * RIGHT),
+            Cone(resolution=6).shift(3 * LEFT),
+            Cylinder(1, 1, resolution=6).shift(3 * UP).set_fill(RED, 0.6),
+            Arrow3D(ORIGIN, 2 * OUT, resolution=4),
+        )
+        title = Text("Bodies").to_corner(UL)
+        self.add(axes)
+        self.add_fixed_in_frame_mobjects(title)
+        self.play(Create(solids), Write(title), run_time=0.6)
+        self.move_camera(phi=30 * DEGREES, theta=0, zoom=1.2, run_time=0.3)
+        self.play(Rotate(solids, PI / 3), solids[0].animate.set_color(GREEN), run_time=0.3)
+
+
 class Linear(LinearTransformationScene):
     def construct(self):
         self.add_vector([1, 2])

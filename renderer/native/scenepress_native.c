@@ -1,0 +1,547 @@
+/*
+ * Parts of Manim that are called for each mobject in each frame: the lists of families, interpolation, and the calls of
+ * Cairo. The operations on numbers and their order are those of Manim, so that results are equal to the last bit: this
+ * file must be compiled without contraction of floating-point expressions (-ffp-contract=off).
+ */
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <Python.h>
+#include <math.h>
+#include <numpy/arrayobject.h>
+#include <py3cairo.h>
+
+#define POINTS_PER_CURVE 4
+#define RELATIVE_TOLERANCE 1e-5
+
+enum name {
+    SUBMOBJECTS, POINTS, ITER_FAMILY, GET_NUM_POINTS, GET_ANCHORS, FILL_RGBAS, STROKE_RGBAS, BACKGROUND_STROKE_RGBAS, STROKE_WIDTH,
+    BACKGROUND_STROKE_WIDTH, SHEEN_DIRECTION, SHEEN_FACTOR, JOINT_TYPE, CAP_STYLE, TOLERANCE, CURVE_POINTS,
+    GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, DISPLAY_VECTORIZED, SET_COLOR, NAMES
+};
+static const char *const TEXTS[NAMES] = {
+    "submobjects", "points", "_iter_family", "get_num_points", "get_anchors", "fill_rgbas", "stroke_rgbas", "background_stroke_rgbas",
+    "stroke_width", "background_stroke_width", "sheen_direction", "sheen_factor", "joint_type", "cap_style",
+    "tolerance_for_point_equality", "n_points_per_cubic_curve", "get_stroke_width", "get_stroke_rgbas",
+    "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "display_vectorized",
+    "set_cairo_context_color",
+};
+static PyObject *names[NAMES];
+
+/* Set by `prepare`: Manim's own methods of VMobject, and the values of its enumerations for Cairo. */
+static const enum name METHODS[] = {GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D};
+#define METHODS_COUNT (sizeof METHODS / sizeof *METHODS)
+static PyObject *methods[METHODS_COUNT];
+static PyObject *joins, *caps;
+
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+
+static int is_plain_array(PyObject *value) {
+    if (!PyArray_CheckExact(value)) return 0;
+    PyArrayObject *array = (PyArrayObject *)value;
+    return PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array);
+}
+
+/* Replaces a view of floats by a copy. */
+static int without_gaps(PyObject **value) {
+    if (!PyArray_CheckExact(*value) || PyArray_TYPE((PyArrayObject *)*value) != NPY_DOUBLE) return 0;
+    PyArrayObject *copy = PyArray_GETCONTIGUOUS((PyArrayObject *)*value);
+    Py_SETREF(*value, (PyObject *)copy);
+    return copy ? 0 : -1;
+}
+
+/* ---- Families ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the class of a mobject has this method. */
+static int has_method(PyObject *mobject, enum name name, PyObject *expected) {
+    PyObject *found = PyObject_GetAttr((PyObject *)Py_TYPE(mobject), names[name]);
+    if (!found && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    Py_XDECREF(found);
+    return PyErr_Occurred() ? -1 : found == expected;
+}
+
+/*
+ * get_family(mobject, method): the mobject and those in it, each before those in it. None if a mobject is in two
+ * groups, or if its class has another method than this one for it (`_iter_family`).
+ */
+static PyObject *get_family(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2) return PyErr_Format(PyExc_TypeError, "expected a mobject and a method");
+    PyObject *family = PyList_New(0), *seen = PySet_New(NULL), *waiting = PyList_New(0);
+    if (!family || !seen || !waiting || PyList_Append(waiting, arguments[0]) < 0) goto failed;
+    Py_ssize_t left;
+    while ((left = PyList_GET_SIZE(waiting)) > 0) {
+        PyObject *member = Py_NewRef(PyList_GET_ITEM(waiting, left - 1));
+        int ordinary = PyList_SetSlice(waiting, left - 1, left, NULL) < 0 ? -1 : has_method(member, ITER_FAMILY, arguments[1]);
+        Py_ssize_t before = PySet_GET_SIZE(seen);
+        if (ordinary < 0 || PySet_Add(seen, member) < 0 || PyList_Append(family, member) < 0) {
+            Py_DECREF(member);
+            goto failed;
+        }
+        PyObject *submobjects = PyObject_GetAttr(member, names[SUBMOBJECTS]);
+        Py_DECREF(member);
+        if (!submobjects) goto failed;
+        if (!ordinary || PySet_GET_SIZE(seen) == before || !(PyList_Check(submobjects) || PyTuple_Check(submobjects))) {
+            Py_DECREF(submobjects);
+            Py_DECREF(family);
+            family = Py_NewRef(Py_None);
+            break;
+        }
+        for (Py_ssize_t at = PySequence_Fast_GET_SIZE(submobjects) - 1; at >= 0; at--)
+            if (PyList_Append(waiting, PySequence_Fast_GET_ITEM(submobjects, at)) < 0) {
+                Py_DECREF(submobjects);
+                goto failed;
+            }
+        Py_DECREF(submobjects);
+    }
+    Py_DECREF(seen);
+    Py_DECREF(waiting);
+    return family;
+failed:
+    Py_XDECREF(family);
+    Py_XDECREF(seen);
+    Py_XDECREF(waiting);
+    return NULL;
+}
+
+/*
+ * with_points(family, method): those with points. None if the class of a mobject has another method than this one for
+ * counting them (`get_num_points`).
+ */
+static PyObject *with_points(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2 || !PyList_Check(arguments[0])) return PyErr_Format(PyExc_TypeError, "expected a list and a method");
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t at = 0; found && at < PyList_GET_SIZE(arguments[0]); at++) {
+        PyObject *member = PyList_GET_ITEM(arguments[0], at);
+        int ordinary = has_method(member, GET_NUM_POINTS, arguments[1]);
+        if (ordinary == 0) {
+            Py_SETREF(found, Py_NewRef(Py_None));
+            break;
+        }
+        PyObject *points = ordinary < 0 ? NULL : PyObject_GetAttr(member, names[POINTS]);
+        Py_ssize_t size = points ? PyObject_Size(points) : -1;
+        Py_XDECREF(points);
+        if (size < 0 || (size > 0 && PyList_Append(found, member) < 0)) Py_CLEAR(found);
+    }
+    return found;
+}
+
+/*
+ * get_anchors(family, method): the ends of all curves in one array. None if a mobject is none of VMobject with this
+ * method for it (`get_anchors`), has a part of a curve, or if there are no curves.
+ */
+static PyObject *get_anchors(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2 || !PyList_Check(arguments[0])) return PyErr_Format(PyExc_TypeError, "expected a list and a method");
+    Py_ssize_t members = PyList_GET_SIZE(arguments[0]);
+    PyObject *arrays = PyList_New(0), *result = NULL;
+    npy_intp shape[2] = {0, 3};
+    if (!arrays) return NULL;
+    for (Py_ssize_t at = 0; at < members; at++) {
+        PyObject *member = PyList_GET_ITEM(arguments[0], at);
+        int ordinary = has_method(member, GET_ANCHORS, arguments[1]);
+        if (ordinary < 0) goto ended;
+        PyObject *points = PyObject_GetAttr(member, names[POINTS]);
+        if (!points || without_gaps(&points) < 0 || PyList_Append(arrays, points) < 0) {
+            Py_XDECREF(points);
+            goto ended;
+        }
+        Py_DECREF(points); /* in the list */
+        PyArrayObject *array = (PyArrayObject *)points;
+        npy_intp rows;
+        if (!ordinary || !is_plain_array(points) || PyArray_NDIM(array) != 2 || PyArray_DIM(array, 1) != 3 ||
+            ((rows = PyArray_DIM(array, 0)) != 1 && rows % POINTS_PER_CURVE != 0)) {
+            result = Py_NewRef(Py_None);
+            goto ended;
+        }
+        shape[0] += rows == 1 ? 1 : rows / POINTS_PER_CURVE * 2;
+    }
+    if (shape[0] == 0) {
+        result = Py_NewRef(Py_None);
+        goto ended;
+    }
+    if (!(result = PyArray_SimpleNew(2, shape, NPY_DOUBLE))) goto ended;
+    double *into = PyArray_DATA((PyArrayObject *)result);
+    for (Py_ssize_t at = 0; at < members; at++) {
+        PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(arrays, at);
+        const double *points = PyArray_DATA(array);
+        npy_intp rows = PyArray_DIM(array, 0);
+        for (npy_intp row = 0; row < rows; row++)
+            if (row % POINTS_PER_CURVE == 0 || row % POINTS_PER_CURVE == POINTS_PER_CURVE - 1) {
+                memcpy(into, points + 3 * row, 3 * sizeof *into);
+                into += 3;
+            }
+    }
+ended:
+    Py_DECREF(arrays);
+    return result;
+}
+
+/* ---- Interpolation ----------------------------------------------------------------------------------------------- */
+
+/* Returns beta * start + alpha * end. */
+static PyObject *between(PyObject *start, PyObject *end, PyObject *alpha, PyObject *beta) {
+    if (PyFloat_Check(alpha) && PyFloat_Check(beta) && is_plain_array(start) && is_plain_array(end)) {
+        PyArrayObject *one = (PyArrayObject *)start, *other = (PyArrayObject *)end;
+        int dimensions = PyArray_NDIM(one);
+        if (dimensions > 0 && dimensions == PyArray_NDIM(other) &&
+            PyArray_CompareLists(PyArray_DIMS(one), PyArray_DIMS(other), dimensions)) {
+            PyObject *result = PyArray_SimpleNew(dimensions, PyArray_DIMS(one), NPY_DOUBLE);
+            if (!result) return NULL;
+            const double *from = PyArray_DATA(one), *to = PyArray_DATA(other);
+            double *into = PyArray_DATA((PyArrayObject *)result);
+            double a = PyFloat_AS_DOUBLE(alpha), b = PyFloat_AS_DOUBLE(beta);
+            npy_intp size = PyArray_SIZE(one);
+            for (npy_intp at = 0; at < size; at++) into[at] = b * from[at] + a * to[at];
+            return result;
+        }
+    }
+    PyObject *first = PyNumber_Multiply(beta, start);
+    PyObject *second = first ? PyNumber_Multiply(alpha, end) : NULL;
+    PyObject *sum = second ? PyNumber_Add(first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return sum;
+}
+
+static PyObject *one_minus(PyObject *alpha) {
+    PyObject *one = PyLong_FromLong(1);
+    PyObject *beta = one ? PyNumber_Subtract(one, alpha) : NULL;
+    Py_XDECREF(one);
+    return beta;
+}
+
+/* interpolate(start, end, alpha): (1 - alpha) * start + alpha * end. */
+static PyObject *interpolate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 3) return PyErr_Format(PyExc_TypeError, "expected a start, an end and alpha");
+    PyObject *beta = one_minus(arguments[2]);
+    if (!beta) return NULL;
+    PyObject *result = between(arguments[0], arguments[1], arguments[2], beta);
+    Py_DECREF(beta);
+    return result;
+}
+
+/* Returns a value of the second mobject for the first one at alpha 1. */
+static PyObject *own_copy(PyObject *value) {
+    if (PyArray_CheckExact(value)) return PyArray_NewCopy((PyArrayObject *)value, NPY_CORDER);
+    return PyArray_Check(value) ? PyObject_CallMethod(value, "copy", NULL) : Py_NewRef(value);
+}
+
+/* interpolate_style(mobject, first, second, alpha): sets colours and strokes to those between two mobjects. */
+static PyObject *interpolate_style(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    static const enum name ATTRIBUTES[] = {FILL_RGBAS, STROKE_RGBAS, BACKGROUND_STROKE_RGBAS, STROKE_WIDTH,
+                                           BACKGROUND_STROKE_WIDTH, SHEEN_DIRECTION, SHEEN_FACTOR};
+    if (count != 4) return PyErr_Format(PyExc_TypeError, "expected three mobjects and alpha");
+    PyObject *beta = one_minus(arguments[3]);
+    if (!beta) return NULL;
+    int is_end = PyFloat_AsDouble(arguments[3]) == 1;
+    if (PyErr_Occurred()) {
+        Py_DECREF(beta);
+        return NULL;
+    }
+    for (size_t at = 0; at < sizeof ATTRIBUTES / sizeof *ATTRIBUTES; at++) {
+        PyObject *name = names[ATTRIBUTES[at]];
+        PyObject *start = PyObject_GetAttr(arguments[1], name);
+        PyObject *end = start ? PyObject_GetAttr(arguments[2], name) : NULL;
+        PyObject *value = end ? between(start, end, arguments[3], beta) : NULL;
+        if (value && is_end) Py_SETREF(value, own_copy(end));
+        int failed = !value || PyObject_SetAttr(arguments[0], name, value) < 0;
+        Py_XDECREF(start);
+        Py_XDECREF(end);
+        Py_XDECREF(value);
+        if (failed) {
+            Py_DECREF(beta);
+            return NULL;
+        }
+    }
+    Py_DECREF(beta);
+    return Py_NewRef(arguments[0]);
+}
+
+/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
+
+struct paint {
+    PyObject *rgbas; /* owned; one or more colours */
+};
+
+struct line {
+    double width; /* 0: there is none */
+    struct paint paint;
+};
+
+struct shape {
+    PyObject *points; /* owned; floats without gaps */
+    double tolerance;
+    struct paint fill;
+    struct line background, stroke;
+    cairo_line_join_t join;
+    cairo_line_cap_t cap;
+};
+
+static void release(struct shape *shape) {
+    Py_CLEAR(shape->points);
+    Py_CLEAR(shape->fill.rgbas);
+    Py_CLEAR(shape->background.paint.rgbas);
+    Py_CLEAR(shape->stroke.paint.rgbas);
+}
+
+/* Whether a mobject has the methods of VMobject itself. */
+static int has_own_methods(PyObject *vmobject) {
+    for (size_t at = 0; at < METHODS_COUNT; at++) {
+        PyObject *method = PyObject_GetAttr(vmobject, names[METHODS[at]]);
+        if (!method) return -1;
+        int own = PyMethod_Check(method) && PyMethod_GET_FUNCTION(method) == methods[at] &&
+                  PyMethod_GET_SELF(method) == vmobject;
+        Py_DECREF(method);
+        if (!own) return 0;
+    }
+    return 1;
+}
+
+/* Whether these are rows of coordinates, all finite. */
+static int are_points(PyObject *value) {
+    if (!is_plain_array(value)) return 0;
+    PyArrayObject *array = (PyArrayObject *)value;
+    if (PyArray_NDIM(array) != 2 || PyArray_DIM(array, 0) == 0 || PyArray_DIM(array, 1) != 3) return 0;
+    const double *numbers = PyArray_DATA(array);
+    npy_intp size = PyArray_SIZE(array);
+    for (npy_intp at = 0; at < size; at++)
+        if (!isfinite(numbers[at])) return 0;
+    return 1;
+}
+
+static int are_rgbas(PyObject *value) {
+    if (!is_plain_array(value)) return 0;
+    PyArrayObject *array = (PyArrayObject *)value;
+    return PyArray_NDIM(array) == 2 && PyArray_DIM(array, 0) > 0 && PyArray_DIM(array, 1) == 4;
+}
+
+/* Gets an attribute that must be a number; 0 if it isn't an ordinary one. */
+static int get_number(PyObject *owner, enum name name, double *number) {
+    PyObject *value = PyObject_GetAttr(owner, names[name]);
+    if (!value) return -1;
+    int ordinary = PyFloat_Check(value) || PyLong_CheckExact(value);
+    if (ordinary) *number = PyFloat_AsDouble(value);
+    Py_DECREF(value);
+    if (PyErr_Occurred()) return -1;
+    return ordinary && isfinite(*number);
+}
+
+/* Gets the number for Cairo of a member of an enumeration. */
+static int get_choice(PyObject *owner, enum name name, PyObject *choices, int *number) {
+    PyObject *value = PyObject_GetAttr(owner, names[name]);
+    if (!value) return -1;
+    int found = 0;
+    for (Py_ssize_t at = 0; !found && at < PyTuple_GET_SIZE(choices); at++) {
+        PyObject *choice = PyTuple_GET_ITEM(choices, at);
+        if (PyTuple_GET_ITEM(choice, 0) == value) {
+            *number = (int)PyLong_AsLong(PyTuple_GET_ITEM(choice, 1));
+            found = 1;
+        }
+    }
+    Py_DECREF(value);
+    return found;
+}
+
+static int get_rgbas(PyObject *vmobject, enum name name, PyObject *given, struct paint *paint) {
+    paint->rgbas = given == Py_None ? PyObject_GetAttr(vmobject, names[name]) : Py_NewRef(given);
+    if (!paint->rgbas) return -1;
+    return are_rgbas(paint->rgbas);
+}
+
+static int get_line(PyObject *vmobject, enum name width, enum name rgbas, PyObject *given, struct line *line) {
+    int ordinary = get_number(vmobject, width, &line->width);
+    if (ordinary <= 0) return ordinary;
+    if (line->width <= 0) {
+        line->width = 0;
+        return 1;
+    }
+    return get_rgbas(vmobject, rgbas, given, &line->paint);
+}
+
+/* Collects what is drawn of a mobject; 0 if Manim has to draw it. */
+static int collect(PyObject *vmobject, PyObject *points, PyObject *fill, PyObject *background, PyObject *stroke,
+                   struct shape *shape) {
+    double curve_points;
+    int join, cap, ordinary = has_own_methods(vmobject);
+    if (ordinary <= 0) return ordinary;
+    shape->points = points == Py_None ? PyObject_GetAttr(vmobject, names[POINTS]) : Py_NewRef(points);
+    if (!shape->points || without_gaps(&shape->points) < 0) return -1;
+    if (!are_points(shape->points)) return 0;
+    if ((ordinary = get_number(vmobject, CURVE_POINTS, &curve_points)) <= 0) return ordinary;
+    if ((ordinary = get_number(vmobject, TOLERANCE, &shape->tolerance)) <= 0) return ordinary;
+    if (curve_points != POINTS_PER_CURVE || shape->tolerance < 0) return 0;
+    if ((ordinary = get_choice(vmobject, JOINT_TYPE, joins, &join)) <= 0) return ordinary;
+    if ((ordinary = get_choice(vmobject, CAP_STYLE, caps, &cap)) <= 0) return ordinary;
+    shape->join = join;
+    shape->cap = cap;
+    ordinary = get_line(vmobject, BACKGROUND_STROKE_WIDTH, BACKGROUND_STROKE_RGBAS, background, &shape->background);
+    if (ordinary <= 0) return ordinary;
+    if ((ordinary = get_rgbas(vmobject, FILL_RGBAS, fill, &shape->fill)) <= 0) return ordinary;
+    return get_line(vmobject, STROKE_WIDTH, STROKE_RGBAS, stroke, &shape->stroke);
+}
+
+static int are_close(double one, double other, double tolerance) {
+    if (one == other) return 1;
+    double difference = fabs(one - other);
+    return difference <= tolerance + RELATIVE_TOLERANCE * fabs(other) && isfinite(difference);
+}
+
+static int meet(const double *one, const double *other, double tolerance) {
+    return are_close(one[0], other[0], tolerance) && are_close(one[1], other[1], tolerance);
+}
+
+/* Makes the path of a mobject the current one. A sub-path ends where the next curve doesn't begin. */
+static void set_path(cairo_t *context, const struct shape *shape) {
+    PyArrayObject *array = (PyArrayObject *)shape->points;
+    const double *points = PyArray_DATA(array);
+    npy_intp count = PyArray_DIM(array, 0);
+    cairo_new_path(context);
+    for (npy_intp start = 0, end; start < count; start = end) {
+        end = start + POINTS_PER_CURVE;
+        while (end < count && meet(points + 3 * (end - 1), points + 3 * end, shape->tolerance)) end += POINTS_PER_CURVE;
+        if (end > count) end = count;
+        if (end - start < POINTS_PER_CURVE) continue;
+        cairo_new_sub_path(context);
+        cairo_move_to(context, points[3 * start], points[3 * start + 1]);
+        for (npy_intp at = start; at + POINTS_PER_CURVE <= end; at += POINTS_PER_CURVE) {
+            const double *curve = points + 3 * at;
+            cairo_curve_to(context, curve[3], curve[4], curve[6], curve[7], curve[9], curve[10]);
+        }
+        if (meet(points + 3 * start, points + 3 * (end - 1), shape->tolerance)) cairo_close_path(context);
+    }
+}
+
+/* Sets the source; Manim's colours are in the order of Cairo's bytes. */
+static int set_source(PyObject *camera, PyObject *wrapper, PyObject *vmobject, const struct paint *paint,
+                      const double *ends) {
+    cairo_t *context = PycairoContext_GET(wrapper);
+    npy_intp count = PyArray_DIM((PyArrayObject *)paint->rgbas, 0);
+    const double *rgba = PyArray_DATA((PyArrayObject *)paint->rgbas);
+    if (count == 1) {
+        cairo_set_source_rgba(context, rgba[2], rgba[1], rgba[0], rgba[3]);
+    } else if (count == 2 && ends) {
+        cairo_pattern_t *pattern = cairo_pattern_create_linear(ends[0], ends[1], ends[3], ends[4]);
+        for (int at = 0; at < 2; at++, rgba += 4)
+            cairo_pattern_add_color_stop_rgba(pattern, at, rgba[2], rgba[1], rgba[0], rgba[3]);
+        cairo_set_source(context, pattern);
+        cairo_pattern_destroy(pattern);
+    } else {
+        PyObject *arguments[] = {camera, wrapper, paint->rgbas, vmobject};
+        PyObject *result = PyObject_VectorcallMethod(names[SET_COLOR], arguments, 4, NULL);
+        if (!result) return -1;
+        Py_DECREF(result);
+    }
+    return 0;
+}
+
+static int draw_line(PyObject *camera, PyObject *wrapper, PyObject *vmobject, const struct shape *shape,
+                     const struct line *line, const double *ends, double multiple, double ratio) {
+    cairo_t *context = PycairoContext_GET(wrapper);
+    if (line->width == 0) return 0;
+    if (set_source(camera, wrapper, vmobject, &line->paint, ends) < 0) return -1;
+    cairo_set_line_width(context, line->width * multiple * ratio);
+    cairo_set_line_join(context, shape->join);
+    cairo_set_line_cap(context, shape->cap);
+    Py_BEGIN_ALLOW_THREADS
+    cairo_stroke_preserve(context);
+    Py_END_ALLOW_THREADS
+    return 0;
+}
+
+/* Draws a mobject as Manim's method `display_vectorized`. */
+static int draw_shape(PyObject *camera, PyObject *wrapper, PyObject *vmobject, const struct shape *shape,
+                      const double *ends, double multiple, double ratio) {
+    cairo_t *context = PycairoContext_GET(wrapper);
+    set_path(context, shape);
+    if (draw_line(camera, wrapper, vmobject, shape, &shape->background, ends, multiple, ratio) < 0) return -1;
+    if (set_source(camera, wrapper, vmobject, &shape->fill, ends) < 0) return -1;
+    Py_BEGIN_ALLOW_THREADS
+    cairo_fill_preserve(context);
+    Py_END_ALLOW_THREADS
+    if (draw_line(camera, wrapper, vmobject, shape, &shape->stroke, ends, multiple, ratio) < 0) return -1;
+    return Pycairo_Check_Status(cairo_status(context)) ? -1 : 0;
+}
+
+static int draw_item(PyObject *camera, PyObject *wrapper, PyObject *item, double multiple, double ratio) {
+    PyObject *vmobject = item, *points = Py_None, *ends = Py_None, *fill = Py_None, *background = Py_None,
+             *stroke = Py_None;
+    struct shape shape = {0};
+    int ordinary = 0;
+    if (PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == 1) {
+        vmobject = PyTuple_GET_ITEM(item, 0);
+        points = NULL;
+    } else if (PyTuple_CheckExact(item)) {
+        if (!PyArg_ParseTuple(item, "OOOOOO", &vmobject, &points, &ends, &fill, &background, &stroke)) return -1;
+        if (ends != Py_None && !are_points(ends)) points = NULL;
+    }
+    if (points) ordinary = collect(vmobject, points, fill, background, stroke, &shape);
+    if (ordinary < 0 && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        ordinary = 0;
+    }
+    if (ordinary > 0) {
+        const double *numbers = ends == Py_None ? NULL : PyArray_DATA((PyArrayObject *)ends);
+        if (draw_shape(camera, wrapper, vmobject, &shape, numbers, multiple, ratio) < 0) ordinary = -1;
+    } else if (ordinary == 0) {
+        PyObject *arguments[] = {camera, vmobject, wrapper};
+        PyObject *result = PyObject_VectorcallMethod(names[DISPLAY_VECTORIZED], arguments, 3, NULL);
+        if (!result) ordinary = -1;
+        Py_XDECREF(result);
+    }
+    release(&shape);
+    return ordinary < 0 ? -1 : 0;
+}
+
+/*
+ * draw(camera, context, items, multiple, ratio): draws mobjects of a camera that draws as Manim's. An item is a
+ * mobject; or (mobject,) if Manim has to draw it; or (mobject, points, ends, fill, background, stroke) with its points,
+ * both ends of its gradient and its colours if the camera changes them, else None.
+ */
+static PyObject *draw(PyObject *module, PyObject *arguments) {
+    PyObject *camera, *wrapper, *items;
+    double multiple, ratio;
+    if (!PyArg_ParseTuple(arguments, "OO!Odd", &camera, &PycairoContext_Type, &wrapper, &items, &multiple, &ratio))
+        return NULL;
+    PyObject *iterator = PyObject_GetIter(items), *item;
+    if (!iterator) return NULL;
+    while ((item = PyIter_Next(iterator))) {
+        int failed = draw_item(camera, wrapper, item, multiple, ratio) < 0;
+        Py_DECREF(item);
+        if (failed) break;
+    }
+    Py_DECREF(iterator);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+/* ---- The module -------------------------------------------------------------------------------------------------- */
+
+/* prepare(VMobject, joins, caps): joins and caps as pairs of a member of Manim's enumeration and its number for Cairo. */
+static PyObject *prepare(PyObject *module, PyObject *arguments) {
+    PyObject *kind, *join_pairs, *cap_pairs;
+    if (!PyArg_ParseTuple(arguments, "OO!O!", &kind, &PyTuple_Type, &join_pairs, &PyTuple_Type, &cap_pairs)) return NULL;
+    for (size_t at = 0; at < METHODS_COUNT; at++)
+        if (!(methods[at] = PyObject_GetAttr(kind, names[METHODS[at]]))) return NULL;
+    joins = Py_NewRef(join_pairs);
+    caps = Py_NewRef(cap_pairs);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"prepare", prepare, METH_VARARGS, NULL},
+    {"get_family", (PyCFunction)(void (*)(void))get_family, METH_FASTCALL, NULL},
+    {"with_points", (PyCFunction)(void (*)(void))with_points, METH_FASTCALL, NULL},
+    {"get_anchors", (PyCFunction)(void (*)(void))get_anchors, METH_FASTCALL, NULL},
+    {"interpolate", (PyCFunction)(void (*)(void))interpolate, METH_FASTCALL, NULL},
+    {"interpolate_style", (PyCFunction)(void (*)(void))interpolate_style, METH_FASTCALL, NULL},
+    {"draw", draw, METH_VARARGS, NULL},
+    {NULL},
+};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "scenepress_native", .m_size = -1,
+                                        .m_methods = functions};
+
+PyMODINIT_FUNC PyInit_scenepress_native(void) {
+    import_array();
+    if (import_cairo() < 0) return NULL;
+    for (int at = 0; at < NAMES; at++)
+        if (!(names[at] = PyUnicode_InternFromString(TEXTS[at]))) return NULL;
+    return PyModule_Create(&definition);
+}
