@@ -32,7 +32,10 @@ t.test('render --server writes the files of a service elsewhere', async (t) => {
   const missing = await scenepress([...args, 'Missing'], { cwd, env });
   t.equal(missing.code, 1);
   t.match(missing.stderr, /No module named 'helpers'(.|\n)*A service has no files of this machine/);
-  const wrongKey = await scenepress([...args, 'Circles', '--key', `svc_live_${'0'.repeat(48)}`], { cwd, env });
+  const wrongKey = await scenepress([...args, 'Circles', '--key', `svc_live_${'0'.repeat(48)}`], {
+    cwd,
+    env,
+  });
   t.equal(wrongKey.code, 1);
   t.match(wrongKey.stderr, /^scenepress: http\S+: 401: /m);
   t.notMatch(wrongKey.stderr, /svc_live|\n {4}at /);

@@ -68,7 +68,8 @@ const USES_ALL = [
 
 function fill(folder: string): void {
   mkdirSync(join(folder, 'assets/deep/er'), { recursive: true });
-  for (const part of ['python', 'fonts', 'texmf/tex/latex']) mkdirSync(join(folder, part), { recursive: true });
+  for (const part of ['python', 'fonts', 'texmf/tex/latex'])
+    mkdirSync(join(folder, part), { recursive: true });
   writeFileSync(join(folder, 'texmf/tex/latex/studio.sty'), '\\newcommand{\\studio}{Studio}\n');
   writeFileSync(join(folder, 'python/studio_helpers.py'), HELPERS);
   writeFileSync(join(folder, 'assets/logo.png'), PICTURE);
