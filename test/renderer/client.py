@@ -74,6 +74,12 @@ class Outcome:
         return next(report for report in self.reports if report["type"] in kinds)
 
     @property
+    def length(self) -> tuple[int, float]:
+        """The frames and seconds of the video."""
+        assert self.result["type"] == "done", self.result
+        return self.result["frames"], self.result["seconds"]
+
+    @property
     def error(self) -> str:
         assert self.result["type"] == "failed", self.result
         return str(self.result["error"])

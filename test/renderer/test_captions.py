@@ -70,7 +70,7 @@ def test_captions_have_the_times_of_the_video(zygote: Zygote, tmp_path: Path) ->
         self.play(Create(Circle()), run_time=2, subcaption="third")
     """
     outcome = zygote.run(tmp_path, render_job(scene(body)))
-    assert outcome.result == {"type": "done", "frames": 30, "seconds": 3.0}
+    assert outcome.length == (30, 3.0)
     assert (tmp_path / "captions.vtt").read_text() == (
         "WEBVTT\n\n00:00:00.000 --> 00:00:00.500\nfirst\n\n00:00:01.000 --> 00:00:03.000\nthird\n"
     )

@@ -48,7 +48,7 @@ def test_a_scene_cannot_change_output_options(zygote: Zygote, tmp_path: Path, tr
         "[CLI]\npixel_width = 32\nframe_rate = 3\nformat = gif\ndry_run = True\n"
     )
     outcome = zygote.run(tmp_path, render_job(source))
-    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0}
+    assert outcome.length == (20, 2.0)
     (video,) = streams(tmp_path / "video.mp4")
     assert (video["width"], video["height"], video["avg_frame_rate"]) == (128, 72, "10/1")
 

@@ -25,7 +25,7 @@ def test_ready_names_the_versions(zygote: Zygote) -> None:
 
 def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) -> None:
     outcome = zygote.run(tmp_path, render_job(SQUARE))
-    assert outcome.result == {"type": "done", "frames": 20, "seconds": 2.0}
+    assert outcome.length == (20, 2.0)
     memory_bytes = outcome.ended.pop("memoryBytes")
     assert memory_bytes is None or memory_bytes > 1_000_000
     assert outcome.ended == {"type": "ended", "job": "job", "exitCode": 0, "signal": None, "reason": None}

@@ -10,7 +10,7 @@ from scene_renderer.__main__ import main
 
 def _record() -> None:
     warm_up_run()
-    from scene_renderer import encode, rendering
+    from scene_renderer import encode
 
     class Recorder(encode.MovieEncoder):
         def __init__(self, path: Path, *rest: Any) -> None:
@@ -28,7 +28,7 @@ def _record() -> None:
                 self._recording.sound = describe_sound(segment)
             self._recording.write(self._folder)
 
-    vars(rendering)["MovieEncoder"] = Recorder
+    vars(encode)["MovieEncoder"] = Recorder
 
 
 if __name__ == "__main__":

@@ -48,6 +48,23 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
   t.same(await service.plays(job.jobId), []);
 });
 
+t.test('what a scene prints is kept, also when it fails, until the job is forgotten', async (t) => {
+  const printing = scene('print("x =", 7)', 'import warnings; warnings.warn("careful")', 'self.wait(0.1)');
+  const job = await render(service, { owner: 'ada', code: printing });
+  t.equal(await service.output(job.jobId), `x = 7\nscene.py:${BODY_LINE + 1}: UserWarning: careful\n`);
+  await t.rejects(service.output(job.jobId, { owner: 'bob' }), { code: 'not_found' });
+  await service.forget(job.jobId);
+  t.equal(await service.output(job.jobId), '');
+
+  const failing = scene('def inner():', '    print("inside")', '    self.play()', 'inner()');
+  const failed = await render(service, { code: failing });
+  t.equal(await service.output(failed.jobId), 'inside\n');
+  t.match(
+    failed.error,
+    /\nline 8: self\.play\(\)\n {2}scene\.py:9 in construct: inner\(\)\n {2}scene\.py:8 in inner: /,
+  );
+});
+
 t.test('the plays of a scene are limited to the first 1,000', async (t) => {
   const job = await render(service, {
     code: scene('for _ in range(1100): self.wait(1 / config.frame_rate)'),
