@@ -94,7 +94,11 @@ async function buildEnvironment(
     detached: true, // A process group, which can be stopped as a whole.
   });
   const stop = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
   };
   signal?.addEventListener('abort', stop);
   let problem: string | undefined;
