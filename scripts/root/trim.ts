@@ -124,7 +124,8 @@ const CUTS: Record<string, string[]> = {
     'usr/share/poppler',
   ],
   'TeX fonts of families that few documents use': [
-    `usr/share/texlive/texmf-dist/fonts/*/*/{${UNUSED_FONT_FAMILIES.join(',')}}`,
+    `usr/share/texlive/texmf-dist/fonts/*/{,*/}{${UNUSED_FONT_FAMILIES.join(',')}}`,
+    'usr/share/texlive/texmf-dist/tex/latex/{worldflags,utfsym,twemojis,hwemoji}',
   ],
   'Chinese fonts in other formats': [
     'usr/share/fonts/truetype/arphic-*',
@@ -135,7 +136,7 @@ const CUTS: Record<string, string[]> = {
   ],
   [OTHER_PROGRAMS]: ['usr/sbin/*', 'usr/games'],
   'libraries of those programs': [
-    'usr/lib/x86_64-linux-gnu/{libperl*,libapt*,libdb-5*,libmpfr*,libzzip*,libproc2*,libncurses*,libmenu*}',
+    'usr/lib/x86_64-linux-gnu/{libperl*,libapt*,libdb-5*,libmpfr*,libproc2*,libncurses*,libmenu*}',
     'usr/lib/x86_64-linux-gnu/{libpanel*,libform*,libsmartcols*,libfdisk*,libptexenc*,libXaw*,libXpm*}',
     'usr/lib/{git-core,ssl,file,man-db}',
   ],

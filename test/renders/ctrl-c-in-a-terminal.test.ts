@@ -98,7 +98,7 @@ for (const when of ['while it warms up', 'while it renders']) {
   t.test(`render: Ctrl-C ${when} cancels the render and leaves no files`, async (t) => {
     const [cwd, TMPDIR] = [await temporaryFolder(t), await temporaryFolder(t)];
     await writeFile(join(cwd, 'endless.py'), ENDLESS);
-    const command = [process.execPath, MAIN, 'render', 'endless.py', '-ql'];
+    const command = [process.execPath, MAIN, 'render', 'endless.py', '-ql', '--keep-warm', '0'];
     const terminal = new Terminal(t, command, { env: { ...OWN_VARIABLES, TMPDIR }, cwd });
     while (zygotesBelow(terminal.pid).length === 0) await delay(20);
     if (when === 'while it renders') await terminal.shows(/1 frame/);
