@@ -155,6 +155,6 @@ t.test('on another system: the message names the missing programs', async (t) =>
   });
   await t.rejects(
     take(step),
-    /^Some programs are missing: python3, latex, dvisvgm, bwrap, gcc, pkg-config\./,
+    /^Some programs are missing: python3, latex, lualatex, xelatex, dvisvgm, bwrap, gcc, pkg-config\./,
   );
 });
