@@ -39,7 +39,12 @@ export interface AssetStore {
 
 const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
 
+/** Whether a text has the form of the keys above. */
+export function isAssetKey(text: string): boolean {
+  return KEY.test(text);
+}
+
 /** Fails for a key that is not of the form above, such as one that leads out of the store. */
 export function assertAssetKey(assetKey: string): void {
-  assert(KEY.test(assetKey), 'an asset key');
+  assert(isAssetKey(assetKey), 'an asset key');
 }

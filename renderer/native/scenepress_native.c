@@ -59,6 +59,12 @@ static int has_method(PyObject *mobject, enum name name, PyObject *expected) {
     return PyErr_Occurred() ? -1 : found == expected;
 }
 
+static int is_table(PyObject *value, npy_intp columns) {
+    if (!is_plain_array(value)) return 0;
+    PyArrayObject *array = (PyArrayObject *)value;
+    return PyArray_NDIM(array) == 2 && PyArray_DIM(array, 1) == columns;
+}
+
 /*
  * get_family(mobject, method): the mobject and those in it, each before those in it. None if a mobject is in two
  * groups, or if its class has another method than this one for it (`_iter_family`).
@@ -110,9 +116,10 @@ static PyObject *with_points(PyObject *module, PyObject *const *arguments, Py_ss
     if (count != 2 || !PyList_Check(arguments[0])) return PyErr_Format(PyExc_TypeError, "expected a list and a method");
     PyObject *found = PyList_New(0);
     for (Py_ssize_t at = 0; found && at < PyList_GET_SIZE(arguments[0]); at++) {
-        PyObject *member = PyList_GET_ITEM(arguments[0], at);
+        PyObject *member = Py_NewRef(PyList_GET_ITEM(arguments[0], at));
         int ordinary = has_method(member, GET_NUM_POINTS, arguments[1]);
         if (ordinary == 0) {
+            Py_DECREF(member);
             Py_SETREF(found, Py_NewRef(Py_None));
             break;
         }
@@ -120,6 +127,7 @@ static PyObject *with_points(PyObject *module, PyObject *const *arguments, Py_ss
         Py_ssize_t size = points ? PyObject_Size(points) : -1;
         Py_XDECREF(points);
         if (size < 0 || (size > 0 && PyList_Append(found, member) < 0)) Py_CLEAR(found);
+        Py_DECREF(member);
     }
     return found;
 }
@@ -130,12 +138,13 @@ static PyObject *with_points(PyObject *module, PyObject *const *arguments, Py_ss
  */
 static PyObject *get_anchors(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     if (count != 2 || !PyList_Check(arguments[0])) return PyErr_Format(PyExc_TypeError, "expected a list and a method");
-    Py_ssize_t members = PyList_GET_SIZE(arguments[0]);
-    PyObject *arrays = PyList_New(0), *result = NULL;
+    /* A copy: the getters of a scene's own classes may change the list. */
+    PyObject *family = PyList_AsTuple(arguments[0]), *arrays = PyList_New(0), *result = NULL;
     npy_intp shape[2] = {0, 3};
-    if (!arrays) return NULL;
+    if (!family || !arrays) goto ended;
+    Py_ssize_t members = PyTuple_GET_SIZE(family);
     for (Py_ssize_t at = 0; at < members; at++) {
-        PyObject *member = PyList_GET_ITEM(arguments[0], at);
+        PyObject *member = PyTuple_GET_ITEM(family, at);
         int ordinary = has_method(member, GET_ANCHORS, arguments[1]);
         if (ordinary < 0) goto ended;
         PyObject *points = PyObject_GetAttr(member, names[POINTS]);
@@ -158,19 +167,24 @@ static PyObject *get_anchors(PyObject *module, PyObject *const *arguments, Py_ss
         goto ended;
     }
     if (!(result = PyArray_SimpleNew(2, shape, NPY_DOUBLE))) goto ended;
-    double *into = PyArray_DATA((PyArrayObject *)result);
+    double *into = PyArray_DATA((PyArrayObject *)result), *end = into + 3 * shape[0];
+    int same = 1;
     for (Py_ssize_t at = 0; at < members; at++) {
         PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(arrays, at);
         const double *points = PyArray_DATA(array);
-        npy_intp rows = PyArray_DIM(array, 0);
+        npy_intp rows = is_table((PyObject *)array, 3) ? PyArray_DIM(array, 0) : 0;
         for (npy_intp row = 0; row < rows; row++)
             if (row % POINTS_PER_CURVE == 0 || row % POINTS_PER_CURVE == POINTS_PER_CURVE - 1) {
+                if (!(same = into < end)) break;
                 memcpy(into, points + 3 * row, 3 * sizeof *into);
                 into += 3;
             }
+        if (!same) break;
     }
+    if (!same || into < end) Py_SETREF(result, Py_NewRef(Py_None)); /* a getter has changed an array that was collected before */
 ended:
-    Py_DECREF(arrays);
+    Py_XDECREF(family);
+    Py_XDECREF(arrays);
     return result;
 }
 
@@ -297,20 +311,20 @@ static int has_own_methods(PyObject *vmobject) {
 
 /* Whether these are rows of coordinates, all finite. */
 static int are_points(PyObject *value) {
-    if (!is_plain_array(value)) return 0;
-    PyArrayObject *array = (PyArrayObject *)value;
-    if (PyArray_NDIM(array) != 2 || PyArray_DIM(array, 0) == 0 || PyArray_DIM(array, 1) != 3) return 0;
-    const double *numbers = PyArray_DATA(array);
-    npy_intp size = PyArray_SIZE(array);
+    if (!is_table(value, 3) || PyArray_DIM((PyArrayObject *)value, 0) == 0) return 0;
+    const double *numbers = PyArray_DATA((PyArrayObject *)value);
+    npy_intp size = PyArray_SIZE((PyArrayObject *)value);
     for (npy_intp at = 0; at < size; at++)
         if (!isfinite(numbers[at])) return 0;
     return 1;
 }
 
-static int are_rgbas(PyObject *value) {
-    if (!is_plain_array(value)) return 0;
-    PyArrayObject *array = (PyArrayObject *)value;
-    return PyArray_NDIM(array) == 2 && PyArray_DIM(array, 0) > 0 && PyArray_DIM(array, 1) == 4;
+static int are_rgbas(PyObject *value) { return is_table(value, 4) && PyArray_DIM((PyArrayObject *)value, 0) > 0; }
+
+/* Raises an error if code of the scene that ran since then has changed the type or the shape of an array. */
+static int are_still(int condition) {
+    if (!condition) PyErr_SetString(PyExc_ValueError, "an array was changed while its mobject was drawn");
+    return condition ? 0 : -1;
 }
 
 /* Gets an attribute that must be a number; 0 if it isn't an ordinary one. */
@@ -413,6 +427,7 @@ static void set_path(cairo_t *context, const struct shape *shape) {
 static int set_source(PyObject *camera, PyObject *wrapper, PyObject *vmobject, const struct paint *paint,
                       const double *ends) {
     cairo_t *context = PycairoContext_GET(wrapper);
+    if (are_still(are_rgbas(paint->rgbas)) < 0) return -1;
     npy_intp count = PyArray_DIM((PyArrayObject *)paint->rgbas, 0);
     const double *rgba = PyArray_DATA((PyArrayObject *)paint->rgbas);
     if (count == 1) {
@@ -450,6 +465,7 @@ static int draw_line(PyObject *camera, PyObject *wrapper, PyObject *vmobject, co
 static int draw_shape(PyObject *camera, PyObject *wrapper, PyObject *vmobject, const struct shape *shape,
                       const double *ends, double multiple, double ratio) {
     cairo_t *context = PycairoContext_GET(wrapper);
+    if (are_still(is_table(shape->points, 3)) < 0) return -1;
     set_path(context, shape);
     if (draw_line(camera, wrapper, vmobject, shape, &shape->background, ends, multiple, ratio) < 0) return -1;
     if (set_source(camera, wrapper, vmobject, &shape->fill, ends) < 0) return -1;
@@ -464,13 +480,15 @@ static int draw_item(PyObject *camera, PyObject *wrapper, PyObject *item, double
     PyObject *vmobject = item, *points = Py_None, *ends = Py_None, *fill = Py_None, *background = Py_None,
              *stroke = Py_None;
     struct shape shape = {0};
+    double gradient[6];
     int ordinary = 0;
     if (PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == 1) {
         vmobject = PyTuple_GET_ITEM(item, 0);
         points = NULL;
     } else if (PyTuple_CheckExact(item)) {
         if (!PyArg_ParseTuple(item, "OOOOOO", &vmobject, &points, &ends, &fill, &background, &stroke)) return -1;
-        if (ends != Py_None && !are_points(ends)) points = NULL;
+        if (ends != Py_None && (!are_points(ends) || PyArray_DIM((PyArrayObject *)ends, 0) < 2)) points = NULL;
+        else if (ends != Py_None) memcpy(gradient, PyArray_DATA((PyArrayObject *)ends), sizeof gradient);
     }
     if (points) ordinary = collect(vmobject, points, fill, background, stroke, &shape);
     if (ordinary < 0 && PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -478,7 +496,7 @@ static int draw_item(PyObject *camera, PyObject *wrapper, PyObject *item, double
         ordinary = 0;
     }
     if (ordinary > 0) {
-        const double *numbers = ends == Py_None ? NULL : PyArray_DATA((PyArrayObject *)ends);
+        const double *numbers = ends == Py_None ? NULL : gradient;
         if (draw_shape(camera, wrapper, vmobject, &shape, numbers, multiple, ratio) < 0) ordinary = -1;
     } else if (ordinary == 0) {
         PyObject *arguments[] = {camera, vmobject, wrapper};
@@ -513,10 +531,20 @@ static PyObject *draw(PyObject *module, PyObject *arguments) {
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
+static int are_pairs(PyObject *pairs) {
+    for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(pairs); at++) {
+        PyObject *pair = PyTuple_GET_ITEM(pairs, at);
+        if (!PyTuple_CheckExact(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyLong_Check(PyTuple_GET_ITEM(pair, 1))) return 0;
+    }
+    return 1;
+}
+
 /* prepare(VMobject, joins, caps): joins and caps as pairs of a member of Manim's enumeration and its number for Cairo. */
 static PyObject *prepare(PyObject *module, PyObject *arguments) {
     PyObject *kind, *join_pairs, *cap_pairs;
     if (!PyArg_ParseTuple(arguments, "OO!O!", &kind, &PyTuple_Type, &join_pairs, &PyTuple_Type, &cap_pairs)) return NULL;
+    if (joins) return PyErr_Format(PyExc_RuntimeError, "the module is prepared already");
+    if (!are_pairs(join_pairs) || !are_pairs(cap_pairs)) return PyErr_Format(PyExc_TypeError, "expected pairs");
     for (size_t at = 0; at < METHODS_COUNT; at++)
         if (!(methods[at] = PyObject_GetAttr(kind, names[METHODS[at]]))) return NULL;
     joins = Py_NewRef(join_pairs);

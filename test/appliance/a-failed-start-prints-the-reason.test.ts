@@ -2,8 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { IDLE_PYTHON, temporaryFolder } from './listening-appliance.ts';
+import { IDLE_PYTHON } from './listening-appliance.ts';
 
 /** Asserts that the server refuses to start and prints one message without a stack trace. */
 async function refused(

@@ -4,8 +4,9 @@ import { pino } from 'pino';
 import t from 'tap';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { serve } from './command.ts';
-import { IDLE_PYTHON, send, temporaryFolder, VALID } from './listening-appliance.ts';
+import { IDLE_PYTHON, send, VALID } from './listening-appliance.ts';
 
 /** Longer than the interval within which two signals count as one. */
 const LATER_MS = 1_100;

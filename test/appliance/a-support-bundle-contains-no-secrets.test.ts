@@ -5,8 +5,9 @@ import { unpackTar } from 'modern-tar';
 import t from 'tap';
 import { redact, redactLogLine } from '../../appliance/support/redact.ts';
 import { VERSION } from '../../appliance/version.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const MASTER_KEY = 'c0ffee00'.repeat(8);
 const EMAIL = 'ada@example.org';

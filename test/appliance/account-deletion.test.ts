@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const RENDERS_AT_ONCE = { env: { SCENEPRESS_PYTHON: PYTHON, SCENEPRESS_INSECURE_NO_SANDBOX: 'true' } };

@@ -4,8 +4,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 /** Runs a command with `--json` on a data folder and returns what it printed. */
 async function administrate(dataDir: string, ...args: string[]): Promise<Record<string, unknown>> {

@@ -3,8 +3,9 @@ import { chownSync, existsSync, readdirSync, readFileSync, statSync } from 'node
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { IDLE_PYTHON, temporaryFolder } from './listening-appliance.ts';
+import { IDLE_PYTHON } from './listening-appliance.ts';
 
 const byRoot = process.getuid?.() === 0 ? false : 'only root can set this up';
 /** Drops root's capabilities, so that file ownership is enforced. */

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { JobRecord } from '../../lib/index.ts';
-import { listeningAppliance, temporaryFolder, VALID } from './listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const VIDEO = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 256));
 const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:01.000\nGrüße\n';

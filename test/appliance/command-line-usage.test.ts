@@ -3,8 +3,8 @@ import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
 import { openApiDocument } from '../../appliance/http/openapi.ts';
 import { VERSION } from '../../appliance/version.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 t.test('incorrect usage exits with code 2', async (t) => {
   const cwd = await temporaryFolder(t);

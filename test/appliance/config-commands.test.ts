@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { OPTIONS } from '../../appliance/config/options.ts';
 import { VERSION } from '../../appliance/version.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 const MASTER_KEY = 'ab'.repeat(32);
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { openSocket } from '../fixtures/raw-http.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { serve } from './command.ts';
 import { guardedListener, openConnections, statusOn } from './guarded-listener.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const DESCRIPTORS = 160;

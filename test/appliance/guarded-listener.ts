@@ -9,7 +9,7 @@ import type { Connections, ConnectionsOptions } from '../../appliance/edge/conne
 import { createListener, guardListener } from '../../appliance/edge/listener.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { openSocket, type Target } from '../fixtures/raw-http.ts';
-import { temporaryFolder } from './listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 /** The size of the response of `/large`: more than the kernel buffers on both sides. */
 export const LARGE_BYTES: number = 64 * 1024 * 1024;

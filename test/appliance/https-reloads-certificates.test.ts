@@ -9,8 +9,8 @@ import t, { type Test } from 'tap';
 import { Certificate } from '../../appliance/certificate.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 const authority = new TestAuthority(await temporaryFolder(t));
 
@@ -51,7 +51,7 @@ t.test('clients that verify the certificate can connect, and links use https', a
   t.match(stdout(), `listens on https://127.0.0.1:${port}\n`);
   t.match(await ask(port, '/openapi.json'), {
     status: 200,
-    body: `"servers":[{"url":"https://127.0.0.1:${port}"}]`,
+    body: `"servers":[{"url":"https://127.0.0.1:${port}",`,
   });
 });
 

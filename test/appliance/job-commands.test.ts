@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { type Ended, scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const RENDERS_AT_ONCE = { env: { SCENEPRESS_PYTHON: PYTHON, SCENEPRESS_INSECURE_NO_SANDBOX: 'true' } };

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const EMAIL = 'ada@example.org';

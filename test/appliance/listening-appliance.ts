@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
@@ -9,6 +7,7 @@ import { Appliance } from '../../appliance/appliance.ts';
 import { type Config, loadConfig } from '../../appliance/config/config.ts';
 import type { Installation } from '../../appliance/installation.ts';
 import type { RenderService } from '../../lib/index.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 export const IDLE_PYTHON: string = join(import.meta.dirname, 'idle-renderer', 'bin', 'python');
 
@@ -46,13 +45,6 @@ export interface ListeningAppliance {
   post: (body: unknown, headers?: Record<string, string>) => Promise<Answer>;
   newKey: (email: string, webhookUrl?: string) => Promise<string>;
   stop: () => Promise<void>;
-}
-
-/** A folder that is removed when the test ends. */
-export async function temporaryFolder(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'scenepress-test-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export async function listeningAppliance(

@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const POLL_MS = 20;
 

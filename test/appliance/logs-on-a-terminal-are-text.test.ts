@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { textLine } from '../../appliance/support/log-text.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 import { serve } from './command.ts';
-import { IDLE_PYTHON, send, temporaryFolder } from './listening-appliance.ts';
+import { IDLE_PYTHON, send } from './listening-appliance.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const WIDE = { isColoured: false, columns: 200 };

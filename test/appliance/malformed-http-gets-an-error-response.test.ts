@@ -5,8 +5,9 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { exchange, type Target } from '../fixtures/raw-http.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { type Serving, scenepress, serve } from './command.ts';
-import { send, temporaryFolder } from './listening-appliance.ts';
+import { send } from './listening-appliance.ts';
 
 const authority = new TestAuthority(await temporaryFolder(t));
 const GET = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';

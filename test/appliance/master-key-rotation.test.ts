@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { openInstallation } from '../../appliance/installation.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
 

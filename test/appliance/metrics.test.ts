@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
 import dashboardFile from '../../appliance/metrics/dashboard.json' with { type: 'json' };
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
-import { listeningAppliance, temporaryFolder, VALID } from './listening-appliance.ts';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const TOKEN = 'a-token-for-prometheus';
 const authorization = `Bearer ${TOKEN}`;

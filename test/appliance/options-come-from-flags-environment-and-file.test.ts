@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
-import { temporaryFolder } from './listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 t.test('options have defaults', async (t) => {
   t.match(loadConfig({ flags: {}, env: {} }), {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
-import { send, temporaryFolder, VALID } from './listening-appliance.ts';
+import { send, VALID } from './listening-appliance.ts';
 
 t.test('recover lists what would be lost, and changes nothing without --yes', async (t) => {
   const dataDir = join(await temporaryFolder(t), 'data');

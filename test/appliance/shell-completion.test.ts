@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 /** Runs a shell script beside the file `completion`, printed by the program for that shell. Returns lines. */
 async function complete(t: Test, shell: string, script: string): Promise<string[]> {

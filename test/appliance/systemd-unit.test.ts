@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 /** The highest accepted score of `systemd-analyze security`, in tenths; scores differ slightly between versions. */
 const MAX_EXPOSURE = 35;

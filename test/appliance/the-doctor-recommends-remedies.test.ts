@@ -5,8 +5,8 @@ import { loadConfig } from '../../appliance/config/config.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
 import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
 import { openInstallation } from '../../appliance/installation.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
-import { temporaryFolder } from './listening-appliance.ts';
 
 t.test('the set-up is recommended only for a renderer that it installed', (t) => {
   const advice = (...of: Parameters<typeof rendererRemedies>) =>

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { DataFolder } from '../../lib/index.ts';
-import { listeningAppliance, temporaryFolder } from './listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { listeningAppliance } from './listening-appliance.ts';
 
 t.test('accepted requests count as a use of their key, at the latest when the service stops', async (t) => {
   const dataDir = await temporaryFolder(t);

@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap';
 import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { type Answer, webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { scenepress, serve } from './command.ts';
-import { listeningAppliance, temporaryFolder, VALID } from './listening-appliance.ts';
+import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const authority = new TestAuthority(t.testdir());
 const certificate = authority.issue(['127.0.0.1']);

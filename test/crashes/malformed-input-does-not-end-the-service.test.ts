@@ -14,9 +14,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import t from 'tap';
 import { type Serving, serve } from '../appliance/command.ts';
-import { temporaryFolder } from '../appliance/listening-appliance.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { type FuzzedExchange, type FuzzMaterial, fuzzedExchange } from '../fixtures/http-fuzz.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const EXCHANGES = Number(process.env['EXCHANGES'] ?? 4_000);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import { scenepress, serve } from '../appliance/command.ts';
-import { send, temporaryFolder } from '../appliance/listening-appliance.ts';
+import { send } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { PASSWORD } from './browser.ts';
 import { Client } from './client.ts';
 

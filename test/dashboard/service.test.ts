@@ -7,7 +7,8 @@ import t from 'tap';
 import { Faults } from '../../appliance/support/faults.ts';
 import { DataFolder, restore } from '../../lib/index.ts';
 import { scenepress } from '../appliance/command.ts';
-import { listeningAppliance, temporaryFolder } from '../appliance/listening-appliance.ts';
+import { listeningAppliance } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { peopledAppliance } from './browser.ts';
 import { signedIn } from './client.ts';
 

@@ -15,6 +15,7 @@ from manim.camera.three_d_camera import ThreeDCamera
 from manim.utils.paths import path_along_arc, path_along_circles, straight_path
 from manim.utils.simple_functions import sigmoid
 
+import scenepress_native
 from scene_renderer import colours, drawing, families, interpolation, projection, rotations
 
 _MANIMS_FAMILY = Mobject.get_family
@@ -128,6 +129,35 @@ def test_classes_with_lists_of_their_own() -> None:
     assert families._get_family(group) == _MANIMS_FAMILY(group)
     corners: Any = manim.VGroup(manim.Square(), _Cornered().set_points(np.ones((4, 3))))
     assert families._get_points_defining_boundary(corners).shape == (9, 3)
+
+
+class _Changing(VMobject):
+    """Changes the list that it is in, and an array of another one, when its points are asked for."""
+
+    around: list[Any]
+    other: Any
+
+    @property
+    def points(self) -> Any:
+        if hasattr(self, "around"):
+            del self.around[1:]
+            self.other.resize((400, 3), refcheck=False)
+        return self._points
+
+    @points.setter
+    def points(self, points: Any) -> None:
+        self._points = points
+
+
+@pytest.mark.parametrize("change", [scenepress_native.with_points, scenepress_native.get_anchors])
+def test_lists_and_arrays_may_change_meanwhile(change: Any) -> None:
+    method = VMobject.get_num_points if change is scenepress_native.with_points else families._get_anchors
+    first, changing = manim.Square(), _Changing().set_points(np.ones((4, 3)))
+    first.points = np.ones((4, 3))
+    around = [first, changing, *(manim.Square() for _ in range(50))]
+    changing.around, changing.other = around, first.points
+    found = change(around, method)
+    assert found is None if change is scenepress_native.get_anchors else len(found) == 2
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { scenepress } from '../appliance/command.ts';
-import { send, temporaryFolder } from '../appliance/listening-appliance.ts';
+import { send } from '../appliance/listening-appliance.ts';
 import { ended, processesBelow, zygotesBelow } from '../fixtures/processes.ts';
 import { afterOneFrame, ENDLESS } from '../fixtures/renders.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { Terminal } from '../fixtures/terminal.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat, watch, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { interrupted, MAIN, scenepress } from '../appliance/command.ts';
-import { temporaryFolder } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const scenes = (line: string) => `from manim import *
 

@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { scenepress } from '../appliance/command.ts';
-import { listeningAppliance, temporaryFolder } from '../appliance/listening-appliance.ts';
+import { listeningAppliance } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const SCENES = `from manim import *
 

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { interrupted, scenepress } from '../appliance/command.ts';
-import { temporaryFolder } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const SCENES = `from manim import *
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type LocalOutputOptions, type LocalRender, LocalRenderer } from '../../lib/index.ts';
 import { scenepress } from '../appliance/command.ts';
-import { temporaryFolder } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { inspectVideo } from '../fixtures/video.ts';
 
 const SCENES = `from manim import *

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { scenepress, serve } from '../appliance/command.ts';
-import { temporaryFolder } from '../appliance/listening-appliance.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 interface Finding {
   check: string;

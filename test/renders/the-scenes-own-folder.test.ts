@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { LocalRenderer, sceneFolderOf } from '../../lib/index.ts';
 import { scenepress } from '../appliance/command.ts';
-import { temporaryFolder } from '../appliance/listening-appliance.ts';
 import { render, scene, startService } from '../fixtures/renders.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="2"/></svg>';
 const LESSON = `from pathlib import Path

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { scenepress, serve } from '../appliance/command.ts';
-import { send, temporaryFolder } from '../appliance/listening-appliance.ts';
+import { send } from '../appliance/listening-appliance.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const WATCH = /Watch it: http:\/\/127\.0\.0\.1:\d+(\/artifacts\/\S+\/video\.mp4)/;
 

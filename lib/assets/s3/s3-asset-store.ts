@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { ArtifactUrl } from '../../jobs/job-json.ts';
-import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from '../asset-store.ts';
+import {
+  type AssetStore,
+  assertAssetKey,
+  type ByteRange,
+  isAssetKey,
+  type OpenedAsset,
+} from '../asset-store.ts';
 import { openRegularFile } from '../regular-file.ts';
 import { download } from './download.ts';
 import { type Bucket, loadPresigner, loadSdk, openBucket } from './s3-client.ts';
@@ -125,13 +131,15 @@ export class S3AssetStore implements AssetStore {
 
   /** A best effort: some servers list no uploads, and credentials may lack the permission. */
   async #abortOldUploads({ client, sdk, name }: Bucket): Promise<void> {
-    const { prefix } = this.#options;
+    const { prefix = '' } = this.#options;
     try {
       const { Uploads = [] } = await client.send(
-        new sdk.ListMultipartUploadsCommand({ Bucket: name, ...(prefix && { Prefix: prefix }) }),
+        new sdk.ListMultipartUploadsCommand({ Bucket: name, ...(prefix !== '' && { Prefix: prefix }) }),
       );
       for (const { Key, UploadId, Initiated } of Uploads) {
         if (!Initiated || this.#clock.now() - Initiated.getTime() < DAY_MS) continue;
+        // Other programs may use the bucket.
+        if (!Key?.startsWith(prefix) || !isAssetKey(Key.slice(prefix.length))) continue;
         await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }));
       }
     } catch {

@@ -6,7 +6,10 @@ import process from 'node:process';
 import { ScenepressError } from '../../errors.ts';
 import { RootMark } from './root-mark.ts';
 
-const LOCKS = ['requirements-build.lock', 'requirements.lock', join('native', 'fork_at.c')];
+const LOCKS = ['requirements-build.lock', 'requirements.lock'];
+/** A newer root replaces one of older Debian packages. */
+const ROOT_LOCKS = [...LOCKS, 'debian.lock'];
+const NATIVE_SOURCES = 'native';
 const SOURCES = ['scene_renderer', 'scenes'];
 const KEY_LENGTH = 16;
 /** The set-up writes it last; its first line is the interpreter that the environment is based on. */
@@ -31,13 +34,13 @@ export function userCacheFolder(): string {
 
 /** The Python environment of this version in a folder; it may be missing. */
 export function environmentFolder(folder: string): string {
-  return join(folder, `python-${keyOf(LOCKS.map((name) => inPackage(name)))}`);
+  return join(folder, `python-${keyOf([...LOCKS.map(inPackage), ...sourcesIn(inPackage(NATIVE_SOURCES))])}`);
 }
 
 /** The beginning of the names of unpacked roots of this version. Other versions don't remove roots of such names. */
 export function rootPrefix(): string {
-  const sources = SOURCES.flatMap((name) => sourcesIn(inPackage(name)));
-  return `root-${keyOf([...LOCKS.map((name) => inPackage(name)), ...sources])}-`;
+  const sources = [NATIVE_SOURCES, ...SOURCES].flatMap((name) => sourcesIn(inPackage(name)));
+  return `root-${keyOf([...ROOT_LOCKS.map(inPackage), ...sources])}-`;
 }
 
 /** What is set up for this version in a folder: preferably a root, which hides this machine's files from scenes. */
@@ -74,7 +77,9 @@ export function packageRoot(): string {
   return folder;
 }
 
-const inPackage = (name: string) => join(packageRoot(), 'renderer', name);
+function inPackage(name: string): string {
+  return join(packageRoot(), 'renderer', name);
+}
 
 /** False also when the interpreter has been replaced by another version. */
 function isWhole(python: string): boolean {

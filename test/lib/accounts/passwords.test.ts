@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
 import { Accounts, DataFolder } from '../../../lib/index.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 async function openAccounts(t: Test) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   return { folder, accounts: new Accounts({ store: folder.accountStore }) };

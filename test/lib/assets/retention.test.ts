@@ -5,12 +5,13 @@ import { KEEP_ALL, retain } from '../../../lib/assets/retention.ts';
 import { DataFolder, type JobRecord } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Completed jobs, one a day, with a video of 100 bytes each. */
 async function folderWithJobs(t: Test, count: number) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const clock = new FakeClock('2026-11-21T10:00:00Z');

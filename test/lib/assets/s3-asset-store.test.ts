@@ -262,6 +262,10 @@ test('uploads that a killed process left are aborted by a start a day later', as
     await other.start();
     await other.stop();
     t.equal((await unfinished()).length, 1, 'those of other prefixes stay');
+    const similar = s3({ ...server.options, prefix: 'stor', clock });
+    await similar.start();
+    await similar.stop();
+    t.equal((await unfinished()).length, 1, 'those of other programs stay');
     const same = s3({ ...server.options, prefix: `store ${stores - 1}/`, clock });
     await same.start();
     await same.stop();

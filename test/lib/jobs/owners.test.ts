@@ -5,11 +5,12 @@ import { Owners } from '../../../lib/jobs/owners.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const HOUR_MS = 3_600_000;
 
 async function openOwners(t: Test) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

@@ -9,6 +9,7 @@ import {
   silentLogger,
 } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const SCENE = { owner: 'ada', className: 'Main', code: 'a scene', metadata: { lesson: 7 } };
@@ -114,7 +115,7 @@ t.test(
 );
 
 t.test('without workers a job left running by a killed service can be canceled', async (t) => {
-  const dataFolder = new DataFolder(t.testdir());
+  const dataFolder = new DataFolder(await temporaryFolder(t));
   await dataFolder.start();
   await dataFolder.storage.transaction((tx) =>
     dataFolder.storage.insertJob(tx, jobRecord('1', { phase: 'running', attempts: 1 }), 'a scene'),

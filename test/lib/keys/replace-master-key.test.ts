@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { completeReplacement, DataFolder, MasterKey, replaceMasterKey } from '../../../lib/index.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const [OLD, NEW, THIRD] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
 
@@ -44,7 +45,7 @@ t.test(
 );
 
 t.test('a replacement without a given key completes an interrupted one, and stops there', async (t) => {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const keys = await folder.masterKeys();
@@ -61,7 +62,7 @@ t.test('a replacement without a given key completes an interrupted one, and stop
 });
 
 t.test('the error code of a failed replacement is that of its cause', async (t) => {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   await folder.masterKeys();
@@ -74,7 +75,7 @@ t.test('the error code of a failed replacement is that of its cause', async (t) 
 });
 
 t.test('one replacement is in progress at a time', async (t) => {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   await folder.masterKeys();

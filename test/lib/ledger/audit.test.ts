@@ -5,6 +5,7 @@ import { type Claim, DataFolder, type JobOutcome, Pricing, StoredLedger } from '
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { claimJob, claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
@@ -13,7 +14,7 @@ const completed: JobOutcome = { kind: 'completed', artifacts: [], costCredits: 3
 
 /** A ledger with a job of every kind. */
 async function openBooks(t: Test) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const store = folder.ledgerStore;

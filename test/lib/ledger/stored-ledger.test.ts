@@ -7,6 +7,7 @@ import { DataFolder, type LedgerStore, ScenepressError, StoredLedger } from '../
 import { ledgerSuite } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 interface Books {
   ledger: StoredLedger;
@@ -20,7 +21,7 @@ const late = new LateStores(SEED);
 t.comment(`SEED=${SEED}`);
 
 async function openBooks(t: Test, freeCreditsPerMonth = 1000): Promise<Books> {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const clock = new FakeClock('2026-11-21T10:00:00Z');

@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap';
 import { DataFolder, StoredLedger, UnmeteredLedger } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const job = { jobId: 'j1', owner: 'a' };
 
 async function openBooks(t: Test) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const books = new StoredLedger({ store: folder.ledgerStore, clock: new FakeClock('2026-11-21T10:00:00Z') });

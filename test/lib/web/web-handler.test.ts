@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { DataFolder, type RenderServiceOptions, StoredLedger, silentLogger } from '../../../lib/index.ts';
 import { type Caller, type WebOptions, webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const CALLERS: Record<string, Caller> = {
   ada: { owner: 'ada', keyId: 'k1', keyPrefix: 'svc_live_ada', webhookUrl: null },
@@ -119,7 +120,7 @@ t.test('a repeated request with an idempotency key returns the first job', async
 });
 
 t.test('a balance below the reserve gets 402', async (t) => {
-  const dataFolder = new DataFolder(t.testdir());
+  const dataFolder = new DataFolder(await temporaryFolder(t));
   const ledger = new StoredLedger({ store: dataFolder.ledgerStore, freeCreditsPerMonth: 0 });
   const { post } = await open(t, {}, { folder: '', dataFolder, ledger });
   t.match(await jsonOf(await post(VALID)), { status: 402, error: 'insufficient_credits' });

@@ -4,12 +4,13 @@ import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { deliveryOf } from '../../../lib/webhooks/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const nowMs = Date.parse(NOW);
 
 async function openList(t: Test) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

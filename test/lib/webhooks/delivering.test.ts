@@ -72,7 +72,10 @@ t.test('the outcome of a job is delivered with a signature', async (t) => {
   );
   const delivery = await become({ deliveries }, 'delivered', 1);
   t.match(delivery, { jobId, owner: 'ada', url, lastStatus: 200, nextAttemptAt: null, repeats: null });
-  t.match(await deliveries.get(delivery.deliveryId), { body: String(body), answer: 'thanks' });
+  t.match(await deliveries.get(delivery.deliveryId), {
+    body: String(body),
+    attempts: [{ signature: received?.headers['svc-signature'], answer: 'thanks' }],
+  });
 });
 
 t.test('the outcome of a completed job has links to its artifacts', async (t) => {
@@ -144,7 +147,7 @@ t.test('a failed delivery is retried 30 s, 5 min and 30 min after the previous a
   }
   const failed = await become({ deliveries }, 'failed', 4);
   t.match(failed, { lastStatus: 500, nextAttemptAt: null });
-  t.match(await deliveries.get(failed.deliveryId), { answer: 'out of order' });
+  t.match(await deliveries.get(failed.deliveryId), { attempts: [{ answer: 'out of order' }] });
   clock.advance(86_400_000);
   t.ok(await nothingComes({ sender }, receiver, 4));
   const bodies = new Set(receiver.received.map(({ body }) => String(body)));

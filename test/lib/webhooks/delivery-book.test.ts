@@ -6,12 +6,13 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const MINUTE_MS = 60_000;
 const START = Date.parse('2026-11-21T10:00:00Z');
 
 async function openBook(t: Test, assetUrl?: () => string) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

@@ -7,6 +7,7 @@ import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const nowMs = Date.parse('2026-11-21T10:00:00Z');
 const SECRET = 'whsec_1';
@@ -21,7 +22,7 @@ interface Post {
 
 /** A sender whose requests the test answers. An aborted request ends as stopped. */
 async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

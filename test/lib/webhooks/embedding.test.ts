@@ -13,6 +13,7 @@ import {
 } from '../../../lib/index.ts';
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const authority = new TestAuthority(t.testdir());
@@ -48,7 +49,7 @@ t.test('a secret given with the job signs its outcome, also after a restart', as
 });
 
 t.test('secrets given with jobs survive a rotation of the master key', async (t) => {
-  const dataFolder = new DataFolder(t.testdir());
+  const dataFolder = new DataFolder(await temporaryFolder(t));
   const { path, storage, keyStore: store } = dataFolder;
   const { service, receiver, url } = await open(t, { dataFolder, assetUrl, webhooks });
   const keys = new ApiKeys({ store, masterKeys: await dataFolder.masterKeys() });

@@ -4,11 +4,12 @@ import { DataFolder, Deliveries, type DeliveryRecord } from '../../../lib/index.
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
 async function openDeliveries(t: Test) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { silentLogger, systemClock } from '../../../lib/index.ts';
 import { OutboundThread } from '../../../lib/webhooks/outbound-thread.ts';
-import { temporaryFolder } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const authority = new TestAuthority(t.testdir());

@@ -5,6 +5,7 @@ import { ApiKeys, DataFolder, MasterKey, MasterKeys } from '../../../lib/index.t
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { WebhookSecrets } from '../../../lib/webhooks/webhook-secrets.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const newKeys = () => new MasterKeys(MasterKey.random());
 
@@ -41,7 +42,7 @@ t.test('what is missing is named', async (t) => {
 });
 
 t.test('after a rotation, secrets of keys, jobs and deliveries are sealed again, in steps', async (t) => {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;
@@ -75,7 +76,7 @@ t.test('after a rotation, secrets of keys, jobs and deliveries are sealed again,
 });
 
 t.test('the master keys are by default those of the data folder', async (t) => {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const secrets = new WebhookSecrets({}, folder);

@@ -10,6 +10,7 @@ import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outb
 import type { WebhookOptions } from '../../../lib/webhooks/webhook-secrets.ts';
 import { Webhooks } from '../../../lib/webhooks/webhooks.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const nowMs = Date.parse(NOW);
@@ -21,7 +22,7 @@ async function setUp(
   assetUrl?: string | (() => string),
   withFolder = true,
 ) {
-  const folder = new DataFolder(t.testdir());
+  const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

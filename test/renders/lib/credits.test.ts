@@ -11,9 +11,10 @@ import {
   scene,
   startService,
 } from '../../fixtures/renders.ts';
+import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 // A reserve is the price of one second. Every account has 1,000 credits.
-const dataFolder = new DataFolder(t.testdir());
+const dataFolder = new DataFolder(await temporaryFolder(t));
 const ledger = new StoredLedger({ store: dataFolder.ledgerStore });
 const service = await startService(t, {
   dataFolder,
