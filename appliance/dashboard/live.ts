@@ -28,6 +28,7 @@ export class Live {
   /** The newest picture of each running job. */
   readonly #pictures = new Map<string, Uint8Array>();
   #heartbeat: NodeJS.Timeout | undefined;
+  #changedAtMs: number | undefined;
 
   constructor({ service, sessions }: { service: RenderService; sessions: Sessions }) {
     this.#service = service;
@@ -52,6 +53,10 @@ export class Live {
     this.#heartbeat ??= setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
     listener.stream.once('close', () => this.#close(listener));
     listener.stream.write('retry: 2000\n\n');
+    if (this.#changedAtMs !== undefined) {
+      const agoMs = Math.floor(performance.now() - this.#changedAtMs);
+      listener.stream.write(`event: changed\ndata: ${agoMs}\n\n`);
+    }
     return listener.stream;
   }
 
@@ -76,6 +81,7 @@ export class Live {
   }
 
   readonly #onJob = ({ jobId, owner, status }: Job) => {
+    this.#changedAtMs = performance.now();
     if (status === 'running') this.#owners.set(jobId, owner);
     else {
       this.#owners.delete(jobId);

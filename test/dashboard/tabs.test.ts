@@ -106,6 +106,22 @@ t.test('a page is reloaded during a render, and follows it to its video', async 
   t.equal((await service.get(jobId)).status, 'completed');
 });
 
+t.test('a change before the page is connected is shown', async (t) => {
+  const { url, page, accountId, service, installation } = await signedInPage(t);
+  await installation.administration.queue.pause();
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'Slow', code: 'linger' });
+  const started = Promise.withResolvers<void>();
+  service.on('job', ({ status }) => status === 'running' && started.resolve());
+  await page.route('**/dashboard/live', async (route) => {
+    await started.promise;
+    await route.continue();
+  });
+  await page.goto(`${url}/dashboard/jobs/${jobId}`);
+  t.equal(await page.locator('.tag').first().innerText(), 'Queued');
+  await installation.administration.queue.resume();
+  await page.locator('.tag.busy').first().waitFor();
+});
+
 t.test('tabs in the background hold no connection, and catch up when they are seen', async (t) => {
   const { url, page, accountId, service } = await signedInPage(t);
   await page.goto(`${url}/dashboard/jobs`);

@@ -172,6 +172,10 @@ if (regions().length > 0) {
   };
   let timer;
   const listeners = {
+    // Milliseconds since the last change of a job, when the connection opens: it may be newer than the page.
+    changed({ data }) {
+      if (Number(data) < performance.now()) refresh();
+    },
     job() {
       // Soon, but not for each of many.
       timer ??= setTimeout(() => {
