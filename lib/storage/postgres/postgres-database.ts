@@ -7,7 +7,7 @@ import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection } from './errors.ts';
+import { explained, isDisconnection, isRefusal } from './errors.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
@@ -257,20 +257,20 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** Returns whether the connection was lost, although the commit happened. */
+  /** Returns whether the answer was lost, although the commit happened. The connection cannot be used again then. */
   async #commit(client: PgClient, id: string): Promise<boolean> {
     try {
       await client.query('COMMIT');
       return false;
     } catch (error) {
-      if (!isDisconnection(error)) throw error;
+      if (isRefusal(error)) throw error;
       if (await this.#isCommitted(id)) return true;
       throw error;
     }
   }
 
   /**
-   * Finds out whether a transaction was committed whose connection was lost meanwhile. Error: `storage_failed` when the
+   * Finds out whether a transaction was committed whose commit failed. Error: `storage_failed` when the
    * database cannot be reached.
    */
   async #isCommitted(id: string): Promise<boolean> {
