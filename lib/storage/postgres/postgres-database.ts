@@ -109,7 +109,11 @@ export class PostgresDatabase implements SqlDatabase {
   /** The lock belongs to a connection: when that is lost, another process may begin the task before `work` has ended. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
     const name = [`${this.#settings.schema} task ${task}`];
-    const unlock = { text: `SELECT pg_advisory_unlock(${lockOf('$1')})`, values: name };
+    const unlock = {
+      text: `SELECT pg_advisory_unlock(${lockOf('$1')})`,
+      values: name,
+      query_timeout: this.#settings.connectTimeoutMs,
+    };
     return this.#running(async () => {
       const client = await this.#retried(() => this.#locked(name));
       if (!client) return undefined;
@@ -276,10 +280,11 @@ export class PostgresDatabase implements SqlDatabase {
   async #isCommitted(id: string): Promise<boolean> {
     const { clock, retryForMs } = this.#retrying;
     const untilMs = clock.uptimeMs() + retryForMs;
+    const query_timeout = this.#settings.connectTimeoutMs;
     let cause: unknown;
     do {
       try {
-        const query = { text: 'SELECT pg_xact_status($1::xid8) AS status', values: [id] };
+        const query = { text: 'SELECT pg_xact_status($1::xid8) AS status', values: [id], query_timeout };
         const { rows } = await this.#connections.alone((client) => client.query(query));
         const { status } = rows[0] as { status: string | null };
         if (status === 'committed') return true;
