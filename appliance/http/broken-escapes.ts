@@ -29,8 +29,8 @@ function pathOf(target: string): string | undefined {
 
 function canDecode(path: string): boolean {
   try {
-    decodeURIComponent(path);
-    return true;
+    // No text of a database may contain NUL.
+    return !decodeURIComponent(path).includes('\0');
   } catch {
     return false;
   }

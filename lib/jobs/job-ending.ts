@@ -44,8 +44,11 @@ interface End {
   options: FinishOptions;
 }
 
-/** Decides the outcome of a job in the transaction that commits it; undefined: the job does not end. */
-type Decision = (tx: Transaction, job: JobRecord) => Promise<End | undefined>;
+/**
+ * Locks the job's place in the queue, before the job as claims do, then decides the outcome in the transaction that
+ * commits it; undefined: the job does not end.
+ */
+type Decision = (tx: Transaction) => Promise<(job: JobRecord) => End | undefined>;
 
 const CANCELLATION: JobOutcome = { kind: 'failed', error: CANCELED, failedBy: 'cancel' };
 
@@ -70,26 +73,30 @@ export class JobEnding {
 
   /** Undefined when the claim is invalid and the job is not `settling`. */
   finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
-    return this.#end(claim.jobId, async (tx) =>
-      (await this.#storage.queue.holds(tx, claim)) ? { outcome, options } : undefined,
-    );
+    return this.#end(claim.jobId, async (tx) => {
+      const isHeld = await this.#storage.queue.holds(tx, claim);
+      return () => (isHeld ? { outcome, options } : undefined);
+    });
   }
 
   /** Undefined when the job is terminal. */
   cancel(jobId: string): Promise<EndedJob | undefined> {
-    return this.#end(jobId, async (_, { phase, startedAtMs }) => {
-      const isRunning = phase === 'running';
-      const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
-      return {
-        outcome: CANCELLATION,
-        options: { durationMs: Math.floor(runsForMs), storedNothing: !isRunning },
+    return this.#end(jobId, async (tx) => {
+      await this.#storage.queue.remove(tx, jobId);
+      return ({ phase, startedAtMs }) => {
+        const isRunning = phase === 'running';
+        const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
+        return {
+          outcome: CANCELLATION,
+          options: { durationMs: Math.floor(runsForMs), storedNothing: !isRunning },
+        };
       };
     });
   }
 
   /** Completes a `settling` job; undefined in other phases. */
   resume(jobId: string): Promise<EndedJob | undefined> {
-    return this.#end(jobId, async () => undefined);
+    return this.#end(jobId, async () => () => undefined);
   }
 
   async #end(jobId: string, decide: Decision): Promise<EndedJob | undefined> {
@@ -143,10 +150,11 @@ export class JobEnding {
     jobId: string,
     decide: Decision,
   ): Promise<{ job: JobRecord; options: FinishOptions; isNew: boolean } | undefined> {
+    const outcomeOf = await decide(tx);
     const job = await this.#storage.getJob(jobId, tx);
     if (!job || isTerminal(job.phase) || job.phase === 'reserving') return undefined;
     if (job.phase === 'settling') return { job, options: { durationMs: job.durationMs ?? 0 }, isNew: false };
-    const end = await decide(tx, job);
+    const end = outcomeOf(job);
     if (!end) return undefined;
     const { outcome, options } = end;
     const { durationMs, plays = [], output = '', usage = null } = options;

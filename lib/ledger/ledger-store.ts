@@ -76,6 +76,8 @@ export interface LedgerStore {
   readonly storage: Storage;
   /** With `tx`, locks the account until the transaction ends. */
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
+  /** Creates an account without an accounting month, unless it exists: also when another transaction inserts it. */
+  insertAccount(tx: Transaction, owner: string): Promise<void>;
   /** Sets the accounting month of an account; creates the account when missing. */
   setPeriod(tx: Transaction, owner: string, period: string): Promise<void>;
   /** The last month up to `period` with a free grant, spent ones included. */

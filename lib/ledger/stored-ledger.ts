@@ -170,20 +170,23 @@ export class StoredLedger implements Ledger {
     tx?: Transaction,
   ): Promise<'reserved' | 'insufficient'> {
     assertCredits(request.amountCredits);
-    if (tx) return this.#reserve(request, tx);
+    const { owner } = request;
+    // A joined job is new: it has no entries.
+    if (tx) return this.#reserve(request, await this.#openBooks(owner, tx), tx);
     return this.#store.storage.transaction(async (tx) => {
+      const account = await this.#openBooks(owner, tx);
       const { reserve, end } = await this.#entriesOf(request.jobId, tx);
       if (end?.kind === 'void') return 'insufficient';
-      return reserve ? 'reserved' : this.#reserve(request, tx);
+      return reserve ? 'reserved' : this.#reserve(request, account, tx);
     });
   }
 
   /** Reserves for a job without entries; the store rejects a second reserve. */
   async #reserve(
-    { jobId, owner, amountCredits }: { jobId: string; owner: string; amountCredits: number },
+    { jobId, amountCredits }: { jobId: string; amountCredits: number },
+    account: LedgerAccount,
     tx: Transaction,
   ): Promise<'reserved' | 'insufficient'> {
-    const account = await this.#openBooks(owner, tx);
     if (balanceOf(account).total < amountCredits) return 'insufficient';
     const parts = partsFrom(account.grants, amountCredits);
     await this.#append(tx, account, { kind: 'reserve', amountCredits: -amountCredits, jobId, parts });
@@ -201,6 +204,7 @@ export class StoredLedger implements Ledger {
   ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }> {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
+      const account = await this.#openBooks(owner, tx);
       const { reserve, end } = await this.#entriesOf(jobId, tx);
       if (end?.kind === 'void') return { kind: 'insufficient' };
       // Enqueued while renders were free.
@@ -208,7 +212,6 @@ export class StoredLedger implements Ledger {
       assert.equal(reserve.owner, owner);
       if (end) return { kind: 'settled', chargedCredits: end.chargedCredits };
 
-      const account = await this.#openBooks(owner, tx);
       const change = sumOf(reserve.parts) - amountCredits;
       if (balanceOf(account).total < -change) return { kind: 'insufficient' };
 
@@ -230,11 +233,11 @@ export class StoredLedger implements Ledger {
 
   async void({ jobId, owner }: { jobId: string; owner: string }, tx?: Transaction): Promise<void> {
     await this.#in(tx, async (tx) => {
+      const account = await this.#openBooks(owner, tx);
       const { reserve, end } = await this.#entriesOf(jobId, tx);
       assert.equal((reserve ?? end)?.owner ?? owner, owner);
       assert(end?.kind !== 'settle', 'a settled job is not voided');
       if (end) return;
-      const account = await this.#openBooks(owner, tx);
       // Also recorded without a reserve, so a late one is refused.
       const parts = this.#partsBackTo(account, reserve?.parts ?? []);
       await this.#append(tx, account, { kind: 'void', amountCredits: sumOf(parts), jobId, parts });
@@ -244,10 +247,11 @@ export class StoredLedger implements Ledger {
   /**
    * Brings the account to the current month: creates it on first use, expires the free grants of other months and
    * makes this month's. Robust against a wrong clock: each month is granted at most once, months before the first
-   * granted one are never granted, and skipped months still can be.
+   * granted one are never granted, and skipped months still can be. Locks the account: entries read before may be
+   * outdated.
    */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
-    const account = (await this.#store.getAccount(owner, tx)) ?? { owner, period: '', grants: [] };
+    const account = (await this.#store.getAccount(owner, tx)) ?? (await this.#newAccount(owner, tx));
     const period = monthOf(this.#clock.now());
     if (account.period === period) return account;
     const isKnown = account.period !== '';
@@ -261,6 +265,14 @@ export class StoredLedger implements Ledger {
     }
     const part = this.#freePart(period, this.#freeCredits);
     await this.#append(tx, account, { kind: 'grant', amountCredits: this.#freeCredits, parts: [part] });
+    return account;
+  }
+
+  /** A missing account cannot be locked: another process may create it meanwhile. */
+  async #newAccount(owner: string, tx: Transaction): Promise<LedgerAccount> {
+    await this.#store.insertAccount(tx, owner);
+    const account = await this.#store.getAccount(owner, tx);
+    assert(account, 'the account that was inserted exists');
     return account;
   }
 

@@ -33,7 +33,9 @@ export class UnmeteredLedger implements Ledger {
     { jobId, owner }: { jobId: string; owner: string },
     tx?: Transaction,
   ): Promise<{ kind: 'settled'; chargedCredits: number }> {
-    await this.#books?.settle({ jobId, owner, amountCredits: 0 }, tx);
+    const books = this.#books;
+    if (books && (await books.hasReserve(jobId, tx)))
+      await books.settle({ jobId, owner, amountCredits: 0 }, tx);
     return { kind: 'settled', chargedCredits: 0 };
   }
 

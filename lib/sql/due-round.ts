@@ -207,6 +207,8 @@ export class DueRound {
 
   /** Stores the pace of a host. */
   async #file(owner: string, host: string): Promise<void> {
+    // Before the row, as others do.
+    await this.#tx.lock(dueOf(owner));
     const pace = PACES.indexOf(this.#request.lanes.paceOf(owner, host));
     await this.#tx.run('UPDATE due_hosts SET pace = ? WHERE owner = ? AND host = ?', pace, owner, host);
   }

@@ -15,8 +15,10 @@ export class SqlKeyUseStore implements KeyUseStore {
   }
 
   async noteKeyUses(uses: KeyUse[]): Promise<void> {
+    // Transactions that update the same rows in another order would end in a deadlock.
+    const ordered = uses.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
     await this.#database.transaction(async (tx) => {
-      for (const use of uses) await tx.run(NOTE, ...KEY_USES.row(use));
+      for (const use of ordered) await tx.run(NOTE, ...KEY_USES.row(use));
     });
   }
 

@@ -20,6 +20,7 @@ const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? 
 const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`;
 const CHARGES = `SELECT sum(charged_credits) AS charged, count(*) AS renders FROM ledger_entries
   WHERE owner = ? AND kind = 'settle' AND at_ms >= ? AND at_ms < ?`;
+const NEW_ACCOUNT = `${ACCOUNTS.insert} ON CONFLICT (owner) DO NOTHING`;
 /** Updates a grant that has credits before and after the change. */
 const REMAINDER = GRANTS.updateOf('remainingCredits');
 
@@ -43,6 +44,10 @@ export class SqlLedgerStore implements LedgerStore {
     if (!account) return undefined;
     const rows = await (inside ?? this.#database).all(GRANTS_WITH_CREDITS, owner);
     return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
+  }
+
+  async insertAccount(tx: Transaction, owner: string): Promise<void> {
+    await this.#database.inside(tx).run(NEW_ACCOUNT, ...ACCOUNTS.row({ owner, period: '' }));
   }
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {

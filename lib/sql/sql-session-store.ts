@@ -18,7 +18,11 @@ export class SqlSessionStore implements SessionStore {
 
   async insertSession(session: SessionRecord, options?: { most: number }): Promise<void> {
     await this.#database.transaction(async (tx) => {
-      if (options) await tx.run(REMOVE_OLDEST, session.accountId, options.most - 1);
+      if (options) {
+        // Sessions that are inserted at the same time cannot be seen, nor removed.
+        await tx.lock(`sessions of ${session.accountId}`);
+        await tx.run(REMOVE_OLDEST, session.accountId, options.most - 1);
+      }
       await tx.run(SESSIONS.insert, ...SESSIONS.row(session));
     });
   }

@@ -36,6 +36,13 @@ export function sessionStoreSuite(open: () => Promise<Opened<SessionStore>>): Be
       assert.ok(await store.getSession(session('0').tokenHash));
     },
 
+    async 'limits the sessions of an account that are stored at the same time'(store) {
+      const all = Array.from({ length: 8 }, (_, at) => session(`${at}`, { createdAtMs: at }));
+      await Promise.all(all.map((one) => store.insertSession(one, { most: 2 })));
+      const left = await Promise.all(all.map(({ tokenHash }) => store.getSession(tokenHash)));
+      assert.equal(left.filter((found) => found).length, 2);
+    },
+
     async 'moves the expiry of an existing session only'(store) {
       const one = session('1');
       await store.insertSession(one);

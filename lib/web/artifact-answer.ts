@@ -42,7 +42,8 @@ export async function artifactAnswer(
   headers: { isHead: boolean; range: string | undefined; ifRange: string | undefined },
 ): Promise<ArtifactAnswer> {
   const name = ARTIFACT_NAMES.find((name) => name === fileName);
-  const artifact = name && (await findArtifact(service, jobId, name));
+  // No text of a database may contain NUL.
+  const artifact = name && !jobId.includes('\0') && (await findArtifact(service, jobId, name));
   if (!artifact) throw new ScenepressError('not_found', 'There is no such artifact.');
   const location = headers.isHead ? undefined : await redirectTo?.(artifact);
   if (location !== undefined) {

@@ -199,7 +199,9 @@ function segmentsOf(url: string, basePath: string): string[] {
     .split('/')
     .map((segment) => {
       try {
-        return decodeURIComponent(segment);
+        const decoded = decodeURIComponent(segment);
+        // No text of a database may contain it.
+        return decoded.includes('\0') ? segment : decoded;
       } catch {
         return segment;
       }

@@ -94,13 +94,16 @@ export class DeliveryBook {
     const bodies = await Promise.all(
       deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
     );
+    const pairs = deliveries.map((delivery, index) => ({ delivery, body: bodies[index] }));
     return this.#storage.transaction(async (tx) => {
+      // First the locks of the jobs, then those of the owners, both in one order: others would end in deadlocks.
+      const wanted: { delivery: DeliveryRecord; body: string }[] = [];
+      for (const { delivery, body } of sortedBy(pairs, ({ delivery }) => delivery.jobId)) {
+        const [newest] = await this.#storage.deliveries.list({ jobId: delivery.jobId, limit: 1 }, tx);
+        if (body !== undefined && newest?.deliveryId === delivery.deliveryId) wanted.push({ delivery, body });
+      }
       const added: DeliveryRecord[] = [];
-      for (const [index, delivery] of deliveries.entries()) {
-        const body = bodies[index];
-        const { jobId, deliveryId } = delivery;
-        const [newest] = await this.#storage.deliveries.list({ jobId, limit: 1 }, tx);
-        if (body === undefined || newest?.deliveryId !== deliveryId) continue;
+      for (const { delivery, body } of sortedBy(wanted, ({ delivery }) => delivery.owner)) {
         const again = await this.#insertAgain(tx, delivery, body);
         if (again) added.push(again);
       }
@@ -243,4 +246,8 @@ function withoutOpenAttempt(delivery: DeliveryRecord): DeliveryRecord {
     detail: 'the service ended during the request',
   };
   return { ...delivery, attempts: [...delivery.attempts.slice(0, -1), interrupted] };
+}
+
+function sortedBy<T>(items: T[], keyOf: (item: T) => string): T[] {
+  return items.toSorted((a, b) => Number(keyOf(a) > keyOf(b)) - Number(keyOf(a) < keyOf(b)));
 }

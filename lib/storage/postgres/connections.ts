@@ -79,7 +79,7 @@ export class Connections {
   constructor(url: string, settings: ConnectionSettings, logger: Logger) {
     // The message must not contain the URL, which has the password.
     assert(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url), 'a URL that starts with postgres://');
-    this.#url = url;
+    this.#url = settings.tls === undefined ? url : withoutTls(url);
     this.#settings = settings;
     this.#logger = logger;
   }
@@ -180,13 +180,20 @@ export class Connections {
 
   /** Not in the start-up message, which proxies refuse and an option of the URL replaces. */
   async #prepare(client: PgClient, statementTimeoutMs: number): Promise<void> {
-    const { schema, idleTransactionTimeoutMs } = this.#settings;
+    const { schema, idleTransactionTimeoutMs, connectTimeoutMs } = this.#settings;
     // A commit must be durable, whatever the database's default is.
-    await client.query(
-      `SET search_path TO ${schema}; SET statement_timeout TO ${statementTimeoutMs};
+    const text = `SET search_path TO ${schema}; SET statement_timeout TO ${statementTimeoutMs};
        SET idle_in_transaction_session_timeout TO ${idleTransactionTimeoutMs};
        SET tcp_keepalives_idle TO ${KEEP_ALIVE_SECONDS}; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
-       SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
-    );
+       SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
+    await client.query({ text, query_timeout: connectTimeoutMs });
   }
+}
+
+/** The driver prefers parameters of the URL to its options. */
+function withoutTls(url: string): string {
+  const bare = new URL(url);
+  for (const name of [...bare.searchParams.keys()])
+    if (name.startsWith('ssl') || name === 'uselibpqcompat') bare.searchParams.delete(name);
+  return bare.href;
 }

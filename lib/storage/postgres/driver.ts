@@ -17,6 +17,8 @@ export interface PgQuery {
   values?: unknown[];
   /** Prepares the statement under this name, once per connection. */
   name?: string;
+  /** Rejects when there is no answer after this time, in milliseconds. */
+  query_timeout?: number;
 }
 
 export interface PgResult {

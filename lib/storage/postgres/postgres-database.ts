@@ -5,9 +5,10 @@ import { silentLogger } from '../../logger.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
+import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection } from './errors.ts';
+import { explained, isDisconnection, isRefusal } from './errors.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
@@ -40,6 +41,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #schema: PostgresSchema;
   readonly #settings: ConnectionSettings;
   readonly #connections: Connections;
+  readonly #confirmations: Confirmations;
   readonly #retrying: { clock: Clock; random: Random; retryForMs: number };
   readonly #begin: string;
   /** Transactions, reads and tasks under way. */
@@ -55,8 +57,9 @@ export class PostgresDatabase implements SqlDatabase {
     this.#schema = schema;
     this.#settings = settingsOf(options);
     this.#connections = new Connections(url, this.#settings, logger);
+    this.#confirmations = new Confirmations(random);
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
-    // One round trip. The id tells after a lost connection whether the commit happened.
+    // One round trip. The id tells after a lost connection whether the transaction has ended.
     this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text AS id,
       pg_advisory_xact_lock_shared(${lockOf(`'${this.#settings.schema} ${TRANSACTIONS}'`)})`;
   }
@@ -66,7 +69,10 @@ export class PostgresDatabase implements SqlDatabase {
     await this.#connections.open();
     try {
       await this.#retried(() =>
-        this.#connections.alone((client) => this.#schema.migrate(client, this.#settings.schema)),
+        this.#connections.alone(async (client) => {
+          await this.#schema.migrate(client, this.#settings.schema);
+          await this.#confirmations.removeOld(client);
+        }),
       );
       this.#isOpen = true;
       for (const listener of this.#listeners) listener.start();
@@ -109,7 +115,11 @@ export class PostgresDatabase implements SqlDatabase {
   /** The lock belongs to a connection: when that is lost, another process may begin the task before `work` has ended. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
     const name = [`${this.#settings.schema} task ${task}`];
-    const unlock = { text: `SELECT pg_advisory_unlock(${lockOf('$1')})`, values: name };
+    const unlock = {
+      text: `SELECT pg_advisory_unlock(${lockOf('$1')})`,
+      values: name,
+      query_timeout: this.#settings.connectTimeoutMs,
+    };
     return this.#running(async () => {
       const client = await this.#retried(() => this.#locked(name));
       if (!client) return undefined;
@@ -228,7 +238,7 @@ export class PostgresDatabase implements SqlDatabase {
         );
         return attempt;
       }
-      isLost = await this.#commit(client, id);
+      isLost = await this.#commit(client, id, tx.hasWritten);
       for (const listener of tx.listeners) listener();
       return attempt;
     } catch (error) {
@@ -257,33 +267,43 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** Returns whether the connection was lost, although the commit happened. */
-  async #commit(client: PgClient, id: string): Promise<boolean> {
-    try {
+  /** Returns whether the answer was lost, although the commit happened. The connection cannot be used again then. */
+  async #commit(client: PgClient, id: string, hasWritten: boolean): Promise<boolean> {
+    if (!hasWritten) {
+      // Nothing to confirm: it can be repeated.
       await client.query('COMMIT');
       return false;
-    } catch (error) {
-      if (!isDisconnection(error)) throw error;
-      if (await this.#isCommitted(id)) return true;
-      throw error;
     }
+    const confirmation = this.#confirmations.next();
+    let failure: { error: unknown } | undefined;
+    try {
+      await client.query(this.#confirmations.commit(confirmation));
+    } catch (error) {
+      failure = { error };
+    }
+    // When this rejects, the server may still have the row: its slot is not used again.
+    const isCommitted =
+      !failure || (!isRefusal(failure.error) && (await this.#isCommitted(id, confirmation)));
+    this.#confirmations.release(confirmation);
+    if (!isCommitted) throw failure?.error;
+    return failure !== undefined;
   }
 
   /**
-   * Finds out whether a transaction was committed whose connection was lost meanwhile. Error: `storage_failed` when the
-   * database cannot be reached.
+   * Finds out whether a transaction was committed whose commit failed. Error: `storage_failed` when the database cannot
+   * be reached.
    */
-  async #isCommitted(id: string): Promise<boolean> {
+  async #isCommitted(id: string, confirmation: Confirmation): Promise<boolean> {
     const { clock, retryForMs } = this.#retrying;
     const untilMs = clock.uptimeMs() + retryForMs;
+    const limit = { query_timeout: this.#settings.connectTimeoutMs };
     let cause: unknown;
     do {
       try {
-        const query = { text: 'SELECT pg_xact_status($1::xid8) AS status', values: [id] };
-        const { rows } = await this.#connections.alone((client) => client.query(query));
-        const { status } = rows[0] as { status: string | null };
-        if (status === 'committed') return true;
-        if (status === 'aborted') return false;
+        const fate = await this.#connections.alone((client) =>
+          this.#confirmations.find(client, id, confirmation, limit),
+        );
+        if (fate) return fate === 'committed';
       } catch (error) {
         cause = error;
       }

@@ -18,6 +18,8 @@ export class PostgresTransaction implements SqlTransaction {
   readonly #othersBegun: () => Promise<unknown>;
   readonly listeners: (() => void)[] = [];
   open = true;
+  /** Whether there is anything to commit. */
+  hasWritten = false;
   /** The error of the first statement that failed: Postgres refuses all later ones with an error of its own. */
   failure: { error: unknown } | undefined;
   /** The tail of the queue of statements. */
@@ -47,13 +49,16 @@ export class PostgresTransaction implements SqlTransaction {
   }
 
   async insert(text: string, ...values: SqlValue[]): Promise<number> {
+    this.hasWritten = true;
     const { rows } = await this.#query(`${text} RETURNING *`, values);
     // The key is the first column.
     return Object.values(rows[0] ?? {})[0] as number;
   }
 
   async run(text: string, ...values: SqlValue[]): Promise<number> {
-    return (await this.#query(text, values)).rowCount ?? 0;
+    const { rowCount } = await this.#query(text, values);
+    if (rowCount !== 0) this.hasWritten = true;
+    return rowCount ?? 0;
   }
 
   // Not FOR UPDATE, which would also block the foreign keys that refer to the rows.

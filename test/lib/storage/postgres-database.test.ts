@@ -7,7 +7,7 @@ import type { Transaction } from '../../../lib/storage/storage.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
 import { newSchema, openPostgres, run, serverUrl } from '../../fixtures/postgres/database.ts';
-import { CuttingProxy } from '../../fixtures/postgres/proxy.ts';
+import { CuttingProxy, panic } from '../../fixtures/postgres/proxy.ts';
 import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
 
 async function open(t: Test, options: PostgresOptions = {}) {
@@ -116,23 +116,30 @@ t.test('reads continue on new connections', async (t) => {
   t.equal((await read()).length, 5);
 });
 
-t.test('a commit whose answer is lost counts, and is not repeated', async (t) => {
-  const { proxy, url } = await CuttingProxy.open(t, await serverUrl());
-  const storage = postgres(url, { schema: newSchema() });
-  await storage.start();
-  t.teardown(() => storage.stop());
-  const { insert } = helpersOf(storage);
-  await insert(jobRecord('1'));
-  proxy.cutAfterAnswerTo = 'COMMIT';
-  let runs = 0;
-  await storage.transaction(async (tx) => {
-    runs += 1;
-    await storage.insertJob(tx, jobRecord('2'), 'x');
+for (const [what, lastWords] of Object.entries({
+  'is lost': undefined,
+  'is an error of the disk': panic('58030'),
+  'is a full disk': panic('53100'),
+})) {
+  t.test(`a commit whose answer ${what} counts, and is not repeated`, async (t) => {
+    const { proxy, url } = await CuttingProxy.open(t, await serverUrl());
+    const storage = postgres(url, { schema: newSchema() });
+    await storage.start();
+    t.teardown(() => storage.stop());
+    const { insert } = helpersOf(storage);
+    await insert(jobRecord('1'));
+    proxy.lastWords = lastWords;
+    proxy.cutAfterAnswerTo = 'COMMIT\0'; // Not READ COMMITTED.
+    let runs = 0;
+    await storage.transaction(async (tx) => {
+      runs += 1;
+      await storage.insertJob(tx, jobRecord('2'), 'x');
+    });
+    t.equal(proxy.cutAfterAnswerTo, undefined, 'it was cut');
+    t.equal(runs, 1);
+    t.equal((await storage.getJob('2'))?.jobId, '2');
   });
-  t.equal(proxy.cutAfterAnswerTo, undefined, 'it was cut');
-  t.equal(runs, 1);
-  t.equal((await storage.getJob('2'))?.jobId, '2');
-});
+}
 
 t.test('a commit that a lost connection prevents is repeated', async (t) => {
   const { storage, insert, sql } = await open(t);
@@ -197,7 +204,7 @@ async function isWaiting(schema: string): Promise<void> {
 t.test('processes that start at the same time migrate one after the other', async (t) => {
   const schema = newSchema();
   const [one, other] = await Promise.all([openPostgres(t, { schema }), openPostgres(t, { schema })]);
-  t.same(await run('SELECT version::int FROM migrations', { schema }), [{ version: 1 }]);
+  t.same(await run('SELECT version::int FROM migrations', { schema }), [{ version: 1 }, { version: 2 }]);
   await helpersOf(one).insert(jobRecord('1'));
   t.equal((await other.getJob('1'))?.jobId, '1');
 });
@@ -205,8 +212,8 @@ t.test('processes that start at the same time migrate one after the other', asyn
 t.test('data of a newer version is rejected', async (t) => {
   const { storage, sql } = await open(t);
   await storage.stop();
-  await sql('INSERT INTO migrations (version) VALUES (2)');
-  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 2/ });
+  await sql('INSERT INTO migrations (version) VALUES (3)');
+  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 3/ });
   await t.rejects(storage.getJob('1'), { code: 'not_running' });
 });
 

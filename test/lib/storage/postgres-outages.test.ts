@@ -51,11 +51,13 @@ t.test('a server that stays away is reported, and used again when it is back', a
 t.test('TLS verifies the server', async (t) => {
   const { ca } = authority;
   const named = server.url.replace('127.0.0.1', 'localhost');
-  const storage = await open({ tls: { ca } }, named);
-  const tls = await storage.transaction((tx) =>
-    (tx as SqlTransaction).get('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
-  );
-  t.same(tls, { ssl: true });
+  for (const url of [named, `${named}?sslmode=disable&uselibpqcompat=true`]) {
+    const storage = await open({ tls: { ca } }, url);
+    const tls = await storage.transaction((tx) =>
+      (tx as SqlTransaction).get('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
+    );
+    t.same(tls, { ssl: true }, url);
+  }
   const refused = { code: 'storage_failed', message: /not secure/ };
   await t.rejects(open({ tls: true }, named), refused, 'an unknown authority');
   await t.rejects(open({ tls: { ca } }), refused, 'another name');

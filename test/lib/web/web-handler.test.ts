@@ -1,6 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { DataFolder, type RenderServiceOptions, StoredLedger, silentLogger } from '../../../lib/index.ts';
+import {
+  DataFolder,
+  type RenderServiceOptions,
+  ScenepressError,
+  StoredLedger,
+  silentLogger,
+} from '../../../lib/index.ts';
 import { type Caller, type WebOptions, webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
@@ -82,6 +88,19 @@ t.test('requests without a live key get 401, also for unknown paths', async (t) 
   t.equal((await handle(new Request('http://localhost/api/v2/me'))).status, 401);
   for (const path of ['/api/v2/nothing', '/api/v2/me/', '/api/v2/render/x/y', '/api/v2/%zz', '/', '/else'])
     t.match(await jsonOf(await ask(path)), { status: 404, error: 'Not Found' }, path);
+});
+
+t.test('NUL in a path, which databases refuse, reaches no store', async (t) => {
+  const read: string[] = [];
+  const get = async (jobId: string) => {
+    read.push(jobId);
+    throw new ScenepressError('not_found', 'none');
+  };
+  const { service } = await open(t);
+  const { ask } = await open(t, { service: Object.assign(Object.create(service), { get }) });
+  for (const path of ['/api/v2/render/a%00', '/artifacts/a%00/video.mp4'])
+    t.equal((await ask(path)).status, 404, path);
+  t.same(read, ['a%00', 'a%00']);
 });
 
 t.test('invalid bodies get the errors of the contract', async (t) => {

@@ -1,0 +1,78 @@
+import type { Random } from '../../random.ts';
+import type { PgClient } from './driver.ts';
+
+/**
+ * A row for each connection that writes, with the nonce of its last transaction. Updates change no index, and pages
+ * have space for new versions of their rows.
+ */
+export const CONFIRMATIONS: string = `CREATE TABLE confirmations (
+  slot text PRIMARY KEY,
+  nonce text NOT NULL,
+  at timestamptz NOT NULL
+) WITH (fillfactor = 20)`;
+
+/** Rows of processes that have ended. */
+const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day'";
+
+/** What a transaction leaves when it is committed. */
+export interface Confirmation {
+  /** No other transaction under way has it. */
+  slot: string;
+  nonce: string;
+}
+
+/**
+ * Tells whether a transaction was committed. Its id is not enough: a server that crashed gives ids again that it has
+ * not written to its log, so the transaction with the id may be another.
+ */
+export class Confirmations {
+  readonly #random: Random;
+  readonly #process: string;
+  readonly #free: string[] = [];
+  #slots = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#process = random.bytes(8).toString('hex');
+  }
+
+  async removeOld(client: PgClient): Promise<void> {
+    // A role that only reads may not.
+    await client.query(REMOVE_OLD).catch(() => {});
+  }
+
+  next(): Confirmation {
+    const slot = this.#free.pop() ?? `${this.#process}-${this.#slots++}`;
+    return { slot, nonce: this.#random.bytes(16).toString('hex') };
+  }
+
+  /** Called when the transaction has ended, and its confirmation is not needed any more. */
+  release({ slot }: Confirmation): void {
+    this.#free.push(slot);
+  }
+
+  /** Statements that commit the transaction, in one round trip. */
+  commit({ slot, nonce }: Confirmation): string {
+    return `INSERT INTO confirmations VALUES ('${slot}', '${nonce}', now())
+      ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, at = excluded.at; COMMIT`;
+  }
+
+  /** What became of a transaction with this id; undefined while it is under way. */
+  async find(
+    client: PgClient,
+    id: string,
+    { slot, nonce }: Confirmation,
+    limit: { query_timeout: number },
+  ): Promise<'committed' | 'aborted' | undefined> {
+    // An id of its own, so that the next snapshot begins after it. Not greater: the server has lost the transaction.
+    const own = { text: 'SELECT pg_current_xact_id() <= $1::xid8 AS lost', values: [id], ...limit };
+    const { lost } = (await client.query(own)).rows[0] as { lost: boolean };
+    // In one snapshot: a transaction that has ended in it has left its nonce, or never will.
+    const text = `SELECT pg_visible_in_snapshot($1::xid8, pg_current_snapshot()) AS ended,
+      EXISTS (SELECT FROM confirmations WHERE slot = $2 AND nonce = $3) AS committed`;
+    const { rows } = await client.query({ text, values: [id, slot, nonce], ...limit });
+    const { ended, committed } = rows[0] as { ended: boolean; committed: boolean };
+    if (committed) return 'committed';
+    return lost || ended ? 'aborted' : undefined;
+  }
+}
