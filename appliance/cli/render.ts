@@ -23,7 +23,14 @@ import { RemoteRenderer } from './remote-renderer.ts';
 import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
 import { type Asked, askedOf, type RenderFlags, readCode, wrongUsage } from './render-request.ts';
 import { hostRenderer } from './warm-host.ts';
-import { HOST_VARIABLE, type Renders, WarmRenderer, warmKey, warmSocket } from './warm-renderer.ts';
+import {
+  HOST_VARIABLE,
+  type HostSettings,
+  type Renders,
+  WarmRenderer,
+  warmKey,
+  warmSocket,
+} from './warm-renderer.ts';
 import { nextSave } from './watch-folder.ts';
 import {
   type CommandRendererOptions,
@@ -51,6 +58,8 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
+/** Those that a host must not resolve in another folder. */
+const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
 const KEPT_MINUTES = 5;
 /** Quality letters of the `manim` command. */
 const MANIM_QUALITIES: Record<string, Quality> = {
@@ -112,6 +121,8 @@ export function renderCommand(): Command {
     .option('-l, --list', 'list the scenes of the file without rendering')
     .option('--json', 'print JSON')
     .action(async (file: string, scenes: string[], flags: RenderFlags) => {
+      const settings = process.env[HOST_VARIABLE];
+      if (settings) return host(JSON.parse(settings) as HostSettings);
       readManimFlags(flags);
       if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
       await render(await askedOf(file, scenes, flags));
@@ -135,14 +146,22 @@ export function renderCommand(): Command {
   );
 }
 
+/** Keeps a renderer for calls of the command. */
+async function host({ folder, config, ...settings }: HostSettings): Promise<void> {
+  const make = (options: CommandRendererOptions) =>
+    new LocalRenderer({ ...options, workers: 1, ...(folder && { sceneFolder: folder }) });
+  const serve = (renderer: LocalRenderer, signal: AbortSignal) =>
+    hostRenderer(renderer, { ...settings, signal });
+  // Complete but for options that a renderer doesn't use.
+  await withRenderer(config as Config, make, serve, { lasting: true });
+}
+
 async function render(asked: Asked): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
   const make = (options: CommandRendererOptions) =>
     new LocalRenderer({ ...options, workers, ...(folder && { sceneFolder: folder }) });
-  const limits = FLAGS.map((name) => config[name]);
-  const key = warmKey(folder, limits);
   const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
   const path = idleMs > 0 && workers === 1 && !flags.watch && !asked.server ? await warmSocket() : undefined;
   const work = async (renderer: Renders, interrupted: AbortSignal) => {
@@ -154,16 +173,16 @@ async function render(asked: Asked): Promise<void> {
       progress.stop();
     }
   };
-  if (path !== undefined && process.env[HOST_VARIABLE]) {
-    const host = (renderer: LocalRenderer, signal: AbortSignal) =>
-      hostRenderer(renderer, { path, key, idleMs, signal });
-    return withRenderer(config, make, host, { lasting: true });
-  }
   if (asked.server) {
     const remote = new RemoteRenderer(asked.server);
     return interruptible((signal) => work(remote, signal));
   }
-  if (path !== undefined) return interruptible((signal) => work(new WarmRenderer(path, key), signal));
+  if (path !== undefined) {
+    const used: Partial<Config> = Object.fromEntries(FLAGS.map((name) => [name, config[name]]));
+    for (const name of PATHS) if (used[name] !== undefined) used[name] = resolve(used[name]);
+    const warm = new WarmRenderer({ path, key: warmKey(folder, used), idleMs, folder, config: used });
+    return interruptible((signal) => work(warm, signal));
+  }
   const start = async (renderer: LocalRenderer, interrupted: AbortSignal) => {
     progress.start();
     await renderer.start().finally(() => progress.stop());
