@@ -88,7 +88,7 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
   const code = await readCode(file);
   for (const className of scenes) {
     validate({ code, className, ...request });
-    if (!flags.list) await checkTargets(targetsOf(className, format, flags));
+    if (!flags.list) await checkTargets(targetsOf(className, format, flags), format);
   }
   return { file, folder, code, scenes, format, flags, request, server, config: configOf(flags), made: [] };
 }

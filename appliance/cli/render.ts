@@ -199,7 +199,7 @@ async function renderOnce(renderer: Renders, asked: Asked, running: Running): Pr
   if (flags.list) return printScenes(await inCode(), flags, progress);
   const names = scenes.length > 0 ? scenes : chosen(file, await inCode(), flags);
   if (scenes.length === 0)
-    for (const className of names) await checkTargets(targetsOf(className, format, flags));
+    for (const className of names) await checkTargets(targetsOf(className, format, flags), format);
   const results = await Promise.all(names.map((name) => renderScene(renderer, name, asked, running)));
   progress.clear();
   if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
@@ -228,7 +228,7 @@ async function renderNext(renderer: Renders, asked: Asked, running: Running): Pr
 async function renderScene(
   renderer: Renders,
   className: string,
-  { code, request, format, flags, folder, server, made }: Asked,
+  { code, request, format, flags, folder, server, config, made }: Asked,
   { progress, interrupted }: Running,
 ): Promise<object> {
   const rendered = await renderer.render(
@@ -241,7 +241,11 @@ async function renderScene(
   );
   progress.show(null);
   const { status, durationMs, output: printed } = rendered;
-  const saved = await saveAll(rendered.files, format, targetsOf(className, format, flags));
+  const saved = await saveAll(rendered.files, targetsOf(className, format, flags), {
+    className,
+    format,
+    most: config.renderFrames,
+  });
   await renderer.discard(rendered);
   const error = rendered.error === null ? null : withRemedy(rendered.error, folder, server !== undefined);
   if (error !== null) process.exitCode = 1;
