@@ -1,21 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import {
-  ASPECT_RATIOS,
-  isScenepressError,
-  LocalRenderer,
-  QUALITIES,
-  type Quality,
-  type SceneFolder,
-} from '../../lib/index.ts';
+import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
-import { remedyOf } from './missing-files.ts';
+import { type Files, remedyOf } from './missing-files.ts';
 import { openFile } from './open-file.ts';
 import { print, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
@@ -228,9 +221,10 @@ async function renderNext(renderer: Renders, asked: Asked, running: Running): Pr
 async function renderScene(
   renderer: Renders,
   className: string,
-  { code, request, format, flags, folder, server, config, made }: Asked,
+  asked: Asked,
   { progress, interrupted }: Running,
 ): Promise<object> {
+  const { code, request, format, flags, config, made } = asked;
   const rendered = await renderer.render(
     { code, className, ...request },
     {
@@ -247,7 +241,7 @@ async function renderScene(
     most: config.renderFrames,
   });
   await renderer.discard(rendered);
-  const error = rendered.error === null ? null : withRemedy(rendered.error, folder, server !== undefined);
+  const error = rendered.error === null ? null : withRemedy(rendered.error, asked);
   if (error !== null) process.exitCode = 1;
   const { output, ...others } = saved;
   made.push(...Object.values(saved).filter((path) => path !== null));
@@ -262,22 +256,22 @@ async function renderScene(
 
 async function scenesIn(
   renderer: Renders,
-  { code, folder }: Pick<Asked, 'code' | 'folder'>,
+  asked: Files & Pick<Asked, 'code'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (code === '') return [];
+  if (asked.code === '') return [];
   try {
-    return await unlessInterrupted(renderer.scenesOf(code, { signal }), signal);
+    return await unlessInterrupted(renderer.scenesOf(asked.code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder, false)}`, {
+    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, asked)}`, {
       cause: error,
     });
   }
 }
 
-function withRemedy(error: string, folder: SceneFolder | null, isRemote: boolean): string {
-  const remedy = remedyOf(error, folder, isRemote);
+function withRemedy(error: string, files: Files): string {
+  const remedy = remedyOf(error, files);
   return remedy === undefined ? error : `${error}\n${remedy}`;
 }
 

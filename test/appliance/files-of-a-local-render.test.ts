@@ -34,7 +34,9 @@ t.test('a folder with other files is not used for pictures', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'mine.txt'), 'old');
   await t.rejects(checkPictures(folder), { message: /has other files than numbered pictures, such as mine/ });
-  await t.rejects(unpackPictures(await archiveOf(t, [{ name: '0.png' }]), folder, 9), { message: /other files/ });
+  await t.rejects(unpackPictures(await archiveOf(t, [{ name: '0.png' }]), folder, 9), {
+    message: /other files/,
+  });
   t.strictSame(await readdir(folder), ['mine.txt']);
   await checkPictures(join(folder, 'missing'));
 });

@@ -23,8 +23,7 @@ class Endless(Scene):
 
 t.test('a renderer is kept for later calls, and replaced for another folder', async (t) => {
   const cwd = await temporaryFolder(t);
-  const env = { TMPDIR: join(cwd, 'tmp'), XDG_RUNTIME_DIR: cwd };
-  await mkdir(env.TMPDIR);
+  const env = { TMPDIR: await temporaryFolder(t), XDG_RUNTIME_DIR: cwd };
   await writeFile(join(cwd, 'scenes.py'), scenes('print("here")'));
   const args = ['render', 'scenes.py', '-ql', '--keep-warm', '1'];
   const socket = join(cwd, 'scenepress/renderer.sock');
@@ -53,8 +52,7 @@ t.test('a renderer is kept for later calls, and replaced for another folder', as
 
 t.test('a renderer is kept by default in a terminal, and for code from standard input', async (t) => {
   const cwd = await temporaryFolder(t);
-  const TMPDIR = join(cwd, 'tmp');
-  await mkdir(TMPDIR);
+  const TMPDIR = await temporaryFolder(t);
   await writeFile(join(cwd, 'scenes.py'), scenes('pass'));
   const env = { ...process.env, TMPDIR, XDG_RUNTIME_DIR: cwd };
   const socket = join(cwd, 'scenepress/renderer.sock');
