@@ -1,33 +1,37 @@
-import type { SceneFolder } from '../../lib/index.ts';
+import type { Asked } from './render-request.ts';
+
+/** Which files the scenes could read. */
+export type Files = Pick<Asked, 'folder' | 'withheld' | 'server'>;
 
 const MISSING_MODULE = /^ModuleNotFoundError: No module named '([\w.]+)'/;
 const MISSING_FILE = /^(FileNotFoundError|NotADirectoryError|OSError: could not find)\b/;
 const FORBIDDEN = /^PermissionError\b/;
 const READ_ONLY = /^OSError: \[Errno 30\]/;
 
-/** What to do about a scene's error about a file or module; undefined for other errors. `folder`: null without one; `isRemote`: a service rendered. */
-export function remedyOf(error: string, folder: SceneFolder | null, isRemote: boolean): string | undefined {
-  if (isRemote)
+/** What to do about a scene's error about a file or module; undefined for other errors. */
+export function remedyOf(error: string, { folder, withheld, server }: Files): string | undefined {
+  if (server)
     return MISSING_MODULE.test(error) || MISSING_FILE.test(error)
       ? 'A service has no files of this machine. Render without --server, or put what the scene needs into its file.'
       : undefined;
   const [, module] = MISSING_MODULE.exec(error) ?? [];
-  if (module !== undefined) return missingModule(folder);
+  if (module !== undefined) return missingModule(folder, withheld);
   if (READ_ONLY.test(error) && folder)
     return `Scenes can't change the files of ${folder.path}; files with other names are removed after the render.`;
   if (MISSING_FILE.test(error))
     return folder
       ? `Scenes can read the files of ${folder.path} and no others. To use another folder: --folder DIR.`
-      : 'Scenes can read no files of this machine. To let them read those of a folder: --folder DIR.';
+      : (withheld ??
+          'Scenes can read no files of this machine. To let them read those of a folder: --folder DIR.');
   if (FORBIDDEN.test(error) && folder)
     return `Scenes run as another user if scenepress runs as root: chmod -R o+rX ${folder.path}`;
   return undefined;
 }
 
-function missingModule(folder: SceneFolder | null): string {
+function missingModule(folder: Files['folder'], withheld: string | null): string {
   const python =
     'Other packages: --studio-dir DIR, in whose python/ they are (pip install --target DIR/python …).';
   return folder
     ? `Scenes can import Manim and its packages, and modules of ${folder.path}. To use another folder: --folder DIR. ${python}`
-    : `Scenes can import Manim and its packages. To let them import modules of a folder: --folder DIR. ${python}`;
+    : `Scenes can import Manim and its packages. ${withheld ?? 'To let them import modules of a folder: --folder DIR.'} ${python}`;
 }

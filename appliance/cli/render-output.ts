@@ -1,19 +1,16 @@
-import { constants, createReadStream, statSync } from 'node:fs';
-import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { unpackTar } from 'modern-tar/fs';
 import type { LocalFile, LocalOutputOptions } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 import { saveFile } from './save-file.ts';
+import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';
 
 export type Format = NonNullable<LocalOutputOptions['format']>;
 
 export const FORMATS: Format[] = ['mp4', 'webm', 'mov', 'gif', 'png', 'png-sequence'];
 /** Such as the `.avi` of a file name, but not the `.1` of `lesson.1`. */
 const EXTENSION = /^\.[a-z][a-z0-9]{1,4}$/i;
-
-const PLAIN_NAME = /^[^./\\\0][^/\\\0]*$/;
 
 /** The flags that decide format and place of the files. */
 export interface OutputFlags {
@@ -74,7 +71,10 @@ export function targetsOf(className: string, format: Format, flags: OutputFlags)
 }
 
 /** Creates missing folders. Error: when one of the files can't be written there. */
-export async function checkTargets({ output, captions, thumbnail, sections }: Targets): Promise<void> {
+export async function checkTargets(
+  { output, captions, thumbnail, sections }: Targets,
+  format: Format,
+): Promise<void> {
   const files = [output, captions, ...(thumbnail === null ? [] : [thumbnail])];
   const folders = new Set([...files.map((file) => dirname(file)), ...(sections === null ? [] : [sections])]);
   for (const folder of folders) {
@@ -87,51 +87,43 @@ export async function checkTargets({ output, captions, thumbnail, sections }: Ta
   }
   for (const file of files)
     if (file !== output && isFolder(file)) throw wrong(`${file} is a folder; name a file.`);
+  if (format === 'png-sequence') await checkPictures(output);
 }
 
-/** Saves the files of a render; null for those that it doesn't have. */
-export async function saveAll(files: LocalFile[], format: Format, targets: Targets): Promise<Saved> {
-  const find = (name: string) => files.find((file) => file.name === name)?.path;
-  const save = async (name: string, target: string | null) => {
-    const path = find(name);
+/**
+ * Saves the files of a render; null for those that it doesn't have. `most`: the limit of its frames, so of the files of
+ * an archive.
+ */
+export async function saveAll(
+  files: LocalFile[],
+  targets: Targets,
+  { className, format, most }: { className: string; format: Format; most: number },
+): Promise<Saved> {
+  const save = async (
+    name: string,
+    target: string | null,
+    write: (path: string, target: string) => Promise<void> = saveFile,
+  ) => {
+    const path = files.find((file) => file.name === name)?.path;
     if (path === undefined || target === null) return null;
-    await saveFile(path, target);
+    await write(path, target);
     return target;
   };
-  const output =
-    format === 'png-sequence'
-      ? await unpack(find('frames.tar'), targets.output, { replace: true })
-      : await save(format === 'mp4' ? 'video.mp4' : `output.${format}`, targets.output);
+  const { output, captions, thumbnail, sections } = targets;
   return {
-    output,
-    captions: await save('captions.vtt', targets.captions),
-    thumbnail: await save('thumbnail.jpg', targets.thumbnail),
-    sections: await unpack(find('sections.tar'), targets.sections, { replace: false }),
+    output:
+      format === 'png-sequence'
+        ? await save('frames.tar', output, (path, folder) => unpackPictures(path, folder, most))
+        : await save(format === 'mp4' ? 'video.mp4' : `output.${format}`, output),
+    captions: await save('captions.vtt', captions),
+    thumbnail: await save('thumbnail.jpg', thumbnail),
+    sections: await save('sections.tar', sections, (path, folder) =>
+      unpackSections(path, folder, { className, most }),
+    ),
   };
 }
 
 export type Saved = { [Name in keyof Targets]: string | null };
-
-/** Writes the files of an archive into a folder; with `replace`, removes pictures of an earlier render there. */
-async function unpack(
-  archive: string | undefined,
-  folder: string | null,
-  { replace }: { replace: boolean },
-): Promise<string | null> {
-  if (archive === undefined || folder === null) return null;
-  if (replace) await removePictures(folder);
-  await mkdir(folder, { recursive: true });
-  // Only plain files at the top: a scene may have changed its archive.
-  const filter = ({ type, name }: { type?: string; name: string }) =>
-    type === 'file' && PLAIN_NAME.test(name);
-  await pipeline(createReadStream(archive), unpackTar(folder, { filter, fmode: 0o644 }));
-  return folder;
-}
-
-async function removePictures(folder: string): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) if (/^\d+\.png$/.test(name)) await rm(join(folder, name));
-}
 
 /** Whether a path names a folder: it is one, or ends with a slash. */
 export function isFolder(path: string): boolean {

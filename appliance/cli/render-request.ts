@@ -23,6 +23,7 @@ import {
   type OutputFlags,
   targetsOf,
 } from './render-output.ts';
+import { whyWithheld } from './withheld-folder.ts';
 
 /** The flags of `scenepress render`. */
 export interface RenderFlags extends OutputFlags, Record<string, unknown> {
@@ -54,6 +55,8 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
 export interface Asked {
   file: string;
   folder: SceneFolder | null;
+  /** A sentence: why scenes can't read the folder of the file, although that is the default; otherwise null. */
+  withheld: string | null;
   code: string;
   scenes: string[];
   format: Format;
@@ -84,13 +87,16 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
   const server = serverOf(flags);
   const isPlain = format === 'mp4' && Object.keys(request.output?.config ?? {}).length === 0;
   if (server && !isPlain) throw wrongUsage('A service makes MP4 only, without a manim.cfg of yours.');
-  const folder = server ? null : folderOf(file, flags);
+  const config = configOf(flags);
+  const found = server ? null : folderOf(file, flags);
+  const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
+  const folder = withheld === null ? found : null;
   const code = await readCode(file);
   for (const className of scenes) {
     validate({ code, className, ...request });
-    if (!flags.list) await checkTargets(targetsOf(className, format, flags));
+    if (!flags.list) await checkTargets(targetsOf(className, format, flags), format);
   }
-  return { file, folder, code, scenes, format, flags, request, server, config: configOf(flags), made: [] };
+  return { file, folder, withheld, code, scenes, format, flags, request, server, config, made: [] };
 }
 
 /** Settings of manim.cfg are the defaults of the flags. */

@@ -1,21 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import {
-  ASPECT_RATIOS,
-  isScenepressError,
-  LocalRenderer,
-  QUALITIES,
-  type Quality,
-  type SceneFolder,
-} from '../../lib/index.ts';
+import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
-import { remedyOf } from './missing-files.ts';
+import { type Files, remedyOf } from './missing-files.ts';
 import { openFile } from './open-file.ts';
 import { print, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
@@ -23,7 +16,14 @@ import { RemoteRenderer } from './remote-renderer.ts';
 import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
 import { type Asked, askedOf, type RenderFlags, readCode, wrongUsage } from './render-request.ts';
 import { hostRenderer } from './warm-host.ts';
-import { HOST_VARIABLE, type Renders, WarmRenderer, warmKey, warmSocket } from './warm-renderer.ts';
+import {
+  HOST_VARIABLE,
+  type HostSettings,
+  type Renders,
+  WarmRenderer,
+  warmKey,
+  warmSocket,
+} from './warm-renderer.ts';
 import { nextSave } from './watch-folder.ts';
 import {
   type CommandRendererOptions,
@@ -51,6 +51,8 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
+/** Those that a host must not resolve in another folder. */
+const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
 const KEPT_MINUTES = 5;
 /** Quality letters of the `manim` command. */
 const MANIM_QUALITIES: Record<string, Quality> = {
@@ -112,6 +114,8 @@ export function renderCommand(): Command {
     .option('-l, --list', 'list the scenes of the file without rendering')
     .option('--json', 'print JSON')
     .action(async (file: string, scenes: string[], flags: RenderFlags) => {
+      const settings = process.env[HOST_VARIABLE];
+      if (settings) return host(JSON.parse(settings) as HostSettings);
       readManimFlags(flags);
       if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
       await render(await askedOf(file, scenes, flags));
@@ -135,14 +139,22 @@ export function renderCommand(): Command {
   );
 }
 
+/** Keeps a renderer for calls of the command. */
+async function host({ folder, config, ...settings }: HostSettings): Promise<void> {
+  const make = (options: CommandRendererOptions) =>
+    new LocalRenderer({ ...options, workers: 1, ...(folder && { sceneFolder: folder }) });
+  const serve = (renderer: LocalRenderer, signal: AbortSignal) =>
+    hostRenderer(renderer, { ...settings, signal });
+  // Complete but for options that a renderer doesn't use.
+  await withRenderer(config as Config, make, serve, { lasting: true });
+}
+
 async function render(asked: Asked): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
   const make = (options: CommandRendererOptions) =>
     new LocalRenderer({ ...options, workers, ...(folder && { sceneFolder: folder }) });
-  const limits = FLAGS.map((name) => config[name]);
-  const key = warmKey(folder, limits);
   const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
   const path = idleMs > 0 && workers === 1 && !flags.watch && !asked.server ? await warmSocket() : undefined;
   const work = async (renderer: Renders, interrupted: AbortSignal) => {
@@ -154,16 +166,16 @@ async function render(asked: Asked): Promise<void> {
       progress.stop();
     }
   };
-  if (path !== undefined && process.env[HOST_VARIABLE]) {
-    const host = (renderer: LocalRenderer, signal: AbortSignal) =>
-      hostRenderer(renderer, { path, key, idleMs, signal });
-    return withRenderer(config, make, host, { lasting: true });
-  }
   if (asked.server) {
     const remote = new RemoteRenderer(asked.server);
     return interruptible((signal) => work(remote, signal));
   }
-  if (path !== undefined) return interruptible((signal) => work(new WarmRenderer(path, key), signal));
+  if (path !== undefined) {
+    const used: Partial<Config> = Object.fromEntries(FLAGS.map((name) => [name, config[name]]));
+    for (const name of PATHS) if (used[name] !== undefined) used[name] = resolve(used[name]);
+    const warm = new WarmRenderer({ path, key: warmKey(folder, used), idleMs, folder, config: used });
+    return interruptible((signal) => work(warm, signal));
+  }
   const start = async (renderer: LocalRenderer, interrupted: AbortSignal) => {
     progress.start();
     await renderer.start().finally(() => progress.stop());
@@ -180,7 +192,7 @@ async function renderOnce(renderer: Renders, asked: Asked, running: Running): Pr
   if (flags.list) return printScenes(await inCode(), flags, progress);
   const names = scenes.length > 0 ? scenes : chosen(file, await inCode(), flags);
   if (scenes.length === 0)
-    for (const className of names) await checkTargets(targetsOf(className, format, flags));
+    for (const className of names) await checkTargets(targetsOf(className, format, flags), format);
   const results = await Promise.all(names.map((name) => renderScene(renderer, name, asked, running)));
   progress.clear();
   if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
@@ -209,9 +221,10 @@ async function renderNext(renderer: Renders, asked: Asked, running: Running): Pr
 async function renderScene(
   renderer: Renders,
   className: string,
-  { code, request, format, flags, folder, server, made }: Asked,
+  asked: Asked,
   { progress, interrupted }: Running,
 ): Promise<object> {
+  const { code, request, format, flags, config, made } = asked;
   const rendered = await renderer.render(
     { code, className, ...request },
     {
@@ -222,9 +235,13 @@ async function renderScene(
   );
   progress.show(null);
   const { status, durationMs, output: printed } = rendered;
-  const saved = await saveAll(rendered.files, format, targetsOf(className, format, flags));
+  const saved = await saveAll(rendered.files, targetsOf(className, format, flags), {
+    className,
+    format,
+    most: config.renderFrames,
+  });
   await renderer.discard(rendered);
-  const error = rendered.error === null ? null : withRemedy(rendered.error, folder, server !== undefined);
+  const error = rendered.error === null ? null : withRemedy(rendered.error, asked);
   if (error !== null) process.exitCode = 1;
   const { output, ...others } = saved;
   made.push(...Object.values(saved).filter((path) => path !== null));
@@ -239,22 +256,22 @@ async function renderScene(
 
 async function scenesIn(
   renderer: Renders,
-  { code, folder }: Pick<Asked, 'code' | 'folder'>,
+  asked: Files & Pick<Asked, 'code'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (code === '') return [];
+  if (asked.code === '') return [];
   try {
-    return await unlessInterrupted(renderer.scenesOf(code, { signal }), signal);
+    return await unlessInterrupted(renderer.scenesOf(asked.code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, folder, false)}`, {
+    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, asked)}`, {
       cause: error,
     });
   }
 }
 
-function withRemedy(error: string, folder: SceneFolder | null, isRemote: boolean): string {
-  const remedy = remedyOf(error, folder, isRemote);
+function withRemedy(error: string, files: Files): string {
+  const remedy = remedyOf(error, files);
   return remedy === undefined ? error : `${error}\n${remedy}`;
 }
 

@@ -1,14 +1,17 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { openRegularFile } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 
 /** Copies a file to a path, by renaming a temporary copy. */
 export async function saveFile(from: string, path: string): Promise<void> {
   const part = `${path}.part`;
   try {
+    const file = await openRegularFile(from);
+    await rm(part, { force: true }); // It may be a link.
     // Not copyFile, which keeps the mode of the renders' user.
-    await pipeline(createReadStream(from), createWriteStream(part));
+    await pipeline(file.createReadStream(), createWriteStream(part, { flags: 'wx' }));
     await rename(part, path);
   } catch (cause) {
     await rm(part, { force: true });

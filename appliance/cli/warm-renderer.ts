@@ -13,8 +13,10 @@ import {
   type LocalRenderOptions,
   type LocalRequest,
   type RenderProgress,
+  type SceneFolder,
   ScenepressError,
 } from '../../lib/index.ts';
+import type { Config } from '../config/config.ts';
 import { VERSION } from '../version.ts';
 
 /** Caller to host, one for each connection. Hosts with another key are replaced. */
@@ -35,7 +37,17 @@ export type WarmAnswer =
 /** The part of a renderer that the command uses. */
 export type Renders = Pick<LocalRenderer, 'scenesOf' | 'render' | 'discard'>;
 
-/** Set in the environment of the process that keeps a renderer. */
+/** What a host needs to know. Plain data: it is passed as the value of {@link HOST_VARIABLE}. */
+export interface HostSettings {
+  /** Of the socket. */
+  path: string;
+  key: string;
+  idleMs: number;
+  folder: SceneFolder | null;
+  config: Partial<Config>;
+}
+
+/** Set in the environment of the process that keeps a renderer, to its {@link HostSettings} as JSON. */
 export const HOST_VARIABLE = 'SCENEPRESS_WARM_HOST';
 const OWN_ONLY = 0o077;
 
@@ -61,18 +73,16 @@ export async function warmSocket(): Promise<string | undefined> {
 
 /** A renderer in a process that stays for later calls of the command. */
 export class WarmRenderer implements Renders {
-  readonly #path: string;
-  readonly #key: string;
+  readonly #host: HostSettings;
   readonly #open = new WeakMap<LocalRender, Socket>();
 
-  constructor(path: string, key: string) {
-    this.#path = path;
-    this.#key = key;
+  constructor(host: HostSettings) {
+    this.#host = host;
   }
 
   async scenesOf(code: string, { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
     const { answer, socket } = await this.#ask(
-      { key: this.#key, kind: 'list', code },
+      { key: this.#host.key, kind: 'list', code },
       signal ? { signal } : {},
     );
     socket.destroy();
@@ -80,7 +90,8 @@ export class WarmRenderer implements Renders {
   }
 
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
-    const { answer, socket } = await this.#ask({ key: this.#key, kind: 'render', request }, options);
+    const { key } = this.#host;
+    const { answer, socket } = await this.#ask({ key, kind: 'render', request }, options);
     if (answer.kind !== 'rendered') throw gone();
     this.#open.set(answer.render, socket);
     return answer.render;
@@ -95,11 +106,12 @@ export class WarmRenderer implements Renders {
     request: WarmRequest,
     options: LocalRenderOptions,
   ): Promise<{ answer: Extract<WarmAnswer, { kind: 'scenes' | 'rendered' }>; socket: Socket }> {
-    const found = await connect(this.#path);
+    const { path } = this.#host;
+    const found = await connect(path);
     const first = found && (await exchange(found, request, options));
     if (first) return first;
-    await startHost();
-    const socket = await connect(this.#path);
+    await startHost(this.#host);
+    const socket = await connect(path);
     const second = socket && (await exchange(socket, request, options));
     if (!second) throw gone();
     return second;
@@ -141,11 +153,11 @@ async function exchange(
   throw gone();
 }
 
-/** Starts this command line again as a host, and waits until it listens. */
-async function startHost(): Promise<void> {
-  const args = isSea() ? process.argv.slice(2) : [...process.execArgv, ...process.argv.slice(1)];
-  const child: ChildProcess = spawn(process.execPath, args, {
-    env: { ...process.env, [HOST_VARIABLE]: '1' },
+/** Starts a host, and waits until it listens. */
+async function startHost(settings: HostSettings): Promise<void> {
+  const program = isSea() ? [] : [...process.execArgv, process.argv[1] as string];
+  const child: ChildProcess = spawn(process.execPath, [...program, 'render', '-'], {
+    env: { ...process.env, [HOST_VARIABLE]: JSON.stringify(settings) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
   });

@@ -169,7 +169,11 @@ export class LocalRenderer {
   /** Removes the files of a render. */
   async discard(render: LocalRender): Promise<void> {
     const folder = this.#folders.get(render);
-    if (folder !== undefined) await discardFolder(folder, (problem) => this.#logger.warn({}, problem));
+    if (folder !== undefined) await this.#remove(folder);
+  }
+
+  #remove(folder: string): Promise<void> {
+    return discardFolder(folder, (problem) => this.#logger.warn({}, problem));
   }
 
   async #attempt(
@@ -189,7 +193,9 @@ export class LocalRenderer {
     const cancel = () => stop('canceled');
     signal?.addEventListener('abort', cancel);
     try {
-      return await result;
+      const ended = await result;
+      if (signal?.aborted && ended.kind === 'rendered') await this.#remove(ended.folder);
+      return ended;
     } finally {
       signal?.removeEventListener('abort', cancel);
       signal?.throwIfAborted();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { interrupted, MAIN, scenepress } from '../appliance/command.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { Terminal } from '../fixtures/terminal.ts';
 
 const scenes = (line: string) => `from manim import *
 
@@ -22,8 +23,7 @@ class Endless(Scene):
 
 t.test('a renderer is kept for later calls, and replaced for another folder', async (t) => {
   const cwd = await temporaryFolder(t);
-  const env = { TMPDIR: join(cwd, 'tmp'), XDG_RUNTIME_DIR: cwd };
-  await mkdir(env.TMPDIR);
+  const env = { TMPDIR: await temporaryFolder(t), XDG_RUNTIME_DIR: cwd };
   await writeFile(join(cwd, 'scenes.py'), scenes('print("here")'));
   const args = ['render', 'scenes.py', '-ql', '--keep-warm', '1'];
   const socket = join(cwd, 'scenepress/renderer.sock');
@@ -46,12 +46,30 @@ t.test('a renderer is kept for later calls, and replaced for another folder', as
   t.equal(other.code, 0, other.stderr);
   t.not((await stat(socket)).ino, ino, 'by another process');
 
-  const watching = new AbortController();
-  const changes = watch(env.TMPDIR, { signal: watching.signal });
-  await rm(socket); // Then the process ends.
-  while ((await readdir(env.TMPDIR)).length > 0) await changes.next();
-  watching.abort();
+  await hostEnded(socket, env.TMPDIR);
   t.pass('no files are left');
+});
+
+t.test('a renderer is kept by default in a terminal, and for code from standard input', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const TMPDIR = await temporaryFolder(t);
+  await writeFile(join(cwd, 'scenes.py'), scenes('pass'));
+  const env = { ...process.env, TMPDIR, XDG_RUNTIME_DIR: cwd };
+  const socket = join(cwd, 'scenepress/renderer.sock');
+  const command = [process.execPath, MAIN, 'render', 'scenes.py', 'Plain', '-ql'];
+  const terminal = new Terminal(t, command, { cwd, env });
+  t.equal(await terminal.ended, 0, terminal.shown);
+  t.match(terminal.shown, /Plain\.mp4/);
+  t.ok((await stat(socket)).isSocket());
+
+  const { code, stderr } = await scenepress(['render', '-', 'Plain', '-ql', '--keep-warm', '1'], {
+    cwd,
+    env: { TMPDIR, XDG_RUNTIME_DIR: cwd },
+    stdin: scenes('print("from standard input")'),
+  });
+  t.equal(code, 0, stderr);
+  t.match(stderr, /^from standard input$/m);
+  await hostEnded(socket, TMPDIR);
 });
 
 t.test('a socket folder of somebody else is not used', async (t) => {
@@ -83,3 +101,12 @@ t.test('--watch renders again when the file is saved, also after an error', asyn
   const [code] = await once(child, 'close');
   t.equal(code, 130);
 });
+
+/** Removes the socket of a kept renderer, which then ends, and waits until it has left no files. */
+async function hostEnded(socket: string, folder: string): Promise<void> {
+  const watching = new AbortController();
+  const changes = watch(folder, { signal: watching.signal });
+  await rm(socket);
+  while ((await readdir(folder)).length > 0) await changes.next();
+  watching.abort();
+}

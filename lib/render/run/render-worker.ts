@@ -112,10 +112,8 @@ export class RenderWorker {
         progress.enter('checking', lengthOf(rendered));
         await this.#forks.makeFolder(outFolder);
         const isInspected = !task.local || task.local.format === 'mp4';
-        const localFiles = task.local
-          ? await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: !isInspected })
-          : [];
         if (task.local && !isInspected) {
+          const localFiles = await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: true });
           keepOutFolder = true;
           return withDetails(localRender(task.local, localFiles, outFolder, rendered, durationMs()));
         }
@@ -136,6 +134,10 @@ export class RenderWorker {
           return withDetails(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
         const files = await publishedFiles(outFolder);
         if (!files) throw new ZygoteDied('an inspection left no files');
+        // After the inspection, which must not be able to change them.
+        const localFiles = task.local
+          ? await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: false })
+          : [];
         keepOutFolder = true;
         return withDetails({
           kind: 'rendered',
