@@ -93,7 +93,7 @@ t.test(
       const path = relative(folder, join(parentPath, name));
       if (path.startsWith('work/w0/')) continue; // In a folder that only its user can enter.
       const others = statSync(join(folder, path)).mode & 0o077;
-      if (/^(fonts|python|assets)(\/|$)/.test(path))
+      if (/^(fonts|python|assets|texmf)(\/|$)/.test(path))
         t.equal(others & 0o022, 0, `${path} is readable by everyone`);
       else t.equal(others, path === 'work' ? 0o011 : 0, `${path} is private to the service`);
     }
