@@ -24,7 +24,7 @@ import {
   warmKey,
   warmSocket,
 } from './warm-renderer.ts';
-import { nextSave } from './watch-folder.ts';
+import { FolderWatch } from './watch-folder.ts';
 import {
   type CommandRendererOptions,
   interruptible,
@@ -118,7 +118,15 @@ export function renderCommand(): Command {
       if (settings) return host(JSON.parse(settings) as HostSettings);
       readManimFlags(flags);
       if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
-      await render(await askedOf(file, scenes, flags));
+      const asked = await askedOf(file, scenes, flags);
+      if (!flags.watch) return render(asked);
+      const saves = new FolderWatch(dirname(resolve(file)));
+      try {
+        asked.code = await readCode(file); // It may have been saved just before.
+        await render(asked, saves);
+      } finally {
+        saves.close();
+      }
     });
   return addExamples(
     addManimFlags(command),
@@ -149,7 +157,7 @@ async function host({ folder, config, ...settings }: HostSettings): Promise<void
   await withRenderer(config as Config, make, serve, { lasting: true });
 }
 
-async function render(asked: Asked): Promise<void> {
+async function render(asked: Asked, saves?: FolderWatch): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
@@ -161,7 +169,7 @@ async function render(asked: Asked): Promise<void> {
     progress.start();
     try {
       await renderOnce(renderer, asked, { progress, interrupted });
-      while (flags.watch) await renderNext(renderer, asked, { progress, interrupted });
+      while (saves) await renderNext(renderer, asked, saves, { progress, interrupted });
     } finally {
       progress.stop();
     }
@@ -199,12 +207,17 @@ async function renderOnce(renderer: Renders, asked: Asked, running: Running): Pr
 }
 
 /** Renders again after the next save. Errors of the scene are shown, and the next save is awaited. */
-async function renderNext(renderer: Renders, asked: Asked, running: Running): Promise<void> {
+async function renderNext(
+  renderer: Renders,
+  asked: Asked,
+  saves: FolderWatch,
+  running: Running,
+): Promise<void> {
   const { file, scenes, format, flags } = asked;
   const { output, captions } = targetsOf(scenes[0] ?? '', format, flags);
   running.progress.say('Waiting for a save');
   const made = asked.made.length > 0 ? asked.made : [output, captions];
-  await nextSave(dirname(resolve(file)), made, running.interrupted);
+  await saves.nextSave(made, running.interrupted);
   running.progress.say(null);
   asked.code = await readCode(file);
   flags.preview = false; // The player has it open.

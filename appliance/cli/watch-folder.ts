@@ -1,27 +1,40 @@
-import { watch } from 'node:fs';
+import { once } from 'node:events';
+import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 150;
 
-/** Resolves when a file in a folder was saved, except for the `own` ones. Rejects when `signal` is aborted. */
-export function nextSave(folder: string, own: string[], signal: AbortSignal): Promise<void> {
-  const ignored = new Set(own.flatMap((path) => [basename(path), `${basename(path)}.part`]));
-  return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
-    const watcher = watch(folder, (_, name) => {
-      if (name === null || ignored.has(name) || name.startsWith('.') || name === '__pycache__') return;
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        watcher.close();
-        resolve();
-      }, SETTLED_MS);
+/** Notices saves of files in a folder from its construction on, also while nobody waits for them. */
+export class FolderWatch {
+  readonly #watcher: FSWatcher;
+  readonly #saved = new Set<string>();
+
+  constructor(folder: string) {
+    this.#watcher = watch(folder, (_, name) => {
+      if (name !== null && !name.startsWith('.') && name !== '__pycache__') this.#saved.add(name);
     });
-    watcher.on('error', reject);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      watcher.close();
-      reject(signal.reason);
-    });
-  });
+  }
+
+  /**
+   * Resolves when a file was saved since the last call, except for the `own` ones. Rejects when `signal` is aborted, or
+   * the folder can't be watched any longer.
+   */
+  async nextSave(own: string[], signal: AbortSignal): Promise<void> {
+    const ignored = own.flatMap((path) => [basename(path), `${basename(path)}.part`]);
+    for (;;) {
+      for (const name of ignored) this.#saved.delete(name);
+      if (this.#saved.size > 0) break;
+      await once(this.#watcher, 'change', { signal });
+    }
+    while (this.#saved.size > 0) {
+      this.#saved.clear();
+      await delay(SETTLED_MS, undefined, { signal });
+    }
+  }
+
+  close(): void {
+    this.#watcher.close();
+  }
 }
