@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstat, mkdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, stat } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isSea } from 'node:sea';
 import {
@@ -50,6 +51,10 @@ export interface HostSettings {
 /** Set in the environment of the process that keeps a renderer, to its {@link HostSettings} as JSON. */
 export const HOST_VARIABLE = 'SCENEPRESS_WARM_HOST';
 const OWN_ONLY = 0o077;
+const STICKY = 0o1000;
+const OTHERS_WRITE = 0o002;
+/** The user of a host's renders when it runs as root: the default of `RendererOptions.uid`, for one worker. */
+const RENDERS_UID = 58_000;
 
 /** Identifies renderers that can be used for each other. */
 export function warmKey(...parts: unknown[]): string {
@@ -59,16 +64,34 @@ export function warmKey(...parts: unknown[]): string {
     .digest('hex');
 }
 
-/** The path of the socket, in a folder that only this user can enter; undefined if there is none. */
+/** The path of the socket, in a folder that only this user can enter or replace; undefined if there is none. */
 export async function warmSocket(): Promise<string | undefined> {
   const uid = process.getuid?.();
   if (uid === undefined) return undefined;
   const runtime = process.env['XDG_RUNTIME_DIR'];
   const folder = runtime ? join(runtime, 'scenepress') : join(tmpdir(), `scenepress-${uid}`);
+  const parent = await stat(dirname(folder)).catch(() => undefined);
+  if (!parent || !isKeptFor(uid, parent)) return undefined;
   await mkdir(folder, { mode: 0o700 }).catch(() => {}); // It exists, or is found missing below.
   const status = await lstat(folder).catch(() => undefined);
   const isOurs = status?.isDirectory() && status.uid === uid && (status.mode & OWN_ONLY) === 0;
   return isOurs ? join(folder, 'renderer.sock') : undefined;
+}
+
+/** Whether others can't rename the entries that a user has in a folder. */
+function isKeptFor(owner: number, { uid, mode }: Stats): boolean {
+  return (
+    (uid === owner && (mode & OTHERS_WRITE) === 0) || ((uid === owner || uid === 0) && (mode & STICKY) !== 0)
+  );
+}
+
+/** Whether a path is a regular file, not a link, of this user or its renders. */
+async function isOwnFile(path: unknown): Promise<boolean> {
+  if (typeof path !== 'string') return false;
+  const status = await lstat(path).catch(() => undefined);
+  const own = process.getuid?.();
+  const isOwn = status?.uid === own || (own === 0 && status?.uid === RENDERS_UID);
+  return isOwn && status?.isFile() === true && status.nlink === 1;
 }
 
 /** A renderer in a process that stays for later calls of the command. */
@@ -92,7 +115,11 @@ export class WarmRenderer implements Renders {
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
     const { key } = this.#host;
     const { answer, socket } = await this.#ask({ key, kind: 'render', request }, options);
-    if (answer.kind !== 'rendered') throw gone();
+    const own = answer.kind === 'rendered' ? answer.render.files.map(({ path }) => isOwnFile(path)) : [];
+    if (answer.kind !== 'rendered' || (await Promise.all(own)).includes(false)) {
+      socket.destroy();
+      throw gone();
+    }
     this.#open.set(answer.render, socket);
     return answer.render;
   }

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { chmod, chown, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { WarmRenderer, warmSocket } from '../../appliance/cli/warm-renderer.ts';
+import { temporaryFolder } from './listening-appliance.ts';
+
+t.test('a socket folder that others can replace is not used', async (t) => {
+  const folder = await temporaryFolder(t);
+  t.intercept(process, 'env', { value: { ...process.env, XDG_RUNTIME_DIR: folder } });
+  const socket = join(folder, 'scenepress/renderer.sock');
+  const modes: [mode: number, path: string | undefined][] = [
+    [0o700, socket],
+    [0o777, undefined],
+    [0o1777, socket],
+  ];
+  for (const [mode, path] of modes) {
+    await chmod(folder, mode);
+    t.equal(await warmSocket(), path, mode.toString(8));
+  }
+});
+
+t.test('an answer that names a file of somebody else, or a link, is refused', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'socket');
+  const [file, link] = [join(folder, 'file'), join(folder, 'link')];
+  await writeFile(file, '');
+  await symlink(file, link);
+  let named = '';
+  const server = createServer((socket) => {
+    const files = [{ name: 'video.mp4', path: named }];
+    const render = { status: 'completed', durationMs: 0, error: null, output: '', files };
+    socket.once('data', () => socket.write(`${JSON.stringify({ kind: 'rendered', render })}\n`));
+  }).listen(path);
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const request = { code: '', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+  const renderer = new WarmRenderer({ path, key: '', idleMs: 1, folder: null, config: {} });
+  const refused = [link, folder, join(folder, 'missing')];
+  if (process.getuid?.() === 0) {
+    const foreign = join(folder, 'foreign');
+    await writeFile(foreign, '');
+    await chown(foreign, 1234, 1234);
+    refused.push(foreign);
+  }
+  for (named of refused) await t.rejects(renderer.render(request), { code: 'renderer_unavailable' }, named);
+  named = file;
+  const render = await renderer.render(request);
+  t.match(render.files, [{ path: file }]);
+  await renderer.discard(render);
+});
