@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { isScenepressError } from '../lib/index.ts';
+import { printable } from './cli/output.ts';
 import { UserError } from './user-error.ts';
 
 /** Internal error, as in sysexits.h. `cli/program.ts` lists all exit codes. */
@@ -35,14 +36,15 @@ function throwInsteadOfExiting(command: Command): void {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed the message.
+  // Messages may be those of a server or scene.
   if (error instanceof UserError) {
-    process.stderr.write(`scenepress: ${error.message}\n`);
+    process.stderr.write(`scenepress: ${printable(error.message)}\n`);
     return error.exitCode;
   }
   if (isScenepressError(error)) {
-    process.stderr.write(`scenepress: ${error.message}\n`);
+    process.stderr.write(`scenepress: ${printable(error.message)}\n`);
     return 1;
   }
-  process.stderr.write(`scenepress: unexpected error\n${(error as Error).stack}\n`);
+  process.stderr.write(`scenepress: unexpected error\n${printable(String((error as Error).stack))}\n`);
   return EXIT_SOFTWARE;
 }

@@ -14,6 +14,7 @@ import type {
   RenderStage,
 } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
+import { printable } from './output.ts';
 import type { RenderFlags } from './render-request.ts';
 import type { Renders } from './warm-renderer.ts';
 
@@ -68,7 +69,8 @@ export class RemoteRenderer implements Renders {
       if (!ended) throw new Error('the service did not report the end of the job');
       return await this.#rendered(ended, signal);
     } catch (cause) {
-      if (signal?.aborted && jobId !== '') process.stderr.write(`Job ${jobId} continues at ${this.#url}.\n`);
+      if (signal?.aborted && jobId !== '')
+        process.stderr.write(`Job ${printable(jobId)} continues at ${this.#url}.\n`);
       signal?.throwIfAborted();
       throw new UserError(`${this.#url}: ${messageOf(cause)}`, { cause });
     }

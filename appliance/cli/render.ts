@@ -10,7 +10,7 @@ import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
 import { type Files, remedyOf } from './missing-files.ts';
 import { openFile } from './open-file.ts';
-import { print, printJson } from './output.ts';
+import { print, printable, printJson } from './output.ts';
 import { ProgressLine } from './progress-line.ts';
 import { RemoteRenderer } from './remote-renderer.ts';
 import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
@@ -226,7 +226,7 @@ async function renderNext(
   } catch (error) {
     if (running.interrupted.aborted || !(error instanceof UserError)) throw error;
     running.progress.clear();
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${printable(error.message)}\n`);
   }
 }
 
@@ -260,7 +260,7 @@ async function renderScene(
   made.push(...Object.values(saved).filter((path) => path !== null));
   if (!flags.json) {
     progress.clear();
-    if (error !== null) process.stderr.write(`${className}: ${error}\n`);
+    if (error !== null) process.stderr.write(`${className}: ${printable(error)}\n`);
     for (const path of [output, ...Object.values(others)]) if (path) print(path);
   }
   if (flags.preview && output) openFile(output);
@@ -302,7 +302,7 @@ function chosen(file: string, scenes: string[], { all }: RenderFlags): string[] 
 function printScenes(scenes: string[], { json }: RenderFlags, progress: ProgressLine): void {
   progress.stop();
   if (json) printJson(scenes);
-  else for (const name of scenes) print(name);
+  else for (const name of scenes) print(printable(name));
 }
 
 function qualityOf(text: string): Quality {

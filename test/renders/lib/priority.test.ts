@@ -23,9 +23,9 @@ t.test('the service has priority over the renderer, and the renderer over scenes
   const { zygote, scene } = scenesAndZygotes();
   const ours = getPriority(process.pid);
   t.equal(getPriority(zygote), ours);
-  t.equal(getPriority(scene), Math.min(LOWEST, ours + 5));
+  t.equal(getPriority(scene), Math.min(LOWEST, ours + 1));
   for (const pid of hasSessions ? [zygote, scene] : []) {
-    t.equal(sessionNiceness(pid), 5, 'its session has a lower priority');
+    t.equal(sessionNiceness(pid), 1, 'its session has a lower priority');
   }
   const scoreOf = (pid = 0) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
   t.equal(scoreOf(scene), 1000, 'the OOM killer ends the scene first');
@@ -41,7 +41,7 @@ t.test('renders of an owner without recent completed jobs have a lower priority'
   t.match(await render(service, { owner: 'known' }), { status: 'completed' });
   for (const [request, niceness] of [
     [stranger, 10],
-    [known, 5],
+    [known, 1],
     [stranger, 10],
   ] as const) {
     const { jobId } = await drawing(service, request);
