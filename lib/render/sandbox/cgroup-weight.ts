@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** CPU weights (default 100), equivalent to the niceness that `priority.py` sets for a session. */
-const WEIGHT = { normal: 33, background: 11 };
+const WEIGHT = { normal: 80, background: 11 };
 
 /**
  * Enables the CPU controller for the children of a group, if available. In control groups, sessions get no shares of
