@@ -23,7 +23,7 @@ export interface OutputFlags {
   thumbnail?: string;
 }
 
-/** Paths of the files of a scene; null for those that nobody asked for. */
+/** Paths of the files of a scene; null for files that were not requested. */
 export interface Targets {
   /** The video or picture, or the folder of the pictures. */
   output: string;

@@ -153,7 +153,7 @@ async function host({ folder, config, ...settings }: HostSettings): Promise<void
     new LocalRenderer({ ...options, workers: 1, ...(folder && { sceneFolder: folder }) });
   const serve = (renderer: LocalRenderer, signal: AbortSignal) =>
     hostRenderer(renderer, { ...settings, signal });
-  // Complete but for options that a renderer doesn't use.
+  // The missing options do not affect a renderer.
   await withRenderer(config as Config, make, serve, { lasting: true });
 }
 

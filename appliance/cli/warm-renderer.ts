@@ -145,7 +145,7 @@ export class WarmRenderer implements Renders {
   }
 }
 
-/** Undefined if nobody listens. */
+/** Undefined when no process listens on the socket. */
 async function connect(path: string): Promise<Socket | undefined> {
   const socket = createConnection(path);
   return new Promise((resolve) => {

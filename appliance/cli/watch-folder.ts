@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 150;
 
-/** Notices saves of files in a folder from its construction on, also while nobody waits for them. */
+/** Notices saves of files in a folder from its construction on, including those between calls of {@link FolderWatch.nextSave}. */
 export class FolderWatch {
   readonly #watcher: FSWatcher;
   readonly #saved = new Set<string>();

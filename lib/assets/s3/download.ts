@@ -66,7 +66,7 @@ class Reader {
     let reading = this.#answer.body[Symbol.asyncIterator]();
     while (start <= end) {
       let problem: unknown = new Error('the response ended early');
-      // Only reading is caught: an error of whoever reads the stream is raised at `yield`.
+      // Only errors of reading are caught; errors of the consumer are raised at `yield`.
       const next = await reading.next().catch((error: unknown) => {
         problem = error;
         return { done: true as const, value: undefined };

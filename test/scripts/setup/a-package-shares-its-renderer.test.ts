@@ -7,7 +7,7 @@ import { type SetupProcess, SmallCheckout } from './small-checkout.ts';
 
 const installed = await SmallCheckout.make(t);
 installed.install();
-const env = { SCENEPRESS_RENDERER_DIR: installed.path('../shared') };
+const env = { SCENEPRESS_RENDERER_DIR: installed.path('../several') };
 const pipe = installed.path('../pipe');
 execFileSync('mkfifo', [pipe]);
 /** Environments are built when something is written to the pipe. */
@@ -22,7 +22,7 @@ t.test('the command builds the environment in the shared folder', async (t) => {
   t.equal(code, 0, stderr);
   t.match(
     stdout,
-    /^Building the Python environment … \d+ s\nThe renderer is in \S+\/shared\/python-\w{16}\.\n$/,
+    /^Building the Python environment … \d+ s\nThe renderer is in \S+\/several\/python-\w{16}\.\n$/,
   );
   t.equal(environments().length, 1);
   t.notOk(existsSync(installed.path('.venv')));

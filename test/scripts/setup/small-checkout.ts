@@ -68,7 +68,13 @@ export class SmallCheckout {
     const checkout = new SmallCheckout(t, folder, registry);
     const { root } = checkout;
     mkdirSync(join(root, 'scripts'), { recursive: true });
-    for (const part of ['scripts/setup.mjs', 'scripts/setup', 'renderer/native/fork_at.c', '.npmrc'])
+    for (const part of [
+      'scripts/setup.mjs',
+      'scripts/setup',
+      'renderer/native/fork_at.c',
+      'renderer/debian.lock',
+      '.npmrc',
+    ])
       cpSync(join(PROJECT, part), join(root, part), { recursive: true });
     checkout.lockNpmPackages('node');
     checkout.lockPythonPackage('requirements-build', 'small_build');

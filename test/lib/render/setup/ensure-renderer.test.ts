@@ -18,7 +18,7 @@ function place(t: Test, contents: Record<string, string> = {}) {
     [`${PACKAGES}/manim-${MANIM}.dist-info/METADATA`]: '',
     ...contents,
   });
-  return { file, tree: join(packed, 'tree'), folder: join(packed, '../shared') };
+  return { file, tree: join(packed, 'tree'), folder: join(packed, '../several') };
 }
 
 const roots = (folder: string) => readdirSync(folder).filter((name) => /^root-[\w-]+$/.test(name));
