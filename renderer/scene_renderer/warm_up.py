@@ -21,6 +21,7 @@ def run() -> None:
         svg,
         svg_paths,
         tex,
+        work_times,
     )
 
     colours.colour_directly()
@@ -36,4 +37,5 @@ def run() -> None:
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())
+    work_times.measure_tex()
     manimpango.list_fonts()
