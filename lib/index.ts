@@ -107,7 +107,7 @@ export { type Random, systemRandom } from './random.ts';
 export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { Play, RenderProgress, RenderStage, RenderUsage } from './render/run/render-task.ts';
+export type { Play, RenderProgress, RenderStage, RenderUsage, RenderWork } from './render/run/render-task.ts';
 export type {
   LimitEnforcer,
   SandboxLayer,

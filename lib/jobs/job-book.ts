@@ -176,31 +176,33 @@ export class JobBook {
       webhookSecret === undefined
         ? unsealed
         : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
+    /** The job of an earlier, equal request; undefined: a job may be added. */
+    const madeBefore = async (tx: Transaction) => {
+      await admitOwner();
+      const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+      if (made) return made;
+      admit();
+      await this.#assertCapacity(tx, owner);
+      return undefined;
+    };
     if (this.#joined) {
       const opened = await this.#storage.transaction(async (tx) => {
-        await admitOwner();
-        const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+        const made = await madeBefore(tx);
         if (made) return { job: made, repeated: true };
-        admit();
-        await this.#assertCapacity(tx, owner);
         const answer = await this.#ledger.reserve(reserve, tx);
-        if (answer !== 'reserved') return answer;
+        if (answer !== 'reserved') return { refused: answer };
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if (typeof opened === 'object' && 'job' in opened) return opened;
-      throw this.#insufficientCredits(reserve, opened);
+      if ('refused' in opened) throw this.#insufficientCredits(reserve, opened.refused);
+      return opened;
     }
     const made = await this.#storage.transaction(async (tx) => {
-      await admitOwner();
-      const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
-      if (before) return before;
-      admit();
-      await this.#assertCapacity(tx, owner);
-      await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
-      return undefined;
+      const made = await madeBefore(tx);
+      if (!made) await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
+      return made;
     });
     if (made) return { job: made, repeated: true };
     try {

@@ -14,6 +14,7 @@ from .errors import SceneError
 from .messages import RenderJob
 from .sections import SectionMovies
 from .timeline import Timeline
+from .work_times import stopwatch
 
 # Limit for waits with a stop condition, which usually have a generous maximum duration. Manim allocates
 # eight bytes for each of their time steps.
@@ -41,7 +42,9 @@ class MovieWriter(SceneFileWriter):
 
     def write_frame(self, pixels: RGBAPixelArray, *, repeat: int = 1) -> None:
         """Encode a copy of a frame: uint8, height by width by RGBA."""
-        if self._open:
+        if not self._open:
+            return
+        with stopwatch.during("encode"):
             self.movie.write(pixels, repeat)
             if self._section_movies:
                 self._section_movies.write(self.sections[-1], pixels, repeat)
@@ -49,7 +52,8 @@ class MovieWriter(SceneFileWriter):
     def write_picture(self, picture: Picture, background: PixelArray) -> None:
         """Encode a frame that is drawn meanwhile."""
         if self._open:
-            self.movie.write_picture(picture, background)
+            with stopwatch.during("encode"):
+                self.movie.write_picture(picture, background)
 
     def save_image(self, pixels: RGBAPixelArray) -> None:
         """Save the picture if it was asked for; otherwise a scene without animations becomes a video too."""
@@ -133,7 +137,8 @@ class CaptureRenderer(CairoRenderer):
         line = 0 if self._timeline.is_full else self._timeline.line()
         movie = self.file_writer.movie
         first_frame = movie.frames
-        super().play(scene, *args, **kwargs)
+        with stopwatch.during("update"):
+            super().play(scene, *args, **kwargs)
         if self.skip_animations:
             self.file_writer.cut(start, self.time - start)
         else:
@@ -144,17 +149,21 @@ class CaptureRenderer(CairoRenderer):
     def render(self, scene: Scene, time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
         """Draw and encode one frame, without Manim's copy: the encoder copies it."""
         recorder = None if self.skip_animations else self._recorder
-        if recorder and (recorded := recorder.record(self, scene, moving_mobjects)):
+        with stopwatch.during("draw"):
+            recorded = recorder.record(self, scene, moving_mobjects) if recorder else None
+            if recorded is None:
+                self.update_frame(scene, moving_mobjects)
+        if recorded is None:
+            self.add_frame(self.camera.pixel_array)
+        else:
             self.time += 1 / self.camera.frame_rate
             self.file_writer.write_picture(*recorded)
-        else:
-            self.update_frame(scene, moving_mobjects)
-            self.add_frame(self.camera.pixel_array)
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> PixelArray | None:
         """Draw static objects. Manim calls this first when the length of an animation is known."""
         self._refuse_too_long(scene)
-        return super().save_static_frame_data(scene, static_mobjects)
+        with stopwatch.during("draw"):
+            return super().save_static_frame_data(scene, static_mobjects)
 
     def _refuse_too_long(self, scene: Scene) -> None:
         """Raise SceneError before Manim allocates more time steps than can be drawn."""

@@ -21,6 +21,7 @@ def run() -> None:
         svg,
         svg_paths,
         tex,
+        work_times,
     )
 
     colours.colour_directly()
@@ -40,4 +41,5 @@ def run() -> None:
         from . import pictures
 
         pictures.draw_by_threads()
+    work_times.measure_tex()
     manimpango.list_fonts()

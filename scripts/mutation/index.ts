@@ -30,6 +30,7 @@ const FOLDERS: Record<string, string[]> = {
     'an-unreadable-source',
     'no-free-descriptors',
     'paused-queue',
+    'too-many-failures',
   ],
   webhooks: [
     'delivering',

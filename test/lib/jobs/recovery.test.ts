@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap';
-import { MOST_RESERVING_MS } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { clock, completed, newJob, openDistant, openStored, restart } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
+
+/** How long a process may reserve a job. */
+const MOST_RESERVING_MS = 300_000;
 
 t.test('recovery', async (t) => {
   t.test('requeues running jobs at the front', async (t) => {
@@ -52,7 +54,7 @@ t.test('recovery', async (t) => {
         clock.advance(1);
       }
       const [claimed] = (await claimJobs(book)) as [ClaimedJob];
-      await book.claims.requeue(claimed.claim, { counted: false });
+      await book.claims.requeue(claimed.claim);
     }
   });
 
@@ -89,7 +91,7 @@ t.test('recovery', async (t) => {
     const { jobId } = (await book.open(newJob)).job;
     for (let i = 0; i < 5; i++) {
       const { claim } = await begin(jobId);
-      t.match(await book.claims.requeue(claim, { counted: false }), { phase: 'queued', attempts: 0 });
+      t.match(await book.claims.requeue(claim), { phase: 'queued', attempts: 0 });
     }
   });
 });
@@ -145,6 +147,19 @@ t.test('recovery in a shared storage', async (t) => {
     clock.set('2026-01-01T00:00:00Z');
     t.equal(await book.withdrawAbandoned(), 1);
     t.equal(ledger.balanceCredits, 100);
+  });
+
+  t.test('tries all jobs although the ledger does not answer for one', async (t) => {
+    const { book, ledger, storage } = await openDistant(t);
+    Object.assign(storage, { isShared: true });
+    ledger.faults = () => 'before';
+    for (let count = 0; count < 2; count++) await t.rejects(book.open(newJob));
+    clock.advance(MOST_RESERVING_MS);
+    let calls = 0;
+    ledger.faults = () => (++calls === 1 ? 'before' : undefined);
+    await t.rejects(book.withdrawAbandoned(), { message: /billing system/ });
+    t.match((await storage.unfinishedJobs()).length, 1);
+    t.equal(await book.withdrawAbandoned(), 1);
   });
 
   t.test('reports a ledger that does not answer, and tries again', async (t) => {
