@@ -1,6 +1,6 @@
 """Manim's renderer and file writer, changed to send all frames to one encoder for the whole movie."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol
 
 from manim import Mobject, Scene
@@ -114,7 +114,7 @@ class CaptureRenderer(CairoRenderer):
     """
 
     file_writer: MovieWriter
-    new_recorder: ClassVar[Callable[[], Recorder] | None] = None
+    recorder_type: ClassVar[type[Recorder] | None] = None
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class CaptureRenderer(CairoRenderer):
         self._job = job
         self._timeline = timeline
         # Videos of sections are encoded from the pixels at once.
-        self._recorder = self.new_recorder() if self.new_recorder and sections is None else None
+        self._recorder = self.recorder_type() if self.recorder_type and sections is None else None
 
     def play(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
         """Play animations, and record them or, if they are skipped, the time that they leave out."""

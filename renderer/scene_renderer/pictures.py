@@ -4,8 +4,8 @@ A recorded frame is a copy of all points and colours, so it is drawn as it would
 threads need nothing of Python (`native/scenepress_native.c`), and the encoder waits for each frame in turn.
 
 Frames are drawn at once, as Manim does, if they show more than vectorized mobjects, if the scene has a camera
-or mobjects that draw in a way of their own, or as soon as it has read the pixels of its camera: it may keep the
-array and read later frames from it.
+or mobjects that draw in a way of their own, or as soon as it has read the pixels of its camera: it may keep
+the array and read later frames from it.
 """
 
 import os
@@ -44,7 +44,9 @@ _METHODS = (
     "set_pixel_array",
     "type_or_raise",
 )
-_RENDERER_METHODS = {name: getattr(CairoRenderer, name) for name in ("add_frame", "get_frame", "update_frame")}
+_RENDERER_METHODS = {
+    name: getattr(CairoRenderer, name) for name in ("add_frame", "get_frame", "update_frame")
+}
 _OVERWRITES = Camera.set_pixel_array.__code__
 # Code that keeps no reference to the array.
 _PASSING: frozenset[CodeType] = frozenset(
@@ -101,7 +103,7 @@ def draw_by_threads() -> None:
         _kinds[methods["capture_mobjects"]] = own | methods
     Camera.pixel_array = _pixels  # type: ignore[assignment]
     Camera.__getstate__ = _state  # type: ignore[method-assign]
-    CaptureRenderer.new_recorder = Recorder
+    CaptureRenderer.recorder_type = Recorder
     # The thread that encodes draws, too, while it waits.
     scenepress_native.set_threads(len(os.sched_getaffinity(0)) - 1)
 
@@ -145,7 +147,9 @@ def _record(renderer: Any, scene: Scene, mobjects: Any) -> tuple[Any, Any] | Non
     is_solid = isinstance(camera, ThreeDCamera)
     if is_solid:
         camera.reset_rotation_matrix()
-    listed = camera.get_mobjects_to_display(mobjects or list_update(scene.mobjects, scene.foreground_mobjects))
+    listed = camera.get_mobjects_to_display(
+        mobjects or list_update(scene.mobjects, scene.foreground_mobjects)
+    )
     kinds = [camera.type_or_raise(mobject) for mobject in listed]
     shown = [mobject for mobject, kind in zip(listed, kinds, strict=True) if kind is not Mobject]
     if any(
@@ -179,7 +183,7 @@ def _show(attributes: dict[str, Any]) -> None:
 
 def _state(self: Any) -> dict[str, Any]:
     """Return the attributes of a camera for a copy, which refers to the same pixels."""
-    attributes = vars(self)
+    attributes: dict[str, Any] = vars(self)
     if _RECORDED in attributes:
         _show(attributes)
     attributes[_IS_READ] = True
