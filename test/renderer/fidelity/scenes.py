@@ -315,12 +315,12 @@ class Watched(Scene):
         frame = self.renderer.get_frame()
         self.add(Dot(frame.mean() * UP / 9))
         self.play(square.animate.scale(1.5), run_time=0.4)
-        self.add(ImageMobject(np.array(self.camera.get_image())).scale(0.3).to_corner(UL))
-        self.play(square.animate.rotate(0.3), run_time=0.4)
         kept = self.camera.pixel_array
         dot = Dot(color=RED).add_updater(lambda dot: dot.move_to(kept.mean() * RIGHT / 9))
         self.add(dot)
         self.play(square.animate.shift(LEFT), run_time=0.6)
+        self.add(ImageMobject(np.array(self.camera.get_image())).scale(0.3).to_corner(UL))
+        self.play(square.animate.rotate(0.3), run_time=0.4)
 
 
 class Copied(Scene):
