@@ -313,10 +313,10 @@ class Watched(Scene):
         square = Square(fill_opacity=1)
         self.play(square.animate.shift(RIGHT), run_time=0.4)
         frame = self.renderer.get_frame()
-        self.add(Dot(frame.mean() * UP / 9))
+        self.add(Dot(frame.mean() * UP / 50))
         self.play(square.animate.scale(1.5), run_time=0.4)
-        kept = self.camera.pixel_array
-        dot = Dot(color=RED).add_updater(lambda dot: dot.move_to(kept.mean() * RIGHT / 9))
+        kept = self.camera.pixel_array[:, self.camera.pixel_width // 2 :]
+        dot = Dot(color=RED).add_updater(lambda dot: dot.move_to(kept.mean() * UP / 50))
         self.add(dot)
         self.play(square.animate.shift(LEFT), run_time=0.6)
         self.add(ImageMobject(np.array(self.camera.get_image())).scale(0.3).to_corner(UL))
