@@ -1,7 +1,7 @@
 """Manim's renderer and file writer, changed to send all frames to one encoder for the whole movie."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from manim import Mobject, Scene
 from manim.renderer.cairo_renderer import CairoRenderer
@@ -9,7 +9,7 @@ from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
 from .captions import Cue
-from .encode import MovieEncoder, Still
+from .encode import MovieEncoder, Picture, Still
 from .errors import SceneError
 from .messages import RenderJob
 from .sections import SectionMovies
@@ -48,6 +48,12 @@ class MovieWriter(SceneFileWriter):
             self.movie.write(pixels, repeat)
             if self._section_movies:
                 self._section_movies.write(self.sections[-1], pixels, repeat)
+
+    def write_picture(self, picture: Picture, background: PixelArray) -> None:
+        """Encode a frame that is drawn meanwhile."""
+        if self._open:
+            with stopwatch.during("encode"):
+                self.movie.write_picture(picture, background)
 
     def save_image(self, pixels: RGBAPixelArray) -> None:
         """Save the picture if it was asked for; otherwise a scene without animations becomes a video too."""
@@ -91,6 +97,15 @@ class MovieWriter(SceneFileWriter):
         ]
 
 
+class Recorder(Protocol):
+    """Records frames that are drawn later (`pictures.py`)."""
+
+    def record(
+        self, renderer: CairoRenderer, scene: Scene, mobjects: Iterable[Mobject] | None
+    ) -> tuple[Picture, PixelArray] | None:
+        """Return a frame as a picture and its background; None if it has to be drawn at once."""
+
+
 class CaptureRenderer(CairoRenderer):
     """Replaces the renderer that a scene has created, keeping its camera and clock.
 
@@ -99,6 +114,7 @@ class CaptureRenderer(CairoRenderer):
     """
 
     file_writer: MovieWriter
+    recorder_type: ClassVar[type[Recorder] | None] = None
 
     def __init__(
         self,
@@ -112,6 +128,8 @@ class CaptureRenderer(CairoRenderer):
         self.file_writer = MovieWriter(plain.file_writer, movie, sections)
         self._job = job
         self._timeline = timeline
+        # Videos of sections are encoded from the pixels at once.
+        self._recorder = self.recorder_type() if self.recorder_type and sections is None else None
 
     def play(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
         """Play animations, and record them or, if they are skipped, the time that they leave out."""
@@ -130,9 +148,16 @@ class CaptureRenderer(CairoRenderer):
 
     def render(self, scene: Scene, time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
         """Draw and encode one frame, without Manim's copy: the encoder copies it."""
+        recorder = None if self.skip_animations else self._recorder
         with stopwatch.during("draw"):
-            self.update_frame(scene, moving_mobjects)
-        self.add_frame(self.camera.pixel_array)
+            recorded = recorder.record(self, scene, moving_mobjects) if recorder else None
+            if recorded is None:
+                self.update_frame(scene, moving_mobjects)
+        if recorded is None:
+            self.add_frame(self.camera.pixel_array)
+        else:
+            self.time += 1 / self.camera.frame_rate
+            self.file_writer.write_picture(*recorded)
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> PixelArray | None:
         """Draw static objects. Manim calls this first when the length of an animation is known."""

@@ -28,6 +28,12 @@ OWN = [
     "Layered",
     "Typeset",
     "Bodies",
+    "Watched",
+    "Copied",
+    "Smooth",
+    "Mutable",
+    "Cameras",
+    "Traced",
 ]
 DOCUMENTED = [
     "animation.animation:OverrideAnimationExample",
