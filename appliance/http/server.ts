@@ -46,7 +46,7 @@ export async function createServer(options: {
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
-  /** What the dashboard works on; absent: it isn't served. */
+  /** Dependencies of the dashboard; absent: it isn't served. */
   installation?: Installation | undefined;
   /** Started certificate for HTTPS. */
   certificate?: Certificate | undefined;

@@ -71,7 +71,7 @@ export interface RenderedFile {
   path: string;
 }
 
-/** What a render took. */
+/** Time and memory of a render. */
 export interface RenderUsage {
   /** Wall-clock time of each stage that it entered, in milliseconds. */
   stagesMs: Partial<Record<RenderStage, number>>;

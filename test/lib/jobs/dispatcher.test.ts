@@ -478,13 +478,13 @@ t.test('a job that is claimed while the service stops is requeued at once', asyn
 });
 
 t.test('an attempt whose job was canceled or claimed by another worker has no effect', async (t) => {
-  for (const how of ['cancelled', 'taken up'] as const) {
+  for (const how of ['canceled', 'taken up'] as const) {
     await t.test(how, async (t) => {
       const { gate, storage, assets, book, dispatcher, job, ends, until, rendered, statuses } =
         await setUp(t);
       gate.isOpen = false;
       // The signal is lost.
-      if (how === 'cancelled') await book.cancel(job.jobId);
+      if (how === 'canceled') await book.cancel(job.jobId);
       else {
         t.intercept(storage.queue, 'lapsed', {
           value: async () => [{ jobId: job.jobId, owner: 'a', token: 1, interruptions: 0 }],
