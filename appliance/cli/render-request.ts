@@ -53,7 +53,7 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   json?: boolean;
 }
 
-/** What the command was asked for. */
+/** The request of the command line. */
 export interface Asked {
   file: string;
   folder: SceneFolder | null;

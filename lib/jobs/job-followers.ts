@@ -3,7 +3,7 @@ import type { RenderProgress } from '../render/run/render-task.ts';
 import { type Job, jobOf } from './job.ts';
 import type { JobEvents } from './job-events.ts';
 
-/** What happened to a job that is followed. */
+/** An event of a job that is followed. */
 export type JobEvent =
   /** The job as it is: first when following begins, then after each change of its status. */
   | { type: 'job'; job: Job }
@@ -52,7 +52,7 @@ export class JobFollowers {
     this.#add(jobId, follower);
     try {
       ended.throwIfAborted();
-      // What was read may be older than an event that arrived meanwhile, or newer.
+      // The record that was read may be older than an event that arrived meanwhile, or newer.
       let job: Job;
       do {
         follower.clear();

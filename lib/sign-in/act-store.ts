@@ -1,4 +1,4 @@
-/** Who did what, when and from where. */
+/** A recorded operation: actor, operation, time and address. */
 export interface Act {
   /** Sortable by time. */
   actId: string;

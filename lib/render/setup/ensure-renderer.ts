@@ -15,7 +15,7 @@ import {
 } from './renderer-folder.ts';
 import { UnpackedRoot } from './unpacked-root.ts';
 
-/** What {@link ensureRenderer} is doing. */
+/** The current step of {@link ensureRenderer}. */
 export interface SetUpProgress {
   /** For people, such as `Building the Python environment`. */
   message: string;
