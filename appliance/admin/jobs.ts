@@ -55,9 +55,9 @@ export class JobAdministration {
     accounts,
     service,
     assetUrl,
-    folder,
-  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl' | 'folder'>) {
-    this.#storage = folder.storage;
+    place,
+  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl' | 'place'>) {
+    this.#storage = place.storage;
     this.#accounts = accounts;
     this.#service = service;
     this.#assetUrl = assetUrl;
