@@ -27,11 +27,12 @@ def run() -> None:
     colours.colour_directly()
     copies.copy_directly()
     if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
-        from . import drawing, families, interpolation
+        from . import drawing, families, interpolation, updates
 
         drawing.draw_directly()
         families.list_directly()
         interpolation.interpolate_directly()
+        updates.update_directly()
     projection.sort_directly()
     rotations.keep_matrices()
     svg.read_without_writing()
