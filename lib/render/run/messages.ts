@@ -91,7 +91,7 @@ export interface JobLimits {
   outputBytes: number;
 }
 
-/** Options of `scenepress render` that a service does not have. */
+/** What `scenepress render` can ask for; a service cannot. */
 export interface LocalOutput {
   format: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
   transparent: boolean;
@@ -173,7 +173,7 @@ export interface PreviewReport {
 export interface Play {
   /** The line of the code that plays it; 0: not known. */
   line: number;
-  /** A short description of its animations. */
+  /** What it shows, in short. */
   shows: string;
   /** When it begins in the video. */
   startSeconds: number;
@@ -187,7 +187,7 @@ export interface PlaysReport {
   plays: Play[];
 }
 
-/** Output of the scene's code, and warnings. */
+/** What the scene's code printed, and warnings. */
 export interface OutputReport {
   type: 'output';
   text: string;
