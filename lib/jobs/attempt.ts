@@ -201,8 +201,16 @@ export class Attempt {
       if (outcome.kind === 'completed') discards.add(assetKeysOf(this.claim));
     } else if (ended) {
       discards.add(ended.orphans);
+      this.#log(ended.job);
       events.emit('change', ended.job);
     }
+  }
+
+  /** Flat, because text logs omit nested values. */
+  #log({ jobId, phase: status, quality, durationMs, usage }: JobRecord): void {
+    const { workMs = {}, peakMemoryBytes = null } = usage ?? {};
+    const times = Object.fromEntries(Object.entries(workMs).map(([work, ms]) => [`${work}Ms`, ms]));
+    this.#options.logger.info({ jobId, status, quality, durationMs, ...times, peakMemoryBytes }, 'job');
   }
 
   #retry<T>(step: () => Promise<T>): Promise<T | undefined> {

@@ -85,6 +85,11 @@ export class Dispatcher {
     return this.#backlog.oldestMs;
   }
 
+  /** Running jobs of all processes, as of the last look. */
+  get runningEverywhere(): number {
+    return Math.max(this.#backlog.running, this.#running.size);
+  }
+
   get running(): number {
     return this.#running.size;
   }

@@ -122,17 +122,17 @@ t.test('recovery in a shared storage', async (t) => {
     const { book, ledger, storage, opening, answer } = await openSlowly(t);
     t.same(await book.recover(), { requeued: [], orphans: [], stuck: [] });
     clock.advance(MOST_RESERVING_MS - 1);
-    t.equal(await book.withdrawAbandoned(), 0);
+    t.match(await book.resumeAbandoned(), { withdrawn: 0 });
     answer.resolve();
     const { jobId } = (await opening).job;
     t.match(await storage.getJob(jobId), { phase: 'queued' });
     t.equal(ledger.balanceCredits, 95);
     clock.advance(1);
-    t.equal(await book.withdrawAbandoned(), 0, 'the job is queued');
+    t.match(await book.resumeAbandoned(), { withdrawn: 0 }, 'the job is queued');
     t.equal(ledger.balanceCredits, 95);
   });
 
-  for (const call of ['recover', 'withdrawAbandoned'] as const) {
+  for (const call of ['recover', 'resumeAbandoned'] as const) {
     t.test(`rolls it back when that process must be dead: ${call}`, async (t) => {
       const { book, ledger, storage } = await openSlowly(t);
       clock.advance(MOST_RESERVING_MS);
@@ -142,10 +142,29 @@ t.test('recovery in a shared storage', async (t) => {
     });
   }
 
+  t.test('settles a job that another process left settling, once it had time to', async (t) => {
+    const { book, ledger, storage, begin } = await openDistant(t);
+    Object.assign(storage, { isShared: true });
+    const { jobId } = (await book.open(newJob)).job;
+    const { claim } = await begin(jobId);
+    ledger.fault = 'before';
+    await t.rejects(book.finish(claim, completed(2), { durationMs: 7 }), { message: /billing system/ });
+    t.match(await storage.getJob(jobId), { phase: 'settling' });
+    t.same(await book.resumeAbandoned(), { withdrawn: 0, ended: [], errors: [] });
+    ledger.fault = 'after';
+    t.match(await book.resumeAbandoned(), { ended: [], errors: [{ message: /billing system/ }] });
+    t.match(await book.resumeAbandoned(), {
+      ended: [{ job: { jobId, phase: 'completed', creditsCost: 2, durationMs: 7 } }],
+      errors: [],
+    });
+    t.equal(ledger.balanceCredits, 98);
+    t.same(await book.resumeAbandoned(), { withdrawn: 0, ended: [], errors: [] });
+  });
+
   t.test('rolls back a job from the far future', async (t) => {
     const { book, ledger } = await openSlowly(t);
     clock.set('2026-01-01T00:00:00Z');
-    t.equal(await book.withdrawAbandoned(), 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
     t.equal(ledger.balanceCredits, 100);
   });
 
@@ -157,18 +176,18 @@ t.test('recovery in a shared storage', async (t) => {
     clock.advance(MOST_RESERVING_MS);
     let calls = 0;
     ledger.faults = () => (++calls === 1 ? 'before' : undefined);
-    await t.rejects(book.withdrawAbandoned(), { message: /billing system/ });
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [{ message: /billing system/ }] });
     t.match((await storage.unfinishedJobs()).length, 1);
-    t.equal(await book.withdrawAbandoned(), 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
   });
 
   t.test('reports a ledger that does not answer, and tries again', async (t) => {
     const { book, ledger, storage } = await openSlowly(t);
     clock.advance(MOST_RESERVING_MS);
     ledger.fault = 'before';
-    await t.rejects(book.withdrawAbandoned(), { message: /billing system/ });
+    t.match(await book.resumeAbandoned(), { withdrawn: 0, errors: [{ message: /billing system/ }] });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
-    t.equal(await book.withdrawAbandoned(), 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
     t.same(await storage.unfinishedJobs(), []);
     t.equal(ledger.balanceCredits, 100);
   });
