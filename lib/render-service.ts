@@ -354,7 +354,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { book, cancellations, discards } = this.#parts;
     const { orphans, stuck } = await withSpareSpace(() => book.recover());
     discards.add(orphans);
-    for (const jobId of stuck) void cancellations.resume(jobId);
+    for (const jobId of stuck) void cancellations.complete(jobId);
   }
 
   get #accepting(): boolean {
