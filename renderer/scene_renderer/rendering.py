@@ -9,7 +9,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, encode, errors, output, scene, scene_folder, settings, studio
+from . import captions, encode, errors, output, scene, scene_folder, settings, studio, tex
 from .capture import CaptureRenderer
 from .errors import SceneError
 from .messages import ListJob, RenderJob
@@ -48,6 +48,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     settings.fix(job)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
+    tex.begin_job()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)

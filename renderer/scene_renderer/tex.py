@@ -1,52 +1,101 @@
 """Sets TeX expressions faster than Manim, with the same curves.
 
-LaTeX runs as a server that has read the preamble. The conversion to SVG needs no dvisvgm for characters whose
-outlines are known from an earlier conversion.
+Numbers, letters and signs are known before the first job. For other expressions, LaTeX runs as a server that
+has read the preamble. The conversion to SVG needs no dvisvgm for characters whose outlines are known from an
+earlier conversion.
 """
 
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from manim import TexTemplate
 from manim.utils import tex_file_writing
 
 from . import dvi
-from .tex_server import TexServers
+from .tex_known import Known
+from .tex_sample import Sample
+from .tex_server import BEGIN, TexServers
+from .tex_surroundings import Surroundings
 
 _manims_compile = tex_file_writing.compile_tex
 _manims_convert = tex_file_writing.convert_to_svg
 
 
-def set_directly(sample: tuple[bytes, str] | None = None) -> None:
-    """Replace the two steps in Manim. `sample`: a DVI file and what dvisvgm has made of it."""
-    servers = TexServers()
-    characters = Characters()
-    if sample is not None:
-        characters.learn(*sample)
+class _Setting:
+    """What is known about TeX: in a zygote before its first fork, and in each job on its own."""
 
-    def compile_tex(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
-        result = tex_file.with_suffix(output_format)
-        if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
-            servers.compile(tex_file, result)
-        # Returns the result, or runs latex, whose log the error message names.
-        return _manims_compile(tex_file, tex_compiler, output_format)
+    def __init__(self, sample: Sample | None) -> None:
+        self.servers = TexServers()
+        self.characters = Characters()
+        self.known: Known | None = None
+        self.surroundings = Surroundings()
+        if sample is not None:
+            self.characters.learn(sample.data, sample.svg)
+            self._know(sample)
 
-    def convert_to_svg(dvi_file: Path, extension: str, page: int = 1) -> Path:
-        result = dvi_file.with_suffix(".svg")
-        if extension != ".dvi" or page != 1 or result.exists():
-            return _manims_convert(dvi_file, extension, page)
-        data = dvi_file.read_bytes()
-        svg = characters.convert(data)
+    def _know(self, sample: Sample) -> None:
+        template = TexTemplate()
+        preamble = template.get_texcode_for_expression("").partition(BEGIN)[0]
+        if preamble not in sample.source:
+            return  # another version of Manim
+        with suppress(dvi.NotSupportedError):
+            self.known = Known.read(sample.data, template.get_texcode_for_expression_in_env, sample.names)
+
+    def find(self, tex_file: Path) -> str | None:
+        """Return the SVG of a document for LaTeX that need not be compiled."""
+        source = tex_file.read_text(encoding="utf-8")
+        if (
+            self.known is None
+            or source not in self.known.pages
+            or not self.surroundings.fit(self.known.names)
+        ):
+            return None
+        return self.characters.convert_known(self.known, source)
+
+
+_setting: _Setting
+
+
+def set_directly(sample: Sample | None = None) -> None:
+    """Replace the two steps in Manim."""
+    global _setting
+    _setting = _Setting(sample)
+    tex_file_writing.compile_tex = _compile
+    tex_file_writing.convert_to_svg = _convert
+
+
+def begin_job() -> None:
+    """Remember the surroundings, before the scene can change them."""
+    _setting.surroundings = Surroundings()
+
+
+def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
+    result = tex_file.with_suffix(output_format)
+    if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
+        svg = _setting.find(tex_file)
         if svg is not None:
-            result.write_text(svg, encoding="utf-8")
-            return result
-        _manims_convert(dvi_file, extension, page)
-        characters.learn(data, result.read_text(encoding="utf-8"))
-        return result
+            tex_file.with_suffix(".svg").write_text(svg, encoding="utf-8")
+            return result  # which isn't needed: there is an SVG file
+        _setting.servers.compile(tex_file, result)
+    # Returns the result, or runs latex, whose log the error message names.
+    return _manims_compile(tex_file, tex_compiler, output_format)
 
-    tex_file_writing.compile_tex = compile_tex
-    tex_file_writing.convert_to_svg = convert_to_svg
+
+def _convert(dvi_file: Path, extension: str, page: int = 1) -> Path:
+    result = dvi_file.with_suffix(".svg")
+    if extension != ".dvi" or page != 1 or result.exists():
+        return _manims_convert(dvi_file, extension, page)
+    data = dvi_file.read_bytes()
+    svg = _setting.characters.convert(data)
+    if svg is not None:
+        result.write_text(svg, encoding="utf-8")
+        return result
+    _manims_convert(dvi_file, extension, page)
+    _setting.characters.learn(data, result.read_text(encoding="utf-8"))
+    return result
 
 
 class Characters:
@@ -63,6 +112,14 @@ class Characters:
     def convert(self, data: bytes) -> str | None:
         """Return the SVG of a DVI file's first page; None if dvisvgm must convert it."""
         return self._convert(data, self._metrics, self._outlines)
+
+    def convert_known(self, known: Known, source: str) -> str | None:
+        """Return the SVG of a document whose page is known; None if it isn't."""
+        try:
+            page = known.page(source, self._metrics)
+            return None if page is None else dvi.to_svg(page, self._metrics, self._outlines)
+        except (dvi.NotSupportedError, KeyError, IndexError):
+            return None
 
     def learn(self, data: bytes, svg: str) -> None:
         """Add the characters of a DVI file that dvisvgm has converted."""

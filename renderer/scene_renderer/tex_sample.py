@@ -1,5 +1,7 @@
 """Sets and converts ``characters.tex``, whose outlines are thus known before the first job.
 
+Its further pages are the expressions of `tex_known`.
+
 It doesn't import Manim, and LaTeX runs while Manim is imported.
 """
 
@@ -7,9 +9,23 @@ import os
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+from . import tex_known
+
 _DOCUMENT = Path(__file__).parent / "characters.tex"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The document as source, as DVI file, and its first page as dvisvgm has converted it."""
+
+    source: str
+    data: bytes
+    svg: str
+    names: frozenset[str]
+    """Of files that LaTeX has read."""
 
 
 class Conversion:
@@ -21,9 +37,12 @@ class Conversion:
         if place is not None:
             os.makedirs(place, exist_ok=True)
         self._folder = Path(tempfile.mkdtemp(dir=place))
-        shutil.copy(_DOCUMENT, self._folder)
-        latex = f"latex -interaction=batchmode -halt-on-error {_DOCUMENT.name}"
-        dvisvgm = f"dvisvgm --no-fonts --verbosity=0 {_DOCUMENT.stem}.dvi"
+        characters = _DOCUMENT.read_text(encoding="utf-8")
+        (self._folder / _DOCUMENT.name).write_text(tex_known.document(characters), encoding="utf-8")
+        latex = f"latex -interaction=batchmode -halt-on-error -recorder {_DOCUMENT.name}"
+        dvisvgm = (
+            f"dvisvgm --no-fonts --verbosity=0 --page=1 --output={_DOCUMENT.stem}.svg {_DOCUMENT.stem}.dvi"
+        )
         self._process = subprocess.Popen(
             ["sh", "-c", f"{latex} && {dvisvgm}"],
             cwd=self._folder,
@@ -32,13 +51,18 @@ class Conversion:
             stderr=subprocess.DEVNULL,
         )
 
-    def result(self) -> tuple[bytes, str] | None:
-        """Wait for it. Return the DVI file and what dvisvgm has made of it; None if there is no TeX."""
+    def result(self) -> Sample | None:
+        """Wait for it; None if there is no TeX."""
         try:
             if self._process.wait() != 0:
                 return None
             made = self._folder / _DOCUMENT.stem
-            return made.with_suffix(".dvi").read_bytes(), made.with_suffix(".svg").read_text(encoding="utf-8")
+            return Sample(
+                _DOCUMENT.read_text(encoding="utf-8"),
+                made.with_suffix(".dvi").read_bytes(),
+                made.with_suffix(".svg").read_text(encoding="utf-8"),
+                tex_known.names_in_record(made.with_suffix(".fls").read_text(encoding="utf-8")),
+            )
         except OSError:
             return None
         finally:
