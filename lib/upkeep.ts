@@ -1,6 +1,7 @@
 import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock, Timer } from './clock.ts';
+import type { Discards } from './jobs/discards.ts';
 import type { JobBook } from './jobs/job-book.ts';
 import { LEASE_MS } from './jobs/job-claims.ts';
 import type { JobEvents } from './jobs/job-events.ts';
@@ -20,6 +21,7 @@ export interface UpkeepOptions {
   ledger: Ledger;
   book: JobBook;
   retention: RetentionOptions;
+  discards: Discards;
   events: JobEvents;
   /** The dispatcher of this process, which manages its own claims. */
   dispatcher: { readonly worker: string };
@@ -31,7 +33,7 @@ const SWEEP_MS = LEASE_MS / 3;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * checks the storage, requeues or rolls back jobs of dead processes. Each task runs in one process at a time.
+ * checks the storage, requeues, rolls back or settles jobs of dead processes. Each task runs in one process at a time.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -62,7 +64,7 @@ export class Upkeep {
       this.#sweeps = clock.every(SWEEP_MS, () => {
         void this.#alone('sweep', () => this.#sweep());
         // Separate, because a ledger that does not answer would delay the sweep.
-        void this.#alone('abandoned reserves', () => this.#withdrawAbandoned());
+        void this.#alone('abandoned transitions', () => this.#resumeAbandoned());
       });
     }
     void this.#alone('audit', () => this.#audit());
@@ -114,13 +116,25 @@ export class Upkeep {
     }
   }
 
-  async #withdrawAbandoned(): Promise<void> {
+  async #resumeAbandoned(): Promise<void> {
+    const { book, discards, events } = this.#options;
+    const failed = 'Completing transitions of dead processes failed.';
     try {
-      const jobs = await this.#options.book.withdrawAbandoned();
-      if (jobs > 0)
-        this.#logger.warn({ jobs }, 'Rolled back jobs whose process died while it reserved credits.');
+      const { withdrawn, ended, errors } = await book.resumeAbandoned();
+      if (withdrawn > 0)
+        this.#logger.warn(
+          { jobs: withdrawn },
+          'Rolled back jobs whose process died while it reserved credits.',
+        );
+      if (ended.length > 0)
+        this.#logger.warn({ jobs: ended.length }, 'Settled jobs whose process died before it could.');
+      for (const { job, orphans } of ended) {
+        discards.add(orphans);
+        events.emit('change', job);
+      }
+      if (errors.length > 0) this.#report(errors[0], failed);
     } catch (error) {
-      this.#report(error, 'Rolling back jobs of dead processes failed.');
+      this.#report(error, failed);
     }
   }
 

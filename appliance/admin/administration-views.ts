@@ -138,8 +138,10 @@ export interface JobInfo {
   progress: RenderProgress | null;
 }
 
-/** A job, and what its scene printed. */
+/** A job, what its scene printed and what its render took. */
 export interface ShownJob extends JobInfo {
+  /** Null until it has ended by itself. */
+  usage: RenderUsage | null;
   /** What the scene printed, and warnings; empty until the job has ended. */
   output: string;
 }
@@ -156,8 +158,6 @@ export interface JobPage {
 /** A job with what it was made of. */
 export interface JobDetails extends ShownJob {
   startedAt: string | null;
-  /** What the render took; null until it has ended by itself. */
-  usage: RenderUsage | null;
   /** The scene's code; null once it is forgotten. */
   code: string | null;
   /** The JSON text as received; null when there was none. */

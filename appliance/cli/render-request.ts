@@ -46,6 +46,8 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   server?: string;
   key?: string;
   watch?: boolean;
+  /** Print where the time of each render went. */
+  times?: boolean;
   /** Minutes. */
   keepWarm?: number;
   json?: boolean;

@@ -119,6 +119,8 @@ export class JobBook {
   readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #ending: JobEnding;
   readonly #secrets: { seal(secret: string): string } | undefined;
+  /** Jobs that were `settling` when abandoned ones were last looked for. */
+  #settling = new Set<string>();
   /** The operations of workers. */
   readonly claims: JobClaims;
 
@@ -176,31 +178,33 @@ export class JobBook {
       webhookSecret === undefined
         ? unsealed
         : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
+    /** The job of an earlier, equal request; undefined: a job may be added. */
+    const madeBefore = async (tx: Transaction) => {
+      await admitOwner();
+      const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+      if (made) return made;
+      admit();
+      await this.#assertCapacity(tx, owner);
+      return undefined;
+    };
     if (this.#joined) {
       const opened = await this.#storage.transaction(async (tx) => {
-        await admitOwner();
-        const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+        const made = await madeBefore(tx);
         if (made) return { job: made, repeated: true };
-        admit();
-        await this.#assertCapacity(tx, owner);
         const answer = await this.#ledger.reserve(reserve, tx);
-        if (answer !== 'reserved') return answer;
+        if (answer !== 'reserved') return { refused: answer };
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if (typeof opened === 'object' && 'job' in opened) return opened;
-      throw this.#insufficientCredits(reserve, opened);
+      if ('refused' in opened) throw this.#insufficientCredits(reserve, opened.refused);
+      return opened;
     }
     const made = await this.#storage.transaction(async (tx) => {
-      await admitOwner();
-      const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
-      if (before) return before;
-      admit();
-      await this.#assertCapacity(tx, owner);
-      await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
-      return undefined;
+      const made = await madeBefore(tx);
+      if (!made) await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
+      return made;
     });
     if (made) return { job: made, repeated: true };
     try {
@@ -273,7 +277,7 @@ export class JobBook {
   /**
    * Completes all interrupted transitions, and requeues jobs that were running when their service died; their
    * attempts are not counted. In a shared storage, jobs that another process may still be reserving are skipped;
-   * {@link withdrawAbandoned} rolls them back later.
+   * {@link resumeAbandoned} rolls them back later.
    */
   async recover(): Promise<Recovery> {
     const orphans: string[] = [];
@@ -290,24 +294,27 @@ export class JobBook {
   }
 
   /**
-   * Rolls back jobs in a shared storage whose process died while it reserved their credits: those that have been
-   * `reserving` for {@link MOST_RESERVING_MS}. Returns their number. Error: that of the ledger or the storage, after
-   * all jobs have been tried.
+   * Completes transitions in a shared storage whose process may have died: rolls back jobs that have been `reserving`
+   * for {@link MOST_RESERVING_MS}, and settles those that were `settling` at the call before. Its process may still do
+   * the same, and repeats it without effect. All jobs are tried; `errors` are those of the ledger or the storage.
    */
-  async withdrawAbandoned(): Promise<number> {
-    const errors: unknown[] = [];
-    let withdrawn = 0;
-    for await (const job of this.#unfinished(['reserving'])) {
-      if (this.#mayBeReserving(job)) continue;
+  async resumeAbandoned(): Promise<{ withdrawn: number; ended: EndedJob[]; errors: unknown[] }> {
+    const before = this.#settling;
+    this.#settling = new Set();
+    const resumed = { withdrawn: 0, ended: [] as EndedJob[], errors: [] as unknown[] };
+    for await (const job of this.#unfinished(['reserving', 'settling'])) {
+      const { jobId, phase } = job;
+      if (phase === 'settling') this.#settling.add(jobId);
+      if (phase === 'settling' ? !before.has(jobId) : this.#mayBeReserving(job)) continue;
       try {
-        await this.resume(job.jobId);
-        withdrawn += 1;
+        const ended = await this.resume(jobId);
+        if (ended) resumed.ended.push(ended);
+        else if (phase === 'reserving') resumed.withdrawn += 1;
       } catch (error) {
-        errors.push(error);
+        resumed.errors.push(error);
       }
     }
-    if (errors.length > 0) throw errors[0];
-    return withdrawn;
+    return resumed;
   }
 
   #unfinished(phases: UnfinishedPhase[]): AsyncGenerator<JobRecord> {

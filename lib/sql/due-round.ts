@@ -22,6 +22,13 @@ interface Turn {
   turn_number: number;
 }
 
+interface DueDelivery {
+  delivery_id: string;
+  owner: string;
+}
+
+const DUE_DELIVERIES = 'SELECT delivery_id, owner FROM due_deliveries';
+
 const BEFORE_ALL: Turn = { turn_ms: Number.MIN_SAFE_INTEGER, turn_number: 0 };
 
 const OWNERS = `SELECT owner, turn_ms, turn_number FROM due_owners
@@ -100,7 +107,7 @@ export class DueRound {
   async take(): Promise<DeliveryRecord[]> {
     const { most, changed = [] } = this.#request;
     await this.#mendClock();
-    for (const deliveryId of this.#unreadable) await this.#postpone(deliveryId);
+    await this.#postponeUnreadable();
     for (const { owner, host } of changed) await this.#file(owner, host);
     for (let last = { ...BEFORE_ALL, owner: '' }; this.#given.length < most; ) {
       const { turn_ms, turn_number, owner } = last;
@@ -197,6 +204,26 @@ export class DueRound {
     await this.#tx.run(`UPDATE due_owners ${behind}`, ...place, owner, this.#nowMs);
   }
 
+  async #postponeUnreadable(): Promise<void> {
+    const due: DueDelivery[] = [];
+    for (const deliveryId of this.#unreadable) {
+      const found = await this.#tx.get<DueDelivery>(`${DUE_DELIVERIES} WHERE delivery_id = ?`, deliveryId);
+      if (found) due.push(found);
+    }
+    await this.#lockOwners(due);
+    for (const { delivery_id } of due) await this.#postpone(delivery_id);
+  }
+
+  /**
+   * Locks what is due of these owners, before the rows that are changed: others lock an owner, then its rows. In one
+   * order, so that two transactions with the same owners cannot wait for each other.
+   */
+  async #lockOwners(rows: { owner: string }[]): Promise<void> {
+    const owners = new Set(rows.map(({ owner }) => owner));
+    for (const owner of [...owners].sort()) await this.#tx.lock(dueOf(owner));
+  }
+
+  /** Called with the lock of its owner. */
   async #postpone(deliveryId: string): Promise<void> {
     await this.#tx.run(
       'UPDATE due_deliveries SET due_at_ms = ? WHERE delivery_id = ?',
@@ -216,18 +243,20 @@ export class DueRound {
   /** Makes deliveries due now whose time is too far in the future, which a wrong clock wrote. */
   async #mendClock(): Promise<void> {
     const latestMs = Math.floor(this.#request.latestDueMs);
-    const due = await this.#tx.all<{ delivery_id: string }>(
-      `SELECT delivery_id FROM due_deliveries WHERE due_at_ms > ? LIMIT ${MOST_MENDED}`,
+    const due = await this.#tx.all<DueDelivery>(
+      `${DUE_DELIVERIES} WHERE due_at_ms > ? LIMIT ${MOST_MENDED}`,
       latestMs,
     );
-    for (const { delivery_id } of due) {
-      const now = 'UPDATE due_deliveries SET due_at_ms = ? WHERE delivery_id = ?';
-      await this.#tx.run(now, this.#nowMs, delivery_id);
-    }
     const owners = await this.#tx.all<{ owner: string }>(
       `SELECT owner FROM due_owners WHERE turn_ms > ? LIMIT ${MOST_MENDED}`,
       latestMs,
     );
+    await this.#lockOwners([...due, ...owners]);
+    for (const { delivery_id } of due) {
+      // Not one that another transaction has changed meanwhile.
+      const now = 'UPDATE due_deliveries SET due_at_ms = ? WHERE delivery_id = ? AND due_at_ms > ?';
+      await this.#tx.run(now, this.#nowMs, delivery_id, latestMs);
+    }
     for (const { owner } of owners) {
       await this.#bringForward(owner);
       const now = 'UPDATE due_owners SET turn_ms = ?, turn_number = 0 WHERE owner = ? AND turn_ms > ?';

@@ -337,6 +337,30 @@ class OutputReport(TypedDict):
     text: str
 
 
+class WorkTimes(TypedDict):
+    """What the thread that runs a scene spent its time on, in milliseconds."""
+
+    # The scene's own code, with its imports.
+    scene: float
+    # Setting formulas with TeX.
+    tex: float
+    # Copying mobjects.
+    copy: float
+    # Animations and updaters, between pictures.
+    update: float
+    # Drawing pictures.
+    draw: float
+    # Waiting for the encoder.
+    encode: float
+
+
+class WorkReport(TypedDict):
+    """What the scene spent its time on; sent once, at its end."""
+
+    type: Literal["work"]
+    ms: WorkTimes
+
+
 class DoneReport(TypedDict):
     """The video is in the job's folder. Its size is that of the job, or what a local scene has set."""
 
@@ -377,6 +401,7 @@ JobReport = (
     | PreviewReport
     | PlaysReport
     | OutputReport
+    | WorkReport
     | DoneReport
     | InspectedReport
     | ScenesReport

@@ -10,7 +10,16 @@ import socket
 import threading
 import time
 
-from .messages import JobReport, JobStage, Play, RendererJob, RenderJob, ZygoteReport, parse_renderer_job
+from .messages import (
+    JobReport,
+    JobStage,
+    Play,
+    RendererJob,
+    RenderJob,
+    WorkTimes,
+    ZygoteReport,
+    parse_renderer_job,
+)
 
 ERROR_BYTES_MAX = 4096
 OUTPUT_CHARACTERS_MAX = 8192
@@ -72,6 +81,10 @@ class JobChannel:
     def plays(self, plays: list[Play]) -> None:
         """Report some plays of the scene, in their order."""
         self._send({"type": "plays", "plays": plays})
+
+    def work(self, times: WorkTimes) -> None:
+        """Report what the scene spent its time on."""
+        self._send({"type": "work", "ms": times})
 
     def output(self, text: str) -> None:
         """Report printed text, together with other text, before the next progress or end."""

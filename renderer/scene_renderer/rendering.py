@@ -16,6 +16,7 @@ from .messages import ListJob, RenderJob
 from .protocol import JobChannel
 from .sections import SectionMovies
 from .timeline import Timeline
+from .work_times import stopwatch
 
 
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
@@ -27,12 +28,18 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            channel.work(stopwatch.times())
             output.finish()
             channel.failed(text)
         return
     output.finish()
-    if os.getpid() == process:  # else this is a child that the scene has forked
-        channel.scenes(report) if isinstance(report, list) else channel.done(*report)
+    if os.getpid() != process:
+        return  # a child that the scene has forked
+    if isinstance(report, list):
+        channel.scenes(report)
+    else:
+        channel.work(stopwatch.times())
+        channel.done(*report)
 
 
 def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tuple[int, RenderJob] | list[str]:
@@ -49,6 +56,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     tex.begin_job()
+    stopwatch.start()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)
@@ -59,9 +67,10 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     timeline = Timeline(scene_folder.source_path(folder))
     renderer = _play(scene_class(), movie, job, timeline, sections)
     channel.stage("finishing")
-    movie.finish(renderer.file_writer.sound())
-    if sections:
-        sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
+    with stopwatch.during("encode"):
+        movie.finish(renderer.file_writer.sound())
+        if sections:
+            sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
     for plays in timeline.reports():
         channel.plays(plays)
     captions.write(renderer.file_writer.cues(), folder / "captions.vtt")

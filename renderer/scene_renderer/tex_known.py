@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from . import dvi
 
 _GREEK = (
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma "
-    "tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho "
+    "sigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
 _SYMBOLS = (
     "times div cdot pm mp to rightarrow leftarrow Rightarrow Leftarrow leftrightarrow Leftrightarrow mapsto "
@@ -22,20 +22,7 @@ _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SINGLE = "0123456789.,+-=<>()[]|/!?:;*" + _CAPITALS + _CAPITALS.lower()
 _NUMBERS = [str(number) for number in (*range(-20, 0), *range(10, 101), *range(200, 1001, 100))]
 _DECIMALS = [
-    "0.5",
-    "-0.5",
-    "0.1",
-    "0.2",
-    "0.25",
-    "0.3",
-    "0.4",
-    "0.6",
-    "0.7",
-    "0.75",
-    "0.8",
-    "0.9",
-    "1.0",
-    "1.5",
+    f"{number}" for number in (0.5, -0.5, 0.1, 0.2, 0.25, 0.3, 0.4, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0, 1.5)
 ]
 _NOT_IN_TEXT = "<>|"
 _ROWS_MAX = 10

@@ -21,6 +21,7 @@ def run() -> None:
         svg,
         svg_paths,
         tex,
+        work_times,
     )
 
     colours.colour_directly()
@@ -36,4 +37,9 @@ def run() -> None:
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())
+    if find_spec("scenepress_native"):
+        from . import pictures
+
+        pictures.draw_by_threads()
+    work_times.measure_tex()
     manimpango.list_fonts()

@@ -140,7 +140,7 @@ t.test('every operation of the administration is limited for members', async (t)
     }
   }
   t.equal(await state(), before);
-  t.same(await installation.folder.actStore.listActs({ limit: 10 }), [], 'a refused act is not recorded');
+  t.same(await installation.place.actStore.listActs({ limit: 10 }), [], 'a refused act is not recorded');
 });
 
 t.test('an administrator sees the things of all accounts', async (t) => {

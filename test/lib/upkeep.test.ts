@@ -1,11 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import t from 'tap';
+import { turn } from '../../lib/clock.ts';
 import type { Storage } from '../../lib/index.ts';
 import { MOST_RESERVING_MS } from '../../lib/jobs/job-book.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { Upkeep, type UpkeepOptions } from '../../lib/upkeep.ts';
-import { clock, newJob, openDistant, openStored } from '../fixtures/books.ts';
+import { clock, completed, newJob, openDistant, openStored } from '../fixtures/books.ts';
 import { claimJobs } from '../fixtures/claims.ts';
 
 function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
@@ -84,4 +85,36 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
   t.same(await warned.promise, { jobs: 1 });
   t.equal(ledger.balanceCredits, 100);
   t.same(await storage.unfinishedJobs(), []);
+});
+
+t.test('in a shared storage, jobs that a dead process left settling are settled', async (t) => {
+  const { book, storage, ledger, begin } = await openDistant(t);
+  const { jobId } = (await book.open(newJob)).job;
+  const { claim } = await begin(jobId);
+  ledger.fault = 'before';
+  await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }));
+  const changed = Promise.withResolvers<object>();
+  const warned: string[] = [];
+  const upkeep = new Upkeep({
+    storage: Object.assign(storage, { isShared: true }),
+    ledger,
+    book,
+    dispatcher: { worker: 'mine' },
+    discards: { add: () => {} },
+    events: new EventEmitter().on('change', changed.resolve),
+    logger: { ...silentLogger, warn: (_: object, message: string) => warned.push(message) },
+    clock,
+  } as unknown as UpkeepOptions);
+  upkeep.start();
+  t.teardown(() => upkeep.stop());
+  let looks = 0;
+  const resumeAbandoned = book.resumeAbandoned.bind(book);
+  book.resumeAbandoned = () => resumeAbandoned().finally(() => looks++);
+  clock.advance(10_000);
+  while (looks === 0) await turn();
+  t.match(await storage.getJob(jobId), { phase: 'settling' }, 'its process may be settling it');
+  // Again and again, because a task that still ends is not run a second time.
+  for (const before = looks; looks === before; await turn()) clock.advance(10_000);
+  t.match(await changed.promise, { jobId, phase: 'completed', creditsCost: 3 });
+  t.match(warned, [/Settled jobs whose process died/]);
 });

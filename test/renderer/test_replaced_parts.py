@@ -445,7 +445,7 @@ def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPa
         return apply_fill(camera, context, vmobject)
 
     monkeypatch.setattr(ThreeDCamera, "apply_fill", fill_point)
-    monkeypatch.setitem(drawing._SOLID, "apply_fill", fill_point)
+    monkeypatch.setitem(drawing.SOLID, "apply_fill", fill_point)
     assert views_drawn() == expected
 
 

@@ -193,6 +193,28 @@ export interface OutputReport {
   text: string;
 }
 
+/** What the thread that runs a scene spent its time on, in milliseconds. */
+export interface WorkTimes {
+  /** The scene's own code, with its imports. */
+  scene: number;
+  /** Setting formulas with TeX. */
+  tex: number;
+  /** Copying mobjects. */
+  copy: number;
+  /** Animations and updaters, between pictures. */
+  update: number;
+  /** Drawing pictures. */
+  draw: number;
+  /** Waiting for the encoder. */
+  encode: number;
+}
+
+/** What the scene spent its time on; sent once, at its end. */
+export interface WorkReport {
+  type: 'work';
+  ms: WorkTimes;
+}
+
 /** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
 export interface DoneReport {
   type: 'done';
@@ -229,6 +251,7 @@ export type JobReport =
   | PreviewReport
   | PlaysReport
   | OutputReport
+  | WorkReport
   | DoneReport
   | InspectedReport
   | ScenesReport

@@ -1,5 +1,5 @@
 import { parseObject, withoutControlCharacters } from './line-reader.ts';
-import type { JobReport, JobStage, Play, ZygoteReport } from './messages.ts';
+import type { JobReport, JobStage, Play, WorkTimes, ZygoteReport } from './messages.ts';
 
 /*
  * The protocol between Node and the renderer: one JSON object per line.
@@ -23,6 +23,7 @@ export const MOST_PLAYS = 1000;
 export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
+const LONGEST_WORK_MS = 1e9;
 const LARGEST_SIDE_PX = 16_384;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
@@ -48,6 +49,8 @@ export function parseJobReport(line: string): JobReport | undefined {
       return { type: 'plays', plays: plays(report['plays']) };
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
+    case 'work':
+      return { type: 'work', ms: workTimes(report['ms']) };
     case 'done':
       return {
         type: 'done',
@@ -78,6 +81,19 @@ function plays(value: unknown): Play[] {
       startSeconds: Math.min(amount(startSeconds), LONGEST_SECONDS),
       seconds: Math.min(amount(seconds), LONGEST_SECONDS),
     }));
+}
+
+function workTimes(value: unknown): WorkTimes {
+  const given = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const ms = (work: keyof WorkTimes) => Math.min(amount(given[work]), LONGEST_WORK_MS);
+  return {
+    scene: ms('scene'),
+    tex: ms('tex'),
+    copy: ms('copy'),
+    update: ms('update'),
+    draw: ms('draw'),
+    encode: ms('encode'),
+  };
 }
 
 function shortText(text: string): string {

@@ -7,7 +7,7 @@ import { discardFolder } from '../end/remove-folder.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { type EndReason, type ForkOutcome, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
-import type { InspectJob, JobReport, ListJob, LocalOutput, Play, RenderJob } from './messages.ts';
+import type { InspectJob, JobReport, ListJob, LocalOutput, Play, RenderJob, WorkTimes } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
@@ -20,6 +20,7 @@ import type {
   StopReason,
 } from './render-task.ts';
 import { silentEnd, silentInspection } from './words.ts';
+import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { OWN_RENDER_TIMEOUT_MS, OWN_SIZE, Zygotes } from './zygotes.ts';
 
@@ -71,8 +72,10 @@ export class RenderWorker {
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const plays: Play[] = [];
     let output = '';
+    let work: { reportedAtMs: number; scene: WorkTimes } | undefined;
     const hear = (report: JobReport) => {
-      if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
+      if (report.type === 'work') work ??= { reportedAtMs: clock.uptimeMs(), scene: report.ms };
+      else if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
       else if (report.type === 'output') {
         const text = report.text.slice(0, MOST_OUTPUT - output.length);
         output += text;
@@ -85,7 +88,11 @@ export class RenderWorker {
     const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || (result.kind !== 'rendered' && result.kind !== 'failed'))
         return result;
-      return { ...result, output, usage: { stagesMs: progress.stagesMs(startedAtMs), peakMemoryBytes } };
+      const nowMs = clock.uptimeMs();
+      const workMs =
+        work && workTimes(work.scene, { totalMs: nowMs - startedAtMs, collectMs: nowMs - work.reportedAtMs });
+      const stagesMs = progress.stagesMs(startedAtMs);
+      return { ...result, output, usage: { stagesMs, ...(workMs && { workMs }), peakMemoryBytes } };
     };
 
     task.port.on('message', (message: StopMessage) => {

@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
-import { type Claim, DataFolder, LocalSignals, type Logger, type Precedence } from '../../../lib/index.ts';
+import {
+  type Claim,
+  DataFolder,
+  LocalSignals,
+  type Logger,
+  type Precedence,
+  type Signals,
+} from '../../../lib/index.ts';
 import type { Renders } from '../../../lib/jobs/attempt.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
@@ -27,7 +34,7 @@ async function setUp(
   t: Test,
   logger: Logger = silentLogger,
   more: Partial<DispatcherOptions> = {},
-  { isShared = false }: { isShared?: boolean } = {},
+  { isShared = false, wakesOften = true }: { isShared?: boolean; wakesOften?: boolean } = {},
 ) {
   const path = t.testdir({ work: {} });
   const folder = new DataFolder(join(path, 'data'));
@@ -58,7 +65,7 @@ async function setUp(
       return { result, stop };
     },
   } as unknown as Renders;
-  const signals = new LocalSignals();
+  const signals = more.signals ?? new LocalSignals();
   const statuses: string[] = [];
   const gate = Object.assign(new EventEmitter<{ open: [] }>(), { isOpen: true });
   const events: JobEvents = more.events ?? new EventEmitter();
@@ -67,7 +74,7 @@ async function setUp(
     if (phase === 'queued') dispatcher.added();
     if (phase === 'completed' || phase === 'failed') dispatcher.ended(owner);
     // Concurrent enqueues may wake it at any time.
-    dispatcher.wake();
+    if (wakesOften) dispatcher.wake();
   });
   const options: DispatcherOptions = {
     ...world,
@@ -123,6 +130,7 @@ async function setUp(
     storage,
     assets,
     book,
+    open,
     options,
     pool,
     gate,
@@ -613,4 +621,273 @@ t.test('a worker that cannot renew its claims stops its renders if the storage i
       await dispatcher.stop(0);
     });
   }
+});
+
+/** Enough turns of the event loop for everything that needs no timer. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 50; count++) await new Promise(setImmediate);
+}
+
+/** With a clock that stands still, so nothing is found by polling. */
+function setUpTimeless(t: Test, more: Partial<DispatcherOptions> = {}, how: { isShared?: boolean } = {}) {
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  const logged: unknown[][] = [];
+  const log = (details: object, message?: string) => void logged.push([message, details]);
+  const logger: Logger = { ...silentLogger, warn: log, error: log };
+  const set = setUp(t, logger, { clock, ...more }, { ...how, wakesOften: false });
+  return set.then((opened) => ({ ...opened, clock, logged }));
+}
+
+t.test('an added job starts at once, although its signal is lost', async (t) => {
+  const published: unknown[] = [];
+  const signals: Signals = { publish: (signal) => published.push(signal), subscribe: () => () => {} };
+  const { ends, until, add } = await setUpTimeless(t, { signals });
+  await add('b');
+  await until(() => ends.length === 2);
+  t.same(published.at(-1), { kind: 'waiting' });
+});
+
+t.test('a job that another process added starts at its signal', async (t) => {
+  const { ends, until, open, signals } = await setUpTimeless(t);
+  await open('b');
+  signals.publish({ kind: 'waiting' });
+  await until(() => ends.length === 2);
+});
+
+t.test('waiting jobs start when the gate opens, and when a hold ends', async (t) => {
+  const { clock, dispatcher, gate, ends, until, add } = await setUpTimeless(t);
+  gate.isOpen = false;
+  await add('b');
+  await turns();
+  t.equal(ends.length, 1);
+  gate.isOpen = true;
+  gate.emit('open');
+  await until(() => ends.length === 2);
+  for (const end of ends) end({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
+  await until(() => dispatcher.running === 0);
+  t.equal(dispatcher.queued, 2);
+  clock.advance(999);
+  await turns();
+  t.equal(ends.length, 2);
+  clock.advance(1);
+  await until(() => ends.length === 4);
+});
+
+t.test('jobs that wait and run are counted, without a renderer, too', async (t) => {
+  const { clock, dispatcher, ends, until, add, open, options, job, pool } = await setUpTimeless(t);
+  await until(() => dispatcher.queued === 0);
+  t.equal(dispatcher.oldestQueuedMs, null);
+  t.equal(dispatcher.running, 1);
+  const other = new Dispatcher(options);
+  t.equal(other.worker, '');
+  await other.start(undefined);
+  t.teardown(() => other.stop(0));
+  const createdAtMs = clock.now();
+  await add('b');
+  await until(() => ends.length === 2);
+  await add('c');
+  await until(() => dispatcher.queued === 1 && other.queued === 1);
+  t.equal(other.oldestQueuedMs, createdAtMs);
+  t.equal(other.running, 0);
+  t.equal(other.progress(job.jobId), undefined);
+  await open('d');
+  clock.advance(2_000);
+  await until(() => other.queued === 2);
+  const { worker } = other;
+  t.match(worker, /^worker_/);
+  await other.stop(0);
+  await other.start(pool);
+  t.match(other.worker, /^worker_/);
+  t.not(other.worker, worker, 'claims of the earlier run are not its own');
+});
+
+t.test('a busy service claims nothing', async (t) => {
+  const { book, dispatcher, ends, until, add } = await setUpTimeless(t);
+  await add('b');
+  await until(() => ends.length === 2);
+  await turns();
+  t.intercept(book.claims, 'claim', { value: async () => t.fail('all workers are busy') });
+  await add('c');
+  await until(() => dispatcher.queued === 1);
+  await turns();
+});
+
+t.test('an owner who has to yield loses turns at the end of a job', async (t) => {
+  const owners: string[] = [];
+  let isSpent = false;
+  const { dispatcher, ends, until, add } = await setUpTimeless(t, {
+    owners: { precedenceOf: (owner) => ({ yields: owner === 'a' && isSpent, inGoodStanding: true }) },
+    events: recordStartsIn(owners),
+  });
+  await add('b');
+  await until(() => ends.length === 2);
+  for (const owner of ['a', 'c', 'd']) await add(owner);
+  isSpent = true;
+  for (let ended = 0; ended < 3; ended++) {
+    ends[ended]?.(failedScene);
+    await until(() => ends.length === ended + 3);
+  }
+  t.same(owners, ['a', 'b', 'c', 'd', 'a']);
+  t.equal(dispatcher.running, 2);
+});
+
+t.test('precedences are looked at while jobs wait, and a failure is logged', async (t) => {
+  const { clock, storage, dispatcher, ends, until, add, logged, options } = await setUpTimeless(t);
+  const other = new Dispatcher({ ...options, logger: silentLogger });
+  await other.start(undefined);
+  let looks = 0;
+  t.intercept(storage.queue, 'owners', {
+    value: async () => {
+      looks += 1;
+      throw new Error('not connected');
+    },
+  });
+  await add('b');
+  await until(() => ends.length === 2);
+  await until(() => dispatcher.queued === 0);
+  clock.advance(2_000);
+  await turns();
+  t.equal(looks, 0, 'no job waits');
+  await add('c');
+  await until(() => dispatcher.queued === 1 && other.queued === 1);
+  clock.advance(2_000);
+  await turns();
+  t.equal(looks, 1, 'not without a renderer');
+  t.match(logged, [[/precedence of owners failed/, { err: { message: 'not connected' } }]]);
+  await other.stop(0);
+  const { promise, reject } = Promise.withResolvers<never>();
+  t.intercept(storage.queue, 'owners', { value: () => promise });
+  clock.advance(2_000);
+  await dispatcher.stop(0);
+  reject(new Error('the storage is closed'));
+  await turns();
+  t.equal(logged.length, 1, 'nor after a stop');
+});
+
+t.test('suspects run one at a time', async (t) => {
+  const { clock, storage, dispatcher, pool, job, ends, until, add } = await setUpTimeless(t);
+  Object.assign(pool, { size: 4 });
+  for (const owner of ['b', 'c']) {
+    const { jobId } = await add(owner);
+    await until(() => dispatcher.running === 2);
+    const running = (await storage.getJob(jobId)) as JobRecord;
+    await storage.transaction((tx) => storage.updateJob(tx, { ...running, interruptions: 1 }));
+    ends.at(-1)?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+    await until(() => dispatcher.running === 1);
+  }
+  clock.advance(2_000);
+  await until(() => ends.length === 4);
+  await turns();
+  t.equal(dispatcher.running, 2, 'the first job and one suspect');
+  t.match(await storage.getJob(job.jobId), { phase: 'running' });
+  ends[3]?.(failedScene);
+  await until(() => ends.length === 5);
+});
+
+t.test('claims of attempts that have ended are not renewed', async (t) => {
+  const { clock, book, dispatcher, ends, until } = await setUpTimeless(t);
+  t.intercept(book.claims, 'renew', { value: async () => t.fail('no job is running') });
+  ends[0]?.(failedScene);
+  await until(() => dispatcher.running === 0);
+  clock.advance(60_000);
+  await turns();
+});
+
+t.test('an old claim that expires does not stop the next attempt at the job', async (t) => {
+  const { clock, book, dispatcher, ends, stops, until } = await setUpTimeless(t, {}, { isShared: true });
+  t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
+  const requeue = book.claims.requeue.bind(book.claims);
+  const late = Promise.withResolvers<void>();
+  t.intercept(book.claims, 'requeue', {
+    value: async (...args: Parameters<typeof requeue>) => {
+      const queued = await requeue(...args);
+      dispatcher.wake();
+      await late.promise;
+      return queued;
+    },
+  });
+  clock.advance(15_000);
+  ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+  await until(() => ends.length === 2);
+  clock.advance(15_000);
+  t.same(stops, []);
+  late.resolve();
+  ends[1]?.(failedScene);
+  await until(() => dispatcher.running === 0);
+});
+
+t.test('a stop waits for attempts as long as it may, then ends them', async (t) => {
+  const { clock, dispatcher, stops, job, storage } = await setUpTimeless(t);
+  const stopped = dispatcher.stop(5_000);
+  await turns();
+  clock.advance(4_999);
+  await turns();
+  t.same(stops, []);
+  clock.advance(1);
+  await stopped;
+  t.same(stops, ['shutdown']);
+  t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+});
+
+t.test('after a stop, nothing is left that would use the storage or keep the process alive', async (t) => {
+  const { clock, dispatcher, gate, signals, storage, ends, until, pool, job } = await setUpTimeless(t);
+  ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
+  await until(() => dispatcher.running === 0);
+  t.ok(dispatcher.isShortage);
+  await dispatcher.stop(0);
+  t.notOk(dispatcher.isShortage);
+  t.equal(clock.nextInMs, undefined);
+  t.equal(gate.listenerCount('open'), 0);
+  await turns();
+  const state = storage.queue.state.bind(storage.queue);
+  t.intercept(storage.queue, 'state', { value: () => t.fail('the storage may be closed') });
+  signals.publish({ kind: 'waiting' });
+  await turns();
+  t.intercept(storage.queue, 'state', { value: state });
+  await dispatcher.start(pool);
+  await until(() => ends.length === 2);
+  t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
+});
+
+t.test('a dispatcher that was not started can be stopped', async (t) => {
+  const { options } = await setUpTimeless(t);
+  await new Dispatcher(options).stop(0);
+});
+
+t.test('a claim that fails during a stop is not reported', async (t) => {
+  const { clock, book, dispatcher, logged, until, add } = await setUpTimeless(t);
+  const { promise: claiming, reject } = Promise.withResolvers<never>();
+  let isClaiming = false;
+  t.intercept(book.claims, 'claim', {
+    value: () => {
+      isClaiming = true;
+      return claiming;
+    },
+  });
+  await add('b');
+  await until(() => isClaiming);
+  const stopped = dispatcher.stop(0);
+  reject(new Error('the storage is closed'));
+  await stopped;
+  t.same(logged, []);
+  t.equal(clock.nextInMs, undefined);
+});
+
+t.test('a claim that fails is logged, with the time of the next', async (t) => {
+  const { clock, book, ends, logged, until, add } = await setUpTimeless(t);
+  const claim = book.claims.claim.bind(book.claims);
+  let failures = 1;
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      if (failures-- > 0) throw new Error('the disk is full');
+      return claim(...args);
+    },
+  });
+  await add('b');
+  await until(() => logged.length === 1);
+  t.match(logged, [[/Claiming jobs failed/, { againInMs: 1_000, err: { message: 'the disk is full' } }]]);
+  await turns();
+  t.equal(ends.length, 1);
+  clock.advance(1_000);
+  await until(() => ends.length === 2);
 });

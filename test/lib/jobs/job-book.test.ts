@@ -1,6 +1,10 @@
 import t from 'tap';
-import { IDEMPOTENCY_MS, type JobBook } from '../../../lib/jobs/job-book.ts';
+import type { JobRecord } from '../../../lib/index.ts';
+import { fingerprintOf, type JobBook } from '../../../lib/jobs/job-book.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
+import { seededBytes } from '../../fixtures/seeded-random.ts';
+
+const DAY_MS = 86_400_000;
 
 for (const [name, open] of [
   ['a ledger that joins transactions', openStored],
@@ -63,7 +67,10 @@ for (const [name, open] of [
         const { book, ledger, storage } = await open(t, 10);
         const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
         const { jobId } = (await book.open(request)).job;
-        clock.advance(IDEMPOTENCY_MS + 1);
+        clock.advance(DAY_MS);
+        await book.forgetOldRequests();
+        t.match(await book.open(request), { repeated: true }, 'it is kept for a day');
+        clock.advance(1);
         t.match(
           await book.open(request),
           { repeated: true },
@@ -77,11 +84,74 @@ for (const [name, open] of [
         await t.rejects(book.open(poor), { code: 'insufficient_credits' });
         await book.cancel(jobId);
         t.equal((await book.open(poor)).repeated, false);
-        clock.advance(IDEMPOTENCY_MS + 1);
+        clock.advance(DAY_MS + 1);
         await book.forgetOldRequests();
         t.equal(await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx)), undefined);
       },
     );
+
+    t.test('adds the job as it was requested', async (t) => {
+      const { book, storage } = await open(t);
+      const { job } = await book.open({
+        ...{ owner: 'b', keyId: 'key', metadataJson: '{"a": 1}', webhookUrl: 'https://example.org/' },
+        request: { code: 'y', className: 'B', quality: 'high', aspectRatio: '9:16', fps: 24 },
+      });
+      const expected: typeof job = {
+        ...{ jobId: job.jobId, owner: 'b', phase: 'queued', className: 'B', quality: 'high' },
+        ...{ aspectRatio: '9:16', fps: 24, metadataJson: '{"a": 1}', webhookUrl: 'https://example.org/' },
+        ...{ keyId: 'key', reserveCredits: 20, attempts: 0, createdAtMs: clock.now() },
+        ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
+        ...{ outcome: null, artifacts: [], error: null },
+      };
+      t.strictSame(job, expected);
+      t.strictSame(await storage.getJob(job.jobId), expected);
+      t.equal(await storage.readSource(job.jobId), 'y');
+      t.equal((await book.open(newJob)).job.fps, 15, 'the default of its quality');
+      const precedence = { yields: false, inGoodStanding: true };
+      t.match(await storage.queue.owners({ after: '', limit: 9 }), [
+        { owner: 'a', ...precedence },
+        { owner: 'b', ...precedence },
+      ]);
+    });
+
+    t.test('stores a webhook secret encrypted', async (t) => {
+      const secrets = { seal: (secret: string) => `sealed ${secret}` };
+      const { book, storage } = await open(t, 100, { secrets });
+      const { job } = await book.open({ ...newJob, webhookSecret: 'secret' });
+      t.equal(job.webhookSecretSealed, 'sealed secret');
+      t.equal((await storage.getJob(job.jobId))?.webhookSecretSealed, 'sealed secret');
+      t.notOk('webhookSecretSealed' in (await book.open(newJob)).job);
+      const without = await open(t);
+      const added = without.book.open({ ...newJob, webhookSecret: 'secret' });
+      await t.rejects(added, { code: 'ERR_ASSERTION', message: /`secrets` is required/ });
+    });
+
+    t.test('limits the queued jobs of all and of each owner', async (t) => {
+      const { book, ledger } = await open(t, 1_000, {
+        caps: {
+          ...{ maxQueued: 5, maxQueuedPerOwner: 2 },
+          maxQueuedOf: async (owner) => (owner === 'more' ? 3 : undefined),
+        },
+      });
+      for (const [owner, most] of [
+        ['a', 2],
+        ['more', 3],
+      ] as const) {
+        for (let count = 0; count < most; count++) await book.open({ ...newJob, owner });
+        const before = await ledger.available(owner);
+        await t.rejects(book.open({ ...newJob, owner }), { code: 'queue_full' });
+        t.equal(await ledger.available(owner), before);
+      }
+    });
+
+    t.test('makes ids of the given random bytes', async (t) => {
+      const idOf = async (seed: number) => {
+        const { book } = await open(t, 100, { random: seededBytes(seed) });
+        return (await book.open(newJob)).job.jobId;
+      };
+      t.equal(await idOf(1), await idOf(1));
+      t.not(await idOf(1), await idOf(2));
+    });
 
     t.test('checks admission before it reserves credits', async (t) => {
       const { book, ledger } = await open(t);
@@ -118,6 +188,14 @@ for (const [name, open] of [
   });
 }
 
+t.test('fingerprints are equal for equal requests only', (t) => {
+  const other = { ...newJob, request: { ...newJob.request, code: 'y' } };
+  t.match(fingerprintOf(newJob), /^[0-9a-f]{64}$/);
+  t.equal(fingerprintOf(newJob), fingerprintOf({ ...newJob }));
+  t.not(fingerprintOf(newJob), fingerprintOf(other));
+  t.end();
+});
+
 t.test('the message of a refused reserve says what the ledger suggests', async (t) => {
   const messageOf = async ({ book }: { book: JobBook }) => {
     const error = (await book.open(newJob).catch((error: unknown) => error)) as Error;
@@ -133,6 +211,9 @@ t.test('the message of a refused reserve says what the ledger suggests', async (
   t.equal(await messageOf(external), `${refused} Top up credits, then try again.`);
   external.ledger.topUpHint = 'Ask your administrator for credits.';
   t.equal(await messageOf(external), `${refused} Ask your administrator for credits.`);
+  const message = 'The contract of this account has ended.';
+  Object.assign(external.ledger, { reserve: async () => ({ kind: 'insufficient', message }) });
+  t.equal(await messageOf(external), message);
 });
 
 t.test('failures of an external ledger', async (t) => {
@@ -190,6 +271,92 @@ t.test('failures of an external ledger', async (t) => {
     t.equal(await book.resume(jobId), undefined);
   });
 
+  t.test('a request that is still being processed cannot be repeated', async (t) => {
+    const { book, ledger } = await openDistant(t);
+    const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
+    const reserve = ledger.reserve.bind(ledger);
+    ledger.reserve = async (asked) => {
+      ledger.reserve = reserve;
+      const message = /still being processed/;
+      await t.rejects(book.open(request), { code: 'conflict', message });
+      return reserve(asked);
+    };
+    const { job } = await book.open(request);
+    t.match(await book.open(request), { repeated: true, job: { jobId: job.jobId } });
+    t.equal(ledger.balanceCredits, 95);
+  });
+
+  t.test('a job that no longer fits the queue when the ledger answers is rolled back', async (t) => {
+    const caps = { maxQueued: 10, maxQueuedPerOwner: 1 };
+    const { book, ledger, storage } = await openDistant(t, 100, { caps });
+    const reserve = ledger.reserve.bind(ledger);
+    ledger.reserve = async (asked) => {
+      ledger.reserve = reserve;
+      await book.open(newJob);
+      return reserve(asked);
+    };
+    await t.rejects(book.open(newJob), { code: 'queue_full' });
+    t.equal((await storage.unfinishedJobs()).length, 1);
+    t.equal(ledger.balanceCredits, 95);
+  });
+
+  t.test('a job that cannot be settled during recovery is reported as stuck', async (t) => {
+    const { book, ledger, storage, begin } = await openDistant(t);
+    const { jobId } = (await book.open(newJob)).job;
+    const { claim } = await begin(jobId);
+    ledger.faults = () => 'before';
+    await t.rejects(book.finish(claim, failed, { durationMs: 1 }));
+    t.same(await book.recover(), { requeued: [], orphans: [], stuck: [jobId] });
+    t.match(await storage.getJob(jobId), { phase: 'settling' });
+    ledger.faults = undefined;
+    Object.assign(storage, { isShared: true });
+    const { orphans, ...rest } = await book.recover();
+    t.same(rest, { requeued: [], stuck: [] });
+    t.ok(orphans.includes(`${jobId}-${claim.token}/video.mp4`), 'it may have stored something');
+    t.match(await storage.getJob(jobId), { phase: 'failed' });
+  });
+
+  t.test('a rollback writes the job before it calls the ledger', async (t) => {
+    const { book, ledger, storage } = await openDistant(t);
+    const steps: string[] = [];
+    const updateJob = storage.updateJob.bind(storage);
+    t.intercept(storage, 'updateJob', {
+      value: async (...args: Parameters<typeof updateJob>) => {
+        steps.push(`update ${args[1].phase}`);
+        return updateJob(...args);
+      },
+    });
+    const voidReserve = ledger.void.bind(ledger);
+    ledger.void = async (request) => {
+      steps.push('void');
+      return voidReserve(request);
+    };
+    ledger.fault = 'before';
+    await t.rejects(book.open(newJob));
+    t.same(steps, ['update reserving', 'void']);
+    t.equal(await book.resume('unknown'), undefined);
+    t.same(steps.length, 2);
+  });
+
+  t.test('a rollback can run twice at the same time, and leaves a job that was queued', async (t) => {
+    for (const how of ['twice', 'queued'] as const) {
+      const { book, ledger, storage } = await openDistant(t);
+      ledger.faults = () => 'before';
+      await t.rejects(book.open(newJob));
+      ledger.faults = undefined;
+      const [job] = (await storage.unfinishedJobs()) as [JobRecord];
+      const voidReserve = ledger.void.bind(ledger);
+      ledger.void = async (request) => {
+        ledger.void = voidReserve;
+        await voidReserve(request);
+        if (how === 'twice') await book.resume(job.jobId);
+        else await storage.transaction((tx) => storage.updateJob(tx, { ...job, phase: 'queued' }));
+      };
+      t.equal(await book.resume(job.jobId), undefined);
+      t.match(await storage.getJob(job.jobId), how === 'twice' ? undefined : { phase: 'queued' });
+    }
+  });
+
   t.test('a crash while reserving: recovery voids the reserve', async (t) => {
     const { book, ledger, storage } = await openDistant(t);
     // The first call reserves, but its response is lost; the following void fails, too.
@@ -203,7 +370,7 @@ t.test('failures of an external ledger', async (t) => {
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
     t.same(await storage.listJobs({}), [], 'it is not visible');
     t.equal(ledger.balanceCredits, 95);
-    t.match(await book.recover(), { requeued: [], stuck: [] });
+    t.same(await book.recover(), { requeued: [], orphans: [], stuck: [] });
     t.same(await storage.unfinishedJobs(), []);
     t.equal(ledger.balanceCredits, 100);
   });

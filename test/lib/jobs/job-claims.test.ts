@@ -49,7 +49,7 @@ for (const [name, open] of [
       const { job: canceled, orphans = [] } = (await book.cancel(jobId)) ?? {};
       t.match(canceled, { phase: 'failed', error: 'Canceled', durationMs: 1234, attempts: 1 });
       t.same(await book.claims.renew([claim]), []);
-      t.equal(await book.claims.requeue(claim, { counted: false }), undefined);
+      t.equal(await book.claims.requeue(claim), undefined);
       t.equal(await book.finish(claim, completed(3), { durationMs: 1 }), undefined);
       t.same(await storage.getJob(jobId), canceled);
       t.equal(await ledger.available('a'), 100);
@@ -103,15 +103,15 @@ t.test('all lapsed claims are put back, in steps of 100', async (t) => {
 t.test('a requeued job waits with its attempts, counted or not', async (t) => {
   const { book, storage, begin } = await openStored(t);
   const { jobId } = (await book.open(newJob)).job;
-  const requeue = async (options: { counted: boolean; interrupted?: boolean }) =>
+  const requeue = async (options?: { counted?: boolean; interrupted?: boolean }) =>
     book.claims.requeue((await begin(jobId)).claim, options);
-  const back = await requeue({ counted: false });
+  const back = await requeue();
   t.match(back, { phase: 'queued', attempts: 0 });
   t.notOk('interruptions' in (back ?? {}));
   t.same(await storage.getJob(jobId), back);
-  t.match(await requeue({ counted: false, interrupted: true }), { attempts: 0, interruptions: 1 });
+  t.match(await requeue({ interrupted: true }), { attempts: 0, interruptions: 1 });
   t.match(await requeue({ counted: true }), { attempts: 1, interruptions: 1 });
-  t.match(await requeue({ counted: false }), { attempts: 1 }, 'the last attempt that counts is under way');
+  t.match(await requeue(), { attempts: 1 }, 'the last attempt that counts is under way');
   t.equal(await requeue({ counted: true }), undefined, 'it was the last attempt');
   t.match(await storage.getJob(jobId), { phase: 'running', attempts: 2 });
 });

@@ -102,7 +102,7 @@ for (const [name, open] of [
       t.equal(await ended('failed'), 3);
       t.equal(await ended('completed', true, 2), 6, 'after two attempts, of both');
       const { jobId } = (await book.open(newJob)).job;
-      await book.claims.requeue((await begin(jobId)).claim, { counted: false, interrupted: true });
+      await book.claims.requeue((await begin(jobId)).claim, { interrupted: true });
       t.equal((await book.cancel(jobId))?.orphans.length, 3, 'of an interrupted one');
     });
 

@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap';
-import { MOST_RESERVING_MS } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { clock, completed, newJob, openDistant, openStored, restart } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
+
+/** How long a process may reserve a job. */
+const MOST_RESERVING_MS = 300_000;
 
 t.test('recovery', async (t) => {
   t.test('requeues running jobs at the front', async (t) => {
@@ -52,7 +54,7 @@ t.test('recovery', async (t) => {
         clock.advance(1);
       }
       const [claimed] = (await claimJobs(book)) as [ClaimedJob];
-      await book.claims.requeue(claimed.claim, { counted: false });
+      await book.claims.requeue(claimed.claim);
     }
   });
 
@@ -89,7 +91,7 @@ t.test('recovery', async (t) => {
     const { jobId } = (await book.open(newJob)).job;
     for (let i = 0; i < 5; i++) {
       const { claim } = await begin(jobId);
-      t.match(await book.claims.requeue(claim, { counted: false }), { phase: 'queued', attempts: 0 });
+      t.match(await book.claims.requeue(claim), { phase: 'queued', attempts: 0 });
     }
   });
 });
@@ -120,17 +122,17 @@ t.test('recovery in a shared storage', async (t) => {
     const { book, ledger, storage, opening, answer } = await openSlowly(t);
     t.same(await book.recover(), { requeued: [], orphans: [], stuck: [] });
     clock.advance(MOST_RESERVING_MS - 1);
-    t.equal(await book.withdrawAbandoned(), 0);
+    t.match(await book.resumeAbandoned(), { withdrawn: 0 });
     answer.resolve();
     const { jobId } = (await opening).job;
     t.match(await storage.getJob(jobId), { phase: 'queued' });
     t.equal(ledger.balanceCredits, 95);
     clock.advance(1);
-    t.equal(await book.withdrawAbandoned(), 0, 'the job is queued');
+    t.match(await book.resumeAbandoned(), { withdrawn: 0 }, 'the job is queued');
     t.equal(ledger.balanceCredits, 95);
   });
 
-  for (const call of ['recover', 'withdrawAbandoned'] as const) {
+  for (const call of ['recover', 'resumeAbandoned'] as const) {
     t.test(`rolls it back when that process must be dead: ${call}`, async (t) => {
       const { book, ledger, storage } = await openSlowly(t);
       clock.advance(MOST_RESERVING_MS);
@@ -140,20 +142,52 @@ t.test('recovery in a shared storage', async (t) => {
     });
   }
 
+  t.test('settles a job that another process left settling, once it had time to', async (t) => {
+    const { book, ledger, storage, begin } = await openDistant(t);
+    Object.assign(storage, { isShared: true });
+    const { jobId } = (await book.open(newJob)).job;
+    const { claim } = await begin(jobId);
+    ledger.fault = 'before';
+    await t.rejects(book.finish(claim, completed(2), { durationMs: 7 }), { message: /billing system/ });
+    t.match(await storage.getJob(jobId), { phase: 'settling' });
+    t.same(await book.resumeAbandoned(), { withdrawn: 0, ended: [], errors: [] });
+    ledger.fault = 'after';
+    t.match(await book.resumeAbandoned(), { ended: [], errors: [{ message: /billing system/ }] });
+    t.match(await book.resumeAbandoned(), {
+      ended: [{ job: { jobId, phase: 'completed', creditsCost: 2, durationMs: 7 } }],
+      errors: [],
+    });
+    t.equal(ledger.balanceCredits, 98);
+    t.same(await book.resumeAbandoned(), { withdrawn: 0, ended: [], errors: [] });
+  });
+
   t.test('rolls back a job from the far future', async (t) => {
     const { book, ledger } = await openSlowly(t);
     clock.set('2026-01-01T00:00:00Z');
-    t.equal(await book.withdrawAbandoned(), 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
     t.equal(ledger.balanceCredits, 100);
+  });
+
+  t.test('tries all jobs although the ledger does not answer for one', async (t) => {
+    const { book, ledger, storage } = await openDistant(t);
+    Object.assign(storage, { isShared: true });
+    ledger.faults = () => 'before';
+    for (let count = 0; count < 2; count++) await t.rejects(book.open(newJob));
+    clock.advance(MOST_RESERVING_MS);
+    let calls = 0;
+    ledger.faults = () => (++calls === 1 ? 'before' : undefined);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [{ message: /billing system/ }] });
+    t.match((await storage.unfinishedJobs()).length, 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
   });
 
   t.test('reports a ledger that does not answer, and tries again', async (t) => {
     const { book, ledger, storage } = await openSlowly(t);
     clock.advance(MOST_RESERVING_MS);
     ledger.fault = 'before';
-    await t.rejects(book.withdrawAbandoned(), { message: /billing system/ });
+    t.match(await book.resumeAbandoned(), { withdrawn: 0, errors: [{ message: /billing system/ }] });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
-    t.equal(await book.withdrawAbandoned(), 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
     t.same(await storage.unfinishedJobs(), []);
     t.equal(ledger.balanceCredits, 100);
   });

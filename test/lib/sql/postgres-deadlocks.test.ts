@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import t from 'tap';
+import type { SqlTransaction } from '../../../lib/storage/sql.ts';
+import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
+import { clock, newJob } from '../../fixtures/books.ts';
+import { booksOf } from '../../fixtures/postgres/books.ts';
+import { openPostgres, run } from '../../fixtures/postgres/database.ts';
+
+t.test('a round that corrects times of a wrong clock locks owners before their rows', async (t) => {
+  const storage = await openPostgres(t);
+  const { book } = booksOf(storage);
+  const { job } = await book.open({ ...newJob, webhookUrl: 'https://a.test/' });
+  const now = new Date(clock.now()).toISOString();
+  clock.set('2040-01-01T00:00:00Z');
+  await book.cancel(job.jobId);
+  clock.set(now);
+  const outcomes = new DeliveryBook({ storage, clock });
+  let rounds = 0;
+  // Called by each attempt at the transaction.
+  const lanes = () => {
+    rounds += 1;
+    return EVERY_LANE;
+  };
+  const claim = async () => (await outcomes.claim({ most: 5, lanes, onUnreadable: assert.fail })).length;
+  let claimed = Promise.resolve(0);
+  let attempts = 0;
+  await storage.transaction(async (tx) => {
+    attempts += 1;
+    const inside = tx as SqlTransaction;
+    await inside.lock('due a');
+    claimed = claim();
+    await waiting(storage.schema);
+    await inside.run('UPDATE due_deliveries SET due_at_ms = due_at_ms WHERE owner = ?', 'a');
+  });
+  t.equal(await claimed, 1);
+  t.same([attempts, rounds], [1, 1], 'no deadlock');
+});
+
+/** Resolves when a transaction waits for a lock of this schema's owner `a`. */
+async function waiting(schema: string): Promise<void> {
+  const text = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND (classid::bigint << 32) + objid::bigint = hashtextextended('${schema} due a', 0)`;
+  while ((await run(text)).length === 0);
+}
