@@ -28,6 +28,7 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            channel.compiled(tex.compiled())
             channel.work(stopwatch.times())
             output.finish()
             channel.failed(text)
@@ -38,6 +39,7 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     if isinstance(report, list):
         channel.scenes(report)
     else:
+        channel.compiled(tex.compiled())
         channel.work(stopwatch.times())
         channel.done(*report)
 

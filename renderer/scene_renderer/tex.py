@@ -8,17 +8,30 @@ earlier conversion.
 import re
 import subprocess
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manim import TexTemplate
 from manim.utils import tex_file_writing
 
-from . import dvi
+from . import dvi, tex_known, tex_pack
 from .tex_known import Known
+from .tex_pack import Kept, Pack, key_of
 from .tex_sample import Sample
 from .tex_server import BEGIN, TexServers
 from .tex_surroundings import Surroundings
+
+# What is kept of a job for later ones.
+_COMPILED_MAX = 1000
+_COMPILED_BYTES_MAX = 1 << 20
+_DOCUMENT_MAX = 32_768
+# Commands of an expression that read files, the clock or random numbers, or could by another name.
+_NOT_REPEATABLE = re.compile(
+    r"\\(?:(?:openin|read|csname|scantokens|today|time|day|month|year|jobname|write)(?![a-zA-Z@])"
+    r"|input|include|IfFile|InputIfFile|file|verbatiminput|lstinput|pgfimage|currenttime|DTM|rand|pgfmath|pdf"
+    r"|uniformdeviate)"
+)
 
 _manims_compile = tex_file_writing.compile_tex
 _manims_convert = tex_file_writing.convert_to_svg
@@ -32,6 +45,10 @@ class _Setting:
         self.characters = Characters()
         self.known: Known | None = None
         self.surroundings = Surroundings()
+        self.pack: Pack | None = None
+        self.installation = "" if sample is None else sample.installation
+        self.compiled: dict[str, None] = {}
+        self.compiled_bytes = 0
         if sample is not None:
             self.characters.learn(sample.data, sample.svg)
             self._know(sample)
@@ -44,16 +61,26 @@ class _Setting:
         with suppress(dvi.NotSupportedError):
             self.known = Known.read(sample.data, template.get_texcode_for_expression_in_env, sample.names)
 
-    def find(self, tex_file: Path) -> str | None:
+    def find(self, source: str) -> str | None:
         """Return the SVG of a document for LaTeX that need not be compiled."""
-        source = tex_file.read_text(encoding="utf-8")
+        known = self.known
+        if known is not None and source in known.pages and self.surroundings.fit(known.names):
+            return self.characters.convert_known(known, source)
+        kept = self.pack.find(key_of(source)) if self.pack is not None else None
+        return kept.svg() if kept is not None and self.surroundings.fit(kept.names) else None
+
+    def note(self, source: str) -> None:
+        """Remember that a document was compiled, if it is always set alike."""
+        size = len(source.encode())
         if (
-            self.known is None
-            or source not in self.known.pages
-            or not self.surroundings.fit(self.known.names)
+            source not in self.compiled
+            and len(self.compiled) < _COMPILED_MAX
+            and self.compiled_bytes + size <= _COMPILED_BYTES_MAX
+            and is_repeatable(source)
+            and self.surroundings.fit(frozenset())
         ):
-            return None
-        return self.characters.convert_known(self.known, source)
+            self.compiled[source] = None
+            self.compiled_bytes += size
 
 
 _setting: _Setting
@@ -68,18 +95,68 @@ def set_directly(sample: Sample | None = None) -> None:
 
 
 def begin_job() -> None:
-    """Remember the surroundings, before the scene can change them."""
+    """Remember the surroundings before a scene can change them, and read the expressions of earlier jobs."""
     _setting.surroundings = Surroundings()
+    _setting.pack = Pack.read(Path(tex_pack.NAME), _setting.installation) if _setting.installation else None
+
+
+def kept() -> dict[str, Kept]:
+    """Return the expressions of earlier jobs."""
+    return {} if _setting.pack is None else _setting.pack.all()
+
+
+def installation() -> str:
+    """Return the checksum of the installation that expressions are set with."""
+    return _setting.installation
+
+
+def is_set_alike(names: frozenset[str]) -> bool:
+    """Whether the files with these names are those of the installation."""
+    return _setting.surroundings.fit(names)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An SVG file, and the names of the files of its fonts."""
+
+    svg: str
+    names: frozenset[str]
+
+
+def compile_freshly(source: str, tex_file: Path) -> Compiled | None:
+    """Compile a document to SVG in a new file; None if it can't be."""
+    tex_file.write_text(source, encoding="utf-8")
+    result = tex_file.with_suffix(".dvi")
+    if not _setting.servers.compile(tex_file, result):
+        return None
+    try:
+        svg = _convert(result, ".dvi").read_text(encoding="utf-8")
+        return Compiled(svg, tex_known.names_of_fonts(result.read_bytes()))
+    except (OSError, ValueError, IndexError, dvi.NotSupportedError):
+        return None
+
+
+def compiled() -> list[str]:
+    """Return the documents that were compiled and may be kept for other jobs, in their order."""
+    return list(_setting.compiled)
+
+
+def is_repeatable(source: str) -> bool:
+    """Whether a document is always set alike: it reads no other files, no clock and no random numbers."""
+    _, begin, body = source.partition(BEGIN)
+    return bool(begin) and len(source) <= _DOCUMENT_MAX and not _NOT_REPEATABLE.search(body)
 
 
 def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
     result = tex_file.with_suffix(output_format)
     if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
-        svg = _setting.find(tex_file)
+        source = tex_file.read_text(encoding="utf-8")
+        svg = _setting.find(source)
         if svg is not None:
             tex_file.with_suffix(".svg").write_text(svg, encoding="utf-8")
             return result  # which isn't needed: there is an SVG file
-        _setting.servers.compile(tex_file, result)
+        if _setting.servers.compile(tex_file, result):
+            _setting.note(source)
     # Returns the result, or runs latex, whose log the error message names.
     return _manims_compile(tex_file, tex_compiler, output_format)
 

@@ -26,7 +26,7 @@ _DECIMALS = [
 ]
 _NOT_IN_TEXT = "<>|"
 _ROWS_MAX = 10
-_FONT_MAPS = {"psfonts.map", "ps2pk.map", "dvips.map"}
+_FONT_MAPS = frozenset({"psfonts.map", "ps2pk.map", "dvips.map"})
 _END = "\\end{document}"
 # The class has begun this environment with the document, and ends it with it.
 _NEXT_PAGE = "\\endpreview\\preview\n"
@@ -70,6 +70,12 @@ def names_in_record(record: str) -> frozenset[str]:
     return frozenset(re.findall(r"^INPUT (?:.*/)?([^/\n]+)$", record, re.MULTILINE))
 
 
+def names_of_fonts(data: bytes) -> frozenset[str]:
+    """Return the names of the files that the fonts of a DVI file consist of. Raises NotSupportedError."""
+    fonts = {font.name for font in dvi.fonts(data).values()}
+    return _FONT_MAPS.union(f"{name}.{kind}" for name in fonts for kind in ("tfm", "vf", "pfb"))
+
+
 @dataclass(frozen=True)
 class Known:
     """The pages of the expressions."""
@@ -91,9 +97,7 @@ class Known:
         places = dvi.pages(data)[1:]
         if len(places) != len(sources):
             raise dvi.NotSupportedError("another number of pages")
-        fonts = {font.name for font in dvi.fonts(data).values()}
-        of_fonts = {f"{name}.{kind}" for name in fonts for kind in ("tfm", "vf", "pfb")}
-        return Known(data, dict(zip(sources, places, strict=True)), names | of_fonts | _FONT_MAPS)
+        return Known(data, dict(zip(sources, places, strict=True)), names | names_of_fonts(data))
 
     def page(self, source: str, metrics: dict[str, dvi.Metrics]) -> dvi.Page | None:
         """Return the page of a document, with the fonts that it uses; None if it isn't known."""

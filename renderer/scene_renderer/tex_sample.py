@@ -5,7 +5,9 @@ Its further pages are the expressions of `tex_known`.
 It doesn't import Manim, and LaTeX runs while Manim is imported.
 """
 
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -26,6 +28,8 @@ class Sample:
     svg: str
     names: frozenset[str]
     """Of files that LaTeX has read."""
+    installation: str
+    """A checksum of sizes and times of these files and of TeX's lists of files. Each update changes it."""
 
 
 class Conversion:
@@ -44,7 +48,7 @@ class Conversion:
             f"dvisvgm --no-fonts --verbosity=0 --page=1 --output={_DOCUMENT.stem}.svg {_DOCUMENT.stem}.dvi"
         )
         self._process = subprocess.Popen(
-            ["sh", "-c", f"{latex} && {dvisvgm}"],
+            ["sh", "-c", f"{latex} && {dvisvgm} && kpsewhich -all ls-R >lists"],
             cwd=self._folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -57,13 +61,24 @@ class Conversion:
             if self._process.wait() != 0:
                 return None
             made = self._folder / _DOCUMENT.stem
+            record = made.with_suffix(".fls").read_text(encoding="utf-8")
+            lists = (self._folder / "lists").read_text(encoding="utf-8")
             return Sample(
                 _DOCUMENT.read_text(encoding="utf-8"),
                 made.with_suffix(".dvi").read_bytes(),
                 made.with_suffix(".svg").read_text(encoding="utf-8"),
-                tex_known.names_in_record(made.with_suffix(".fls").read_text(encoding="utf-8")),
+                tex_known.names_in_record(record),
+                _checksum([*re.findall(r"^INPUT (/.*)$", record, re.MULTILINE), *lists.splitlines()]),
             )
         except OSError:
             return None
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _checksum(paths: list[str]) -> str:
+    found = []
+    for path in sorted(set(paths)):
+        status = os.stat(path)
+        found.append(f"{os.path.basename(path)} {status.st_size} {status.st_mtime_ns}")
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()

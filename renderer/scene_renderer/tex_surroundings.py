@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-# LaTeX looks for optional files with such names, which are not in any record if they are missing.
-_OPTIONAL = ".cfg"
+# LaTeX looks for optional files and fonts with such names, of which no record says that they were missing.
+_OPTIONAL = (".cfg", ".fd")
 _HOME_TREES = ("texmf", ".texlive", ".texmf")
 _FILES_MAX = 20_000
 
