@@ -143,8 +143,16 @@ export interface InspectJob {
   limits: JobLimits;
 }
 
+/** Compiles documents for LaTeX and adds them to a pack, or makes a new one. */
+export interface TexJob {
+  kind: 'tex';
+  documents: string[];
+  /** The limits that the fork sets on itself. */
+  limits: JobLimits;
+}
+
 /** Service to fork, once, over the socket in the job's folder. */
-export type RendererJob = RenderJob | ListJob | InspectJob;
+export type RendererJob = RenderJob | ListJob | InspectJob | TexJob;
 
 /** The stages of a render, in order. */
 export type JobStage = 'loading' | 'rendering' | 'finishing';
@@ -215,6 +223,12 @@ export interface WorkReport {
   ms: WorkTimes;
 }
 
+/** Documents that LaTeX has compiled for the scene. */
+export interface CompiledReport {
+  type: 'compiled';
+  documents: string[];
+}
+
 /** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
 export interface DoneReport {
   type: 'done';
@@ -252,6 +266,7 @@ export type JobReport =
   | PlaysReport
   | OutputReport
   | WorkReport
+  | CompiledReport
   | DoneReport
   | InspectedReport
   | ScenesReport
