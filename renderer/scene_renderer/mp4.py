@@ -10,8 +10,8 @@ from av.video.reformatter import ColorRange, Colorspace
 _TICKS_PER_SECOND = 1000
 # Manim encodes with preset medium and CRF 23, each play on its own. These settings take half of its CPU time
 # for videos of about its size that are not below it in SSIM and PSNR. The preset alone lacks the last three:
-# without mbtree and look-ahead, videos are 1.6 to 2.2 times as large; without partitions of 8 by 8 pixels, those
-# of text and 3D are a fifth larger. `npm run bench -- encoding` measures other settings.
+# without mbtree and look-ahead, videos are 1.6 to 2.2 times as large; without these partitions, those of text
+# and 3D are a tenth larger. `npm run bench -- encoding` measures other settings.
 OPTIONS = {
     "preset": "superfast",
     "crf": "21",
