@@ -27,7 +27,7 @@ export interface FinishOptions {
   storedNothing?: boolean;
   /** The plays of the scene; default: none. */
   plays?: Play[];
-  /** What the scene's code printed, and warnings; default: nothing. */
+  /** Output of the scene's code, and warnings; default: nothing. */
   output?: string;
   usage?: RenderUsage;
 }

@@ -19,19 +19,20 @@
 enum name {
     SUBMOBJECTS, POINTS, ITER_FAMILY, GET_NUM_POINTS, GET_ANCHORS, FILL_RGBAS, STROKE_RGBAS, BACKGROUND_STROKE_RGBAS, STROKE_WIDTH,
     BACKGROUND_STROKE_WIDTH, SHEEN_DIRECTION, SHEEN_FACTOR, JOINT_TYPE, CAP_STYLE, TOLERANCE, CURVE_POINTS,
-    GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, DISPLAY_VECTORIZED, SET_COLOR, NAMES
+    GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, GET_IMAGE, IMAGE, DISPLAY_VECTORIZED, SET_COLOR,
+    UPDATE, UPDATERS, UPDATING_SUSPENDED, NAMES
 };
 static const char *const TEXTS[NAMES] = {
     "submobjects", "points", "_iter_family", "get_num_points", "get_anchors", "fill_rgbas", "stroke_rgbas", "background_stroke_rgbas",
     "stroke_width", "background_stroke_width", "sheen_direction", "sheen_factor", "joint_type", "cap_style",
     "tolerance_for_point_equality", "n_points_per_cubic_curve", "get_stroke_width", "get_stroke_rgbas",
-    "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "display_vectorized",
-    "set_cairo_context_color",
+    "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "get_background_image",
+    "background_image", "display_vectorized", "set_cairo_context_color", "update", "updaters", "updating_suspended",
 };
 static PyObject *names[NAMES];
 
 /* Set by `prepare`: Manim's own methods of VMobject, and the values of its enumerations for Cairo. */
-static const enum name METHODS[] = {GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D};
+static const enum name METHODS[] = {GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, GET_IMAGE};
 #define METHODS_COUNT (sizeof METHODS / sizeof *METHODS)
 static PyObject *methods[METHODS_COUNT];
 static PyObject *joins, *caps;
@@ -189,6 +190,77 @@ ended:
     Py_XDECREF(family);
     Py_XDECREF(arrays);
     return result;
+}
+
+/* ---- Updates ----------------------------------------------------------------------------------------------------- */
+
+/* Whether a mobject itself, or its class, has this method and no other one of its name. */
+static int calls_method(PyObject *mobject, enum name name, PyObject *expected) {
+    PyObject *method = PyObject_GetAttr(mobject, names[name]);
+    if (!method) return -1;
+    int own = PyMethod_Check(method) && PyMethod_GET_FUNCTION(method) == expected && PyMethod_GET_SELF(method) == mobject;
+    Py_DECREF(method);
+    return own;
+}
+
+static int update_members(PyObject *mobject, PyObject *dt, PyObject *call_updater, PyObject *method);
+
+static int update_member(PyObject *member, PyObject *dt, PyObject *call_updater, PyObject *method) {
+    int ordinary = calls_method(member, UPDATE, method);
+    if (ordinary < 0) return -1;
+    if (ordinary) return update_members(member, dt, call_updater, method);
+    PyObject *update = PyObject_GetAttr(member, names[UPDATE]);
+    PyObject *keywords = Py_BuildValue("(s)", "recursive"), *arguments[] = {dt, Py_True};
+    PyObject *result = update && keywords ? PyObject_Vectorcall(update, arguments, 1, keywords) : NULL;
+    Py_XDECREF(update);
+    Py_XDECREF(keywords);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+/* Calls all updaters of a mobject and then of those in it; the lists may change meanwhile, as in a loop of Python. */
+static int update_members(PyObject *mobject, PyObject *dt, PyObject *call_updater, PyObject *method) {
+    PyObject *suspended = PyObject_GetAttr(mobject, names[UPDATING_SUSPENDED]);
+    int is_suspended = suspended ? PyObject_IsTrue(suspended) : -1;
+    Py_XDECREF(suspended);
+    if (is_suspended) return is_suspended < 0 ? -1 : 0;
+    if (Py_EnterRecursiveCall(" while mobjects were updated")) return -1;
+    int failed = 0;
+    for (int own = 1; own >= 0 && !failed; own--) {
+        PyObject *list = PyObject_GetAttr(mobject, names[own ? UPDATERS : SUBMOBJECTS]);
+        PyObject *items = list && !PyList_CheckExact(list) ? PyObject_GetIter(list) : NULL;
+        failed = !list || (!items && !PyList_CheckExact(list));
+        for (Py_ssize_t at = 0; !failed; at++) {
+            PyObject *item = items                            ? PyIter_Next(items)
+                             : at < PyList_GET_SIZE(list) ? Py_NewRef(PyList_GET_ITEM(list, at))
+                                                          : NULL;
+            if (!item) break;
+            if (own) {
+                PyObject *arguments[] = {item, mobject, dt};
+                PyObject *result = PyObject_Vectorcall(call_updater, arguments, 3, NULL);
+                Py_XDECREF(result);
+                failed = !result;
+            } else {
+                failed = update_member(item, dt, call_updater, method) < 0;
+            }
+            Py_DECREF(item);
+        }
+        Py_XDECREF(items);
+        Py_XDECREF(list);
+        if (PyErr_Occurred()) failed = 1;
+    }
+    Py_LeaveRecursiveCall();
+    return failed ? -1 : 0;
+}
+
+/*
+ * update(mobject, dt, call_updater, method): calls `call_updater(updater, mobject, dt)` for the updaters of a mobject and
+ * of those in it. Members that have another method than this one for it (`update`) are updated by theirs.
+ */
+static PyObject *update(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 4) return PyErr_Format(PyExc_TypeError, "expected a mobject, a time, a function and a method");
+    if (update_members(arguments[0], arguments[1], arguments[2], arguments[3]) < 0) return NULL;
+    return Py_NewRef(arguments[0]);
 }
 
 /* ---- Interpolation ----------------------------------------------------------------------------------------------- */
@@ -379,6 +451,9 @@ static int collect(PyObject *vmobject, PyObject *points, PyObject *fill, PyObjec
     double curve_points;
     int join, cap, ordinary = has_own_methods(vmobject);
     if (ordinary <= 0) return ordinary;
+    PyObject *image = PyObject_GetAttr(vmobject, names[IMAGE]);
+    Py_XDECREF(image);
+    if (image != Py_None) return image ? 0 : -1;
     shape->points = points == Py_None ? PyObject_GetAttr(vmobject, names[POINTS]) : Py_NewRef(points);
     if (!shape->points || without_gaps(&shape->points) < 0) return -1;
     if (!are_points(shape->points)) return 0;
@@ -1066,6 +1141,7 @@ static PyMethodDef functions[] = {
     {"get_family", (PyCFunction)(void (*)(void))get_family, METH_FASTCALL, NULL},
     {"with_points", (PyCFunction)(void (*)(void))with_points, METH_FASTCALL, NULL},
     {"get_anchors", (PyCFunction)(void (*)(void))get_anchors, METH_FASTCALL, NULL},
+    {"update", (PyCFunction)(void (*)(void))update, METH_FASTCALL, NULL},
     {"interpolate", (PyCFunction)(void (*)(void))interpolate, METH_FASTCALL, NULL},
     {"interpolate_style", (PyCFunction)(void (*)(void))interpolate_style, METH_FASTCALL, NULL},
     {"draw", draw, METH_VARARGS, NULL},

@@ -163,7 +163,7 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class LocalOutput:
-    """What `scenepress render` can ask for; a service cannot."""
+    """Options of `scenepress render` that a service does not have."""
 
     format: Literal["mp4", "webm", "mov", "gif", "png", "png-sequence"]
     transparent: bool
@@ -315,7 +315,7 @@ class Play(TypedDict):
 
     # The line of the code that plays it; 0: not known.
     line: int
-    # What it shows, in short.
+    # A short description of its animations.
     shows: str
     # When it begins in the video.
     startSeconds: float
@@ -331,7 +331,7 @@ class PlaysReport(TypedDict):
 
 
 class OutputReport(TypedDict):
-    """What the scene's code printed, and warnings."""
+    """Output of the scene's code, and warnings."""
 
     type: Literal["output"]
     text: str

@@ -91,7 +91,7 @@ export interface JobLimits {
   outputBytes: number;
 }
 
-/** What `scenepress render` can ask for; a service cannot. */
+/** Options of `scenepress render` that a service does not have. */
 export interface LocalOutput {
   format: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
   transparent: boolean;
@@ -173,7 +173,7 @@ export interface PreviewReport {
 export interface Play {
   /** The line of the code that plays it; 0: not known. */
   line: number;
-  /** What it shows, in short. */
+  /** A short description of its animations. */
   shows: string;
   /** When it begins in the video. */
   startSeconds: number;
@@ -187,7 +187,7 @@ export interface PlaysReport {
   plays: Play[];
 }
 
-/** What the scene's code printed, and warnings. */
+/** Output of the scene's code, and warnings. */
 export interface OutputReport {
   type: 'output';
   text: string;

@@ -11,6 +11,7 @@ import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, RenderTask, StopReason } from '../../../lib/render/run/render-task.ts';
 import { clock, newJob, openStored } from '../../fixtures/books.ts';
+import { until } from '../../fixtures/until.ts';
 
 const died: RenderResult = { kind: 'died', durationMs: 5, message: 'killed' };
 const failedScene: RenderResult = { kind: 'failed', durationMs: 7, error: 'NameError' };
@@ -172,7 +173,7 @@ t.test('the first death of a renderer is counted, the second ends the job', asyn
   first.hold.end();
   first.begun();
   first.result.resolve(died);
-  while (clock.nextInMs === undefined) await turn();
+  await until(() => clock.nextInMs !== undefined);
   t.equal(clock.nextInMs, 100, 'a stop of the service may be the cause');
   clock.advance(100);
   await first.attempt.ended;
@@ -184,7 +185,7 @@ t.test('the first death of a renderer is counted, the second ends the job', asyn
   const second = await setUp(t, {}, 2);
   second.begun();
   second.result.resolve(died);
-  while (clock.nextInMs === undefined) await turn();
+  await until(() => clock.nextInMs !== undefined);
   clock.advance(100);
   await second.attempt.ended;
   t.match(await second.job(), {
@@ -203,7 +204,7 @@ t.test('a renderer that dies while the service begins to stop is not counted', a
     begun();
     result.resolve(died);
     if (when === 'after') {
-      while (clock.nextInMs === undefined) await turn();
+      await until(() => clock.nextInMs !== undefined);
       clock.advance(99);
       stopping.abort();
     }
@@ -349,7 +350,7 @@ t.test('a result is recorded again until it succeeds', async (t) => {
       step === 'finish' ? failedScene : { kind: 'interrupted', durationMs: 0, message: 'it ended' },
     );
     for (const ms of [500, 1_000]) {
-      while (clock.nextInMs === undefined) await turn();
+      await until(() => clock.nextInMs !== undefined);
       t.equal(clock.nextInMs, ms);
       clock.advance(ms);
     }
@@ -369,7 +370,7 @@ t.test('a stop ends the repetitions', async (t) => {
   book.finish = () => Promise.reject(new Error('the disk is full'));
   begun();
   result.resolve(failedScene);
-  while (clock.nextInMs === undefined) await turn();
+  await until(() => clock.nextInMs !== undefined);
   stopped.abort();
   await attempt.ended;
   t.same(await job(), claimed.job, 'the next start recovers it');

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
-import { turn } from '../../../lib/clock.ts';
 import { type AssetStore, LocalSignals, ScenepressError, silentLogger } from '../../../lib/index.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { clock, completed, newJob, openDistant } from '../../fixtures/books.ts';
+import { until } from '../../fixtures/until.ts';
 
 async function setUp(t: Test) {
   const opened = await openDistant(t);
@@ -24,13 +24,6 @@ async function setUp(t: Test) {
   const logger = silentLogger;
   const cancellations = new Cancellations({ book, storage, signals, logger, discards, events, clock });
   return { ...opened, cancellations, changes, canceled, deleted, discards };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const startedAt = performance.now(); !holds(); ) {
-    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
-    await turn();
-  }
 }
 
 t.test('a canceled job is reported, its worker told, and what it stored removed', async (t) => {

@@ -188,6 +188,20 @@ for (const [name, open] of [
   });
 }
 
+t.test('with a ledger that joins transactions, job and reserve are one commit', async (t) => {
+  const { book, storage } = await openStored(t);
+  let transactions = 0;
+  const transaction = storage.transaction.bind(storage);
+  t.intercept(storage, 'transaction', {
+    value: async (work: Parameters<typeof transaction>[0]) => {
+      transactions += 1;
+      return transaction(work);
+    },
+  });
+  await book.open(newJob);
+  t.equal(transactions, 1);
+});
+
 t.test('fingerprints are equal for equal requests only', (t) => {
   const other = { ...newJob, request: { ...newJob.request, code: 'y' } };
   t.match(fingerprintOf(newJob), /^[0-9a-f]{64}$/);

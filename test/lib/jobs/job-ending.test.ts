@@ -136,7 +136,7 @@ t.test('with an external ledger, the first outcome is final before the ledger an
   ledger.fault = 'before';
   await t.rejects(book.finish(claim, completed(3), { durationMs: 2500 }), { message: /does not answer/ });
   t.match(await storage.getJob(jobId), { phase: 'settling', durationMs: 2500, outcome: completed(3) });
-  t.equal((await storage.queue.state()).running, 0, 'no claim is needed any more');
+  t.equal((await storage.queue.state()).running, 0, 'a claim is no longer needed');
   t.match(await book.cancel(jobId), { job: { phase: 'completed', creditsCost: 3, durationMs: 2500 } });
 });
 

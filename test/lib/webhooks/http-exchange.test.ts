@@ -20,7 +20,10 @@ async function setUp(t: Test, { signal = new AbortController().signal } = {}) {
   receiver.on('data', (chunk) => {
     request += String(chunk);
   });
+  // Ends an exchange that hangs.
+  const timer = setTimeout(() => socket.destroy(new Error('not in time')), 5_000);
   t.teardown(() => {
+    clearTimeout(timer);
     receiver.destroy();
     socket.destroy();
     server.close();
