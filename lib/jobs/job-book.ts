@@ -184,7 +184,7 @@ export class JobBook {
         const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
         if (made) return { job: made, repeated: true };
         admit();
-        await this.#assertCapacity(tx, owner);
+        await Promise.all([this.#assertCapacity(tx, owner), this.#ledger.prepare?.({ owner }, tx)]);
         const answer = await this.#ledger.reserve(reserve, tx);
         if (answer !== 'reserved') return answer;
         const job = sealed();

@@ -91,15 +91,15 @@ export class Connections {
     const reads = Math.round(maxConnections * READS_SHARE);
     this.#opened = {
       driver,
-      transactions: this.#pool(driver, maxConnections - reads),
-      reads: this.#pool(driver, reads),
+      // Statements that do not wait for each other are sent together.
+      transactions: this.#pool(driver, { max: maxConnections - reads, pipeline: true }),
+      reads: this.#pool(driver, { max: reads }),
     };
   }
 
-  #pool(driver: PgDriver, max: number): PgPool {
-    const config = { ...this.#config(driver.types), max };
+  #pool(driver: PgDriver, options: { max: number; pipeline?: boolean }): PgPool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
-    const pool = new driver.Pool({ ...config, query_timeout });
+    const pool = new driver.Pool({ ...this.#config(driver.types), ...options, query_timeout });
     // Of connections that nothing uses; the pool removes them.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
     return pool;

@@ -4,6 +4,7 @@ import { isScenepressError, ScenepressError } from '../../errors.ts';
 const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detected
 const DUPLICATE = '23505';
 const UNKNOWN = '40003'; // statement_completion_unknown
+const ABORTED = '25P02'; // in_failed_sql_transaction
 const DISK_FULL = '53100';
 /** `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`. */
 const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300'];
@@ -36,9 +37,13 @@ export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === DUPLICATE;
 }
 
-/** The server refused the commit: of a row, or in favor of another transaction. After any other error it may have happened. */
+/**
+ * The server refused the commit: of a row, in favor of another transaction, or because a statement before it had failed.
+ * After any other error it may have happened.
+ */
 export function isRefusal(error: unknown): boolean {
-  return /^(23|40)...$/.test(codeOf(error)) && codeOf(error) !== UNKNOWN;
+  const code = codeOf(error);
+  return code === ABORTED || (/^(23|40)...$/.test(code) && code !== UNKNOWN);
 }
 
 /** The connection failed or could not be opened. */
