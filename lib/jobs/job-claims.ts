@@ -8,8 +8,8 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobRecord } from './job.ts';
 
-/** How long a claim is valid unless renewed. */
-export const LEASE_MS = 30_000;
+/** How long a claim is valid unless renewed. With the sweep after it, jobs of a dead worker are requeued within 30 s. */
+export const LEASE_MS = 24_000;
 
 /** Jobs requeued per transaction. */
 const LAPSED_AT_ONCE = 100;
