@@ -50,7 +50,7 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
     applicationName: options.applicationName ?? 'scenepress',
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
-    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 60_000,
+    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 10_000,
     tls: options.tls,
   };
 }
