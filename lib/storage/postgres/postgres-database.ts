@@ -9,7 +9,7 @@ import type { Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection, isRefusal } from './errors.ts';
+import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
@@ -111,7 +111,8 @@ export class PostgresDatabase implements SqlDatabase {
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
-        throw failure && failure.error === error ? explained(error) : error;
+        // Statements after the one that failed are refused with an error that does not tell why.
+        throw failure && (failure.error === error || isAborted(error)) ? explained(failure.error) : error;
       }
     });
   }

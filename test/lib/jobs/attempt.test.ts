@@ -305,6 +305,30 @@ t.test('an attempt whose claim is invalid removes what it stored and reports not
   }
 });
 
+t.test('an attempt whose outcome is recorded already keeps its artifacts and reports it', async (t) => {
+  for (const how of ['rendered', 'failed'] as const) {
+    const { book, begun, result, attempt, rendered, job, seen, deleted, discards } = await setUp(t);
+    const { finish } = book;
+    let calls = 0;
+    book.finish = async (...args) => {
+      const ended = await finish.apply(book, args);
+      if (++calls === 1) throw new Error('the answer was lost');
+      return ended;
+    };
+    begun();
+    result.resolve(how === 'rendered' ? await rendered() : failedScene);
+    await until(() => clock.nextInMs === 500);
+    clock.advance(500);
+    await attempt.ended;
+    await discards.settled();
+    const phase = how === 'rendered' ? 'completed' : 'failed';
+    t.match(await job(), { phase });
+    t.equal(calls, 2);
+    t.same(deleted.includes(`${(await job())?.jobId}-1/video.mp4`), false);
+    t.same(seen.at(-1), [phase]);
+  }
+});
+
 t.test('a source that cannot be read is a failure of the service, or a shortage', async (t) => {
   const cases = [
     [Object.assign(new Error('EMFILE'), { code: 'EMFILE' }), { attempts: 0 }, true],
