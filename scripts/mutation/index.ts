@@ -29,6 +29,7 @@ const FOLDERS: Record<string, string[]> = {
     'a-missing-artifact',
     'a-stop-rejects-wait',
     'an-unreadable-source',
+    'forgetting-an-owner',
     'no-free-descriptors',
     'paused-queue',
     'too-many-failures',
