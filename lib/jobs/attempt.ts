@@ -128,6 +128,7 @@ export class Attempt {
     const render = renderer.render(
       {
         jobId,
+        owner: this.#job.owner,
         code,
         className,
         fps,

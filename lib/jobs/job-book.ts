@@ -184,7 +184,12 @@ export class JobBook {
       const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (made) return made;
       admit();
-      await this.#assertCapacity(tx, owner);
+      // Read before the queue's lock and the account's are taken, in this order.
+      const caps = await this.#capsOf(owner);
+      await Promise.all([
+        this.#storage.queue.assertCapacity(tx, owner, caps),
+        this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
+      ]);
       return undefined;
     };
     if (this.#joined) {
@@ -214,7 +219,7 @@ export class JobBook {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
         // Other jobs may have been admitted during the ledger call.
-        await this.#assertCapacity(tx, owner);
+        await this.#storage.queue.assertCapacity(tx, owner, await this.#capsOf(owner));
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);
@@ -230,10 +235,9 @@ export class JobBook {
     }
   }
 
-  async #assertCapacity(tx: Transaction, owner: string): Promise<void> {
+  async #capsOf(owner: string): Promise<QueueCaps> {
     const own = await this.#caps.maxQueuedOf?.(owner);
-    const caps = own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
-    await this.#storage.queue.assertCapacity(tx, owner, caps);
+    return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
   }
 
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
