@@ -128,6 +128,7 @@ export class Attempt {
     const render = renderer.render(
       {
         jobId,
+        owner: this.#job.owner,
         code,
         className,
         fps,
@@ -155,9 +156,8 @@ export class Attempt {
 
   async #conclude(end: AttemptEnd): Promise<void> {
     const { hold } = this.#options;
+    // No case for `nothing`.
     switch (end.next) {
-      case 'nothing':
-        return;
       case 'leave':
         await this.#options.book.claims.requeue(this.claim);
         return;

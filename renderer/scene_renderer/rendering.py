@@ -10,7 +10,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, encode, errors, output, scene, scene_folder, settings, studio
+from . import captions, encode, errors, output, scene, scene_folder, settings, studio, tex
 from .capture import CaptureRenderer
 from .errors import SceneError
 from .messages import ListJob, RenderJob
@@ -33,6 +33,7 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            channel.compiled(tex.compiled())
             channel.work(stopwatch.times())
             output.finish()
             channel.failed(text)
@@ -43,6 +44,7 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     if isinstance(report, list):
         channel.scenes(report)
     else:
+        channel.compiled(tex.compiled())
         channel.work(stopwatch.times())
         channel.done(*report)
 
@@ -61,6 +63,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    tex.begin_job()
     stopwatch.start()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)

@@ -20,7 +20,7 @@ const unavailable: RenderResult = { kind: 'unavailable', durationMs: 0, message:
 /** A claimed job and its attempt, whose render the test ends. */
 async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1) {
   const { book, storage, ledger, begin } = await openStored(t);
-  const { jobId } = (await book.open({ ...newJob, request: { ...newJob.request, fps: 24 } })).job;
+  const { jobId } = (await book.add({ ...newJob, request: { ...newJob.request, fps: 24 } })).job;
   for (let earlier = 1; earlier < attempts; earlier++) {
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
   }
@@ -287,12 +287,16 @@ t.test('an attempt whose claim was lost changes nothing', async (t) => {
 
 t.test('an attempt whose claim is invalid removes what it stored and reports nothing', async (t) => {
   for (const how of ['rendered', 'failed', 'unavailable'] as const) {
-    const { book, jobId, run, rendered, job, seen, stored, deleted, discards } = await setUp(t);
+    const { book, jobId, run, rendered, job, seen, stored, deleted, discards, logged } = await setUp(t);
     await book.cancel(jobId); // The signal is lost.
     const before = await job();
     const results = { rendered: await rendered(), failed: failedScene, unavailable };
     await run(results[how]);
     t.same(await job(), before);
+    t.same(
+      logged.filter(([level]) => level === 'error'),
+      [],
+    );
     t.same(seen, [['running']]);
     await discards.settled();
     t.same(stored, how === 'rendered' ? [`${jobId}-1/video.mp4`] : []);
