@@ -281,17 +281,8 @@ def test_colours_are_given_alike(seed: int) -> None:
     for _ in range(6):
         name = chance.choice(["fill_rgbas", "stroke_rgbas", "new_rgbas"])
         several = [manim.RED, manim.BLUE, manim.GREEN]
-        values: list[Any] = [
-            None,
-            manim.RED,
-            manim.BLUE,
-            "#ff0000",
-            several,
-            [manim.RED],
-            [None],
-            (manim.RED,),
-        ]
-        values.append([manim.HSV((0.2, 0.3, 0.4))])
+        values: list[Any] = [None, manim.RED, manim.BLUE, "#ff0000"]
+        values += [several, [manim.RED], [None], (manim.RED,), [manim.HSV((0.2, 0.3, 0.4))]]
         arguments: Any = (
             name,
             chance.choice(values),
