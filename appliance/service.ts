@@ -19,14 +19,14 @@ import type { Faults } from './support/faults.ts';
 const PREVIEW_INTERVAL_MS = 500;
 const MIB = 1024 * 1024;
 
-/** What a service needs besides its configuration. */
+/** Dependencies of a service besides its configuration. */
 export interface ServiceEnvironment {
   /** Base URL of links to artifacts. */
   assetUrl: () => string;
   /** Base URL of the dashboard. */
   publicUrl: () => string;
   logger: Logger;
-  /** Of the HTTP server; undefined while none listens. */
+  /** The state of the HTTP server; undefined while none listens. */
   readiness?: () => Readiness | undefined;
   /** The latest warnings and errors. */
   faults?: Faults;

@@ -34,7 +34,7 @@ export interface AdministrationParts {
   /** Base URL of the dashboard. */
   publicUrl: () => string;
   masterKeys: MasterKeys;
-  /** What renders cost; undefined where they cost nothing. */
+  /** The prices of renders; undefined where they cost nothing. */
   prices: Prices | undefined;
   /** As `/health/ready` says it. */
   readiness: () => Readiness;

@@ -10,7 +10,7 @@ import { UserError } from '../user-error.ts';
 const MIB = 1024 * 1024;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What a renderer of a command is made of: options of `RenderService` and `LocalRenderer`. */
+/** Parts of a renderer of a command: options of `RenderService` and `LocalRenderer`. */
 export interface CommandRendererOptions {
   /** A temporary folder. */
   folder: string;

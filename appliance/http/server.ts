@@ -48,7 +48,7 @@ export async function createServer(options: {
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
-  /** What the dashboard works on; absent: it isn't served. */
+  /** Dependencies of the dashboard; absent: it isn't served. */
   installation?: Installation | undefined;
   /** The bucket of the artifacts; undefined where they are files. */
   bucket?: Installation['bucket'];

@@ -156,9 +156,8 @@ export class Attempt {
 
   async #conclude(end: AttemptEnd): Promise<void> {
     const { hold } = this.#options;
+    // No case for `nothing`.
     switch (end.next) {
-      case 'nothing':
-        return;
       case 'leave':
         await this.#options.book.claims.requeue(this.claim);
         return;

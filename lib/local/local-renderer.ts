@@ -51,7 +51,7 @@ export interface LocalRendererOptions {
   clock?: Clock;
 }
 
-/** What a render makes. */
+/** The outputs of a render. */
 export interface LocalOutputOptions {
   /**
    * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
@@ -94,7 +94,7 @@ export interface LocalRender {
   durationMs: number;
   /** Why it failed, for the scene's author; null when it completed. */
   error: string | null;
-  /** What the scene printed, and warnings: at most 33,000 characters. */
+  /** Output of the scene, and warnings: at most 33,000 characters. */
   output: string;
   /** What the render took; null if it did not end by itself. */
   usage: RenderUsage | null;
@@ -102,7 +102,7 @@ export interface LocalRender {
   files: LocalFile[];
 }
 
-/** What a caller may follow of a render. */
+/** Events of a render for its caller. */
 export interface LocalRenderOptions {
   /** Ends the render; it rejects with the signal's reason. */
   signal?: AbortSignal;

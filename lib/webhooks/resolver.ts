@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 export type Resolve = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 /** Authoritative answers that there is no address. */
-const NOTHING = new Set(['ENODATA', 'ENOTFOUND']);
+const NOTHING = new Set<string | undefined>(['ENODATA', 'ENOTFOUND']);
 
 /**
  * Resolves a name by the hosts file, then by DNS, for IPv4 and IPv6 in parallel. `servers`: name servers, as
@@ -30,8 +30,8 @@ export function resolverOf({
     const giveUp = () => resolver.cancel();
     signal.addEventListener('abort', giveUp);
     try {
-      const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-      return addressesIn(answers);
+      const lookups = [resolver.resolve4(name), resolver.resolve6(name)];
+      return addressesIn(await Promise.allSettled(lookups.map((lookup) => lookup.catch(noneIfMissing))));
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
@@ -40,13 +40,17 @@ export function resolverOf({
 
 export const resolveName: Resolve = resolverOf();
 
+function noneIfMissing(error: NodeJS.ErrnoException): string[] {
+  if (NOTHING.has(error.code)) return [];
+  throw error;
+}
+
+/** The addresses in all answers. Error: that of a lookup, when no other found an address. */
 function addressesIn(answers: PromiseSettledResult<string[]>[]): string[] {
   const addresses = new Set(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])));
-  if (addresses.size > 0) return [...addresses];
-  for (const answer of answers) {
-    if (answer.status === 'rejected' && !NOTHING.has(answer.reason.code)) throw answer.reason;
-  }
-  return [];
+  const failure = answers.find((answer) => answer.status === 'rejected');
+  if (failure && addresses.size === 0) throw failure.reason;
+  return [...addresses];
 }
 
 /** The addresses of a name in a hosts file. */

@@ -19,19 +19,20 @@
 enum name {
     SUBMOBJECTS, POINTS, ITER_FAMILY, GET_NUM_POINTS, GET_ANCHORS, FILL_RGBAS, STROKE_RGBAS, BACKGROUND_STROKE_RGBAS, STROKE_WIDTH,
     BACKGROUND_STROKE_WIDTH, SHEEN_DIRECTION, SHEEN_FACTOR, JOINT_TYPE, CAP_STYLE, TOLERANCE, CURVE_POINTS,
-    GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, DISPLAY_VECTORIZED, SET_COLOR, NAMES
+    GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, GET_IMAGE, IMAGE, DISPLAY_VECTORIZED, SET_COLOR,
+    UPDATE, UPDATERS, UPDATING_SUSPENDED, NAMES
 };
 static const char *const TEXTS[NAMES] = {
     "submobjects", "points", "_iter_family", "get_num_points", "get_anchors", "fill_rgbas", "stroke_rgbas", "background_stroke_rgbas",
     "stroke_width", "background_stroke_width", "sheen_direction", "sheen_factor", "joint_type", "cap_style",
     "tolerance_for_point_equality", "n_points_per_cubic_curve", "get_stroke_width", "get_stroke_rgbas",
-    "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "display_vectorized",
-    "set_cairo_context_color",
+    "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "get_background_image",
+    "background_image", "display_vectorized", "set_cairo_context_color", "update", "updaters", "updating_suspended",
 };
 static PyObject *names[NAMES];
 
 /* Set by `prepare`: Manim's own methods of VMobject, and the values of its enumerations for Cairo. */
-static const enum name METHODS[] = {GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D};
+static const enum name METHODS[] = {GET_STROKE_WIDTH, GET_STROKE_RGBAS, GET_FILL_RGBAS, SPLIT, EQUAL_2D, GET_IMAGE};
 #define METHODS_COUNT (sizeof METHODS / sizeof *METHODS)
 static PyObject *methods[METHODS_COUNT];
 static PyObject *joins, *caps;
@@ -191,6 +192,77 @@ ended:
     return result;
 }
 
+/* ---- Updates ----------------------------------------------------------------------------------------------------- */
+
+/* Whether a mobject itself, or its class, has this method and no other one of its name. */
+static int calls_method(PyObject *mobject, enum name name, PyObject *expected) {
+    PyObject *method = PyObject_GetAttr(mobject, names[name]);
+    if (!method) return -1;
+    int own = PyMethod_Check(method) && PyMethod_GET_FUNCTION(method) == expected && PyMethod_GET_SELF(method) == mobject;
+    Py_DECREF(method);
+    return own;
+}
+
+static int update_members(PyObject *mobject, PyObject *dt, PyObject *call_updater, PyObject *method);
+
+static int update_member(PyObject *member, PyObject *dt, PyObject *call_updater, PyObject *method) {
+    int ordinary = calls_method(member, UPDATE, method);
+    if (ordinary < 0) return -1;
+    if (ordinary) return update_members(member, dt, call_updater, method);
+    PyObject *update = PyObject_GetAttr(member, names[UPDATE]);
+    PyObject *keywords = Py_BuildValue("(s)", "recursive"), *arguments[] = {dt, Py_True};
+    PyObject *result = update && keywords ? PyObject_Vectorcall(update, arguments, 1, keywords) : NULL;
+    Py_XDECREF(update);
+    Py_XDECREF(keywords);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+/* Calls all updaters of a mobject and then of those in it; the lists may change meanwhile, as in a loop of Python. */
+static int update_members(PyObject *mobject, PyObject *dt, PyObject *call_updater, PyObject *method) {
+    PyObject *suspended = PyObject_GetAttr(mobject, names[UPDATING_SUSPENDED]);
+    int is_suspended = suspended ? PyObject_IsTrue(suspended) : -1;
+    Py_XDECREF(suspended);
+    if (is_suspended) return is_suspended < 0 ? -1 : 0;
+    if (Py_EnterRecursiveCall(" while mobjects were updated")) return -1;
+    int failed = 0;
+    for (int own = 1; own >= 0 && !failed; own--) {
+        PyObject *list = PyObject_GetAttr(mobject, names[own ? UPDATERS : SUBMOBJECTS]);
+        PyObject *items = list && !PyList_CheckExact(list) ? PyObject_GetIter(list) : NULL;
+        failed = !list || (!items && !PyList_CheckExact(list));
+        for (Py_ssize_t at = 0; !failed; at++) {
+            PyObject *item = items                            ? PyIter_Next(items)
+                             : at < PyList_GET_SIZE(list) ? Py_NewRef(PyList_GET_ITEM(list, at))
+                                                          : NULL;
+            if (!item) break;
+            if (own) {
+                PyObject *arguments[] = {item, mobject, dt};
+                PyObject *result = PyObject_Vectorcall(call_updater, arguments, 3, NULL);
+                Py_XDECREF(result);
+                failed = !result;
+            } else {
+                failed = update_member(item, dt, call_updater, method) < 0;
+            }
+            Py_DECREF(item);
+        }
+        Py_XDECREF(items);
+        Py_XDECREF(list);
+        if (PyErr_Occurred()) failed = 1;
+    }
+    Py_LeaveRecursiveCall();
+    return failed ? -1 : 0;
+}
+
+/*
+ * update(mobject, dt, call_updater, method): calls `call_updater(updater, mobject, dt)` for the updaters of a mobject and
+ * of those in it. Members that have another method than this one for it (`update`) are updated by theirs.
+ */
+static PyObject *update(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 4) return PyErr_Format(PyExc_TypeError, "expected a mobject, a time, a function and a method");
+    if (update_members(arguments[0], arguments[1], arguments[2], arguments[3]) < 0) return NULL;
+    return Py_NewRef(arguments[0]);
+}
+
 /* ---- Interpolation ----------------------------------------------------------------------------------------------- */
 
 /* Returns beta * start + alpha * end. */
@@ -270,6 +342,54 @@ static PyObject *interpolate_style(PyObject *module, PyObject *const *arguments,
     }
     Py_DECREF(beta);
     return Py_NewRef(arguments[0]);
+}
+
+/* ---- Smooth curves ------------------------------------------------------------------------------------------------ */
+
+/* Gets rows of floats that may be changed, and the factor of each row. */
+static int get_rows(PyObject *rows, PyObject *factors, double **values, const double **factor, npy_intp *count,
+                    npy_intp *columns) {
+    if (is_plain_array(rows) && is_plain_array(factors) && PyArray_ISWRITEABLE((PyArrayObject *)rows) &&
+        PyArray_NDIM((PyArrayObject *)rows) == 2 && PyArray_NDIM((PyArrayObject *)factors) == 1 &&
+        PyArray_DIM((PyArrayObject *)factors, 0) + 1 >= PyArray_DIM((PyArrayObject *)rows, 0)) {
+        *values = PyArray_DATA((PyArrayObject *)rows);
+        *factor = PyArray_DATA((PyArrayObject *)factors);
+        *count = PyArray_DIM((PyArrayObject *)rows, 0);
+        *columns = PyArray_DIM((PyArrayObject *)rows, 1);
+        return 0;
+    }
+    PyErr_SetString(PyExc_TypeError, "expected rows of floats without gaps, a factor for each and further rows");
+    return -1;
+}
+
+/* substitute_forward(rows, factors, terms): rows[i] = factors[i] * (terms[i - 1] - rows[i - 1]) between the ends. */
+static PyObject *substitute_forward(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 3) return PyErr_Format(PyExc_TypeError, "expected three arrays");
+    double *row;
+    const double *factor;
+    npy_intp rows, columns;
+    if (get_rows(arguments[0], arguments[1], &row, &factor, &rows, &columns) < 0) return NULL;
+    if (!is_table(arguments[2], columns) || PyArray_DIM((PyArrayObject *)arguments[2], 0) + 2 < rows)
+        return PyErr_Format(PyExc_TypeError, "expected terms for all rows between the ends");
+    const double *term = PyArray_DATA((PyArrayObject *)arguments[2]);
+    for (npy_intp at = 1; at < rows - 1; at++)
+        for (npy_intp column = 0; column < columns; column++)
+            row[at * columns + column] =
+                factor[at] * (term[(at - 1) * columns + column] - row[(at - 1) * columns + column]);
+    Py_RETURN_NONE;
+}
+
+/* substitute_back(rows, factors): rows[i] -= factors[i] * rows[i + 1], from the last row but one to the first. */
+static PyObject *substitute_back(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2) return PyErr_Format(PyExc_TypeError, "expected two arrays");
+    double *row;
+    const double *factor;
+    npy_intp rows, columns;
+    if (get_rows(arguments[0], arguments[1], &row, &factor, &rows, &columns) < 0) return NULL;
+    for (npy_intp at = rows - 2; at >= 0; at--)
+        for (npy_intp column = 0; column < columns; column++)
+            row[at * columns + column] -= factor[at] * row[(at + 1) * columns + column];
+    Py_RETURN_NONE;
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
@@ -379,6 +499,9 @@ static int collect(PyObject *vmobject, PyObject *points, PyObject *fill, PyObjec
     double curve_points;
     int join, cap, ordinary = has_own_methods(vmobject);
     if (ordinary <= 0) return ordinary;
+    PyObject *image = PyObject_GetAttr(vmobject, names[IMAGE]);
+    Py_XDECREF(image);
+    if (image != Py_None) return image ? 0 : -1;
     shape->points = points == Py_None ? PyObject_GetAttr(vmobject, names[POINTS]) : Py_NewRef(points);
     if (!shape->points || without_gaps(&shape->points) < 0) return -1;
     if (!are_points(shape->points)) return 0;
@@ -928,6 +1051,116 @@ static PyObject *seconds(PyObject *module, PyObject *nothing) {
     return PyFloat_FromDouble(total);
 }
 
+/* ---- Video ------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The conversion of RGBA to yuv420p (BT.601, limited range) with the integers of swscale, which `manim` uses: luma to
+ * the same bits; chroma as the weighted mean of the two columns and four rows around it.
+ */
+enum { RED_Y = 8414, GREEN_Y = 16519, BLUE_Y = 3208 };
+enum { RED_U = -4865, GREEN_U = -9528, BLUE_U = 14392, RED_V = 14392, GREEN_V = -12061, BLUE_V = -2332 };
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define FOR_EACH_PROCESSOR __attribute__((optimize("O3"), target_clones("avx2", "default")))
+#else
+#define FOR_EACH_PROCESSOR __attribute__((optimize("O3")))
+#endif
+
+FOR_EACH_PROCESSOR
+static void to_luma(const uint32_t *restrict pixels, uint8_t *restrict luma, int width) {
+    for (int x = 0; x < width; x++) {
+        uint32_t pixel = pixels[x];
+        int red = pixel & 255, green = pixel >> 8 & 255, blue = pixel >> 16 & 255;
+        int value = (RED_Y * red + GREEN_Y * green + BLUE_Y * blue + (32 << 14) + (1 << 8)) >> 9;
+        luma[x] = (value + 32) >> 6;
+    }
+}
+
+/* One row of chroma with 15 bits, from the sums of two columns. */
+FOR_EACH_PROCESSOR
+static void to_chroma(const uint32_t *restrict pixels, int16_t *restrict u, int16_t *restrict v, int width) {
+    for (int x = 0; x < width; x++) {
+        uint32_t left = pixels[2 * x], right = pixels[2 * x + 1];
+        int red = (left & 255) + (right & 255), green = (left >> 8 & 255) + (right >> 8 & 255);
+        int blue = (left >> 16 & 255) + (right >> 16 & 255);
+        int round = (256 << 15) + (1 << 9);
+        u[x] = (RED_U * red + GREEN_U * green + BLUE_U * blue + round) >> 10;
+        v[x] = (RED_V * red + GREEN_V * green + BLUE_V * blue + round) >> 10;
+    }
+}
+
+FOR_EACH_PROCESSOR
+static void mix_rows(const int16_t *restrict a, const int16_t *restrict b, const int16_t *restrict c,
+                     const int16_t *restrict d, uint8_t *restrict mixed, int width) {
+    for (int x = 0; x < width; x++) {
+        int value = (a[x] + 3 * (b[x] + c[x]) + d[x] + (1 << 8)) >> 9;
+        mixed[x] = value < 0 ? 0 : value > 255 ? 255 : value;
+    }
+}
+
+struct conversion {
+    Py_buffer rgba, planes[3];
+    int strides[3];
+};
+
+static int convert_rows(struct conversion *conversion, int width, int height) {
+    int half = width / 2;
+    size_t stride = (size_t)half;
+    int16_t *rows = PyMem_RawMalloc(stride * 8 * sizeof *rows); /* four of u, then four of v, in turns */
+    if (!rows) return -1;
+    const uint32_t *pixels = conversion->rgba.buf;
+    for (int y = 0; y < height; y++)
+        to_luma(pixels + (size_t)y * width, (uint8_t *)conversion->planes[0].buf + (size_t)y * conversion->strides[0], width);
+    int made = 0;
+    for (int y = 0; y < height / 2; y++) {
+        int last = 2 * y + 2 < height ? 2 * y + 2 : height - 1;
+        for (; made <= last; made++)
+            to_chroma(pixels + (size_t)made * width, rows + (made & 3) * stride, rows + (4 + (made & 3)) * stride, half);
+        int first = y ? 2 * y - 1 : 0;
+        int around[4] = {first & 3, (2 * y) & 3, (2 * y + 1) & 3, last & 3};
+        for (int plane = 0; plane < 2; plane++) {
+            const int16_t *from = rows + (size_t)plane * 4 * stride;
+            mix_rows(from + around[0] * stride, from + around[1] * stride, from + around[2] * stride,
+                     from + around[3] * stride,
+                     (uint8_t *)conversion->planes[plane + 1].buf + (size_t)y * conversion->strides[plane + 1], half);
+        }
+    }
+    PyMem_RawFree(rows);
+    return 0;
+}
+
+static int fits(const Py_buffer *buffer, Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t width) {
+    return stride >= width && buffer->len >= (rows - 1) * stride + width;
+}
+
+/*
+ * to_yuv420p(rgba, width, height, planes, strides): the planes are writable buffers, the strides bytes from row to row.
+ * Other threads run meanwhile.
+ */
+static PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
+    struct conversion conversion;
+    int width, height;
+    if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)", &conversion.rgba, &width, &height, &conversion.planes[0],
+                          &conversion.planes[1], &conversion.planes[2], &conversion.strides[0], &conversion.strides[1],
+                          &conversion.strides[2]))
+        return NULL;
+    int valid = width >= 2 && height >= 2 && width % 2 == 0 && height % 2 == 0 &&
+                conversion.rgba.len == (Py_ssize_t)width * height * 4 && (uintptr_t)conversion.rgba.buf % 4 == 0 &&
+                fits(&conversion.planes[0], height, conversion.strides[0], width) &&
+                fits(&conversion.planes[1], height / 2, conversion.strides[1], width / 2) &&
+                fits(&conversion.planes[2], height / 2, conversion.strides[2], width / 2);
+    int failed = 0;
+    if (valid) {
+        Py_BEGIN_ALLOW_THREADS
+        failed = convert_rows(&conversion, width, height);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&conversion.rgba);
+    for (int plane = 0; plane < 3; plane++) PyBuffer_Release(&conversion.planes[plane]);
+    if (!valid) return PyErr_Format(PyExc_ValueError, "the buffers don't fit a picture of %d by %d pixels", width, height);
+    if (failed) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static int are_pairs(PyObject *pairs) {
@@ -956,11 +1189,15 @@ static PyMethodDef functions[] = {
     {"get_family", (PyCFunction)(void (*)(void))get_family, METH_FASTCALL, NULL},
     {"with_points", (PyCFunction)(void (*)(void))with_points, METH_FASTCALL, NULL},
     {"get_anchors", (PyCFunction)(void (*)(void))get_anchors, METH_FASTCALL, NULL},
+    {"update", (PyCFunction)(void (*)(void))update, METH_FASTCALL, NULL},
     {"interpolate", (PyCFunction)(void (*)(void))interpolate, METH_FASTCALL, NULL},
     {"interpolate_style", (PyCFunction)(void (*)(void))interpolate_style, METH_FASTCALL, NULL},
+    {"substitute_forward", (PyCFunction)(void (*)(void))substitute_forward, METH_FASTCALL, NULL},
+    {"substitute_back", (PyCFunction)(void (*)(void))substitute_back, METH_FASTCALL, NULL},
     {"draw", draw, METH_VARARGS, NULL},
     {"set_threads", set_threads, METH_O, NULL},
     {"seconds", seconds, METH_NOARGS, NULL},
+    {"to_yuv420p", to_yuv420p, METH_VARARGS, NULL},
     {NULL},
 };
 

@@ -9,12 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-import av
 import numpy as np
 import numpy.typing as npt
-from av.video.reformatter import VideoReformatter
 
 from . import formats, sound
+from .conversion import Converter
 from .errors import SceneError, too_large
 from .formats import Format
 from .messages import RenderJob
@@ -157,7 +156,7 @@ class MovieEncoder:
 
     def _encode(self) -> None:
         job = self._job
-        reformatter = VideoReformatter()
+        converter = Converter(self._format.pixel_format)
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
         pts = 0
@@ -168,8 +167,7 @@ class MovieEncoder:
             context.thread_type = "FRAME"
             while (item := self._take()) is not None:
                 pixels, repeat = item
-                rgba = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
-                frame = reformatter.reformat(rgba, format=self._format.pixel_format)
+                frame = converter.convert(pixels)
                 self._buffers.put(pixels)
                 frame.time_base = Fraction(1, job.fps)
                 for _ in range(repeat):

@@ -151,12 +151,9 @@ def _record(renderer: Any, scene: Scene, mobjects: Any) -> tuple[Any, Any] | Non
         mobjects or list_update(scene.mobjects, scene.foreground_mobjects)
     )
     kinds = [camera.type_or_raise(mobject) for mobject in listed]
-    shown = [mobject for mobject, kind in zip(listed, kinds, strict=True) if kind is not Mobject]
-    if any(
-        kind is not Mobject and (kind is not VMobject or mobject.get_background_image())
-        for mobject, kind in zip(listed, kinds, strict=True)
-    ):
+    if any(kind is not VMobject and kind is not Mobject for kind in kinds):
         return None
+    shown = [mobject for mobject, kind in zip(listed, kinds, strict=True) if kind is VMobject]
     picture = scenepress_native.Picture()
     if shown:  # else Manim's camera makes no context, and it may keep the first one
         context = camera.get_cairo_context(pixels)

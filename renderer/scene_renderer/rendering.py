@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,10 @@ from .protocol import JobChannel
 from .sections import SectionMovies
 from .timeline import Timeline
 from .work_times import stopwatch
+
+# How long a thread may keep others from running Python. The encoder needs it several times for each frame,
+# and would wait five milliseconds each time while the scene computes.
+_SWITCH_INTERVAL_S = 0.0005
 
 
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
@@ -57,6 +62,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     settings.fix(job)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
     tex.begin_job()
     stopwatch.start()
     if isinstance(job, ListJob):

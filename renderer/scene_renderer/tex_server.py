@@ -33,7 +33,7 @@ class TexServers:
         preamble, begin, body = source.read_text(encoding="utf-8").partition(BEGIN)
         if not begin or not _PRELOADED.exists() or "\\jobname" in body:
             return False
-        # What latex would read again for each document.
+        # The input that latex would read again for each document.
         key = (source.parent, preamble, os.getcwd(), tuple(sorted(os.environ.items())))
         with self._lock:
             if key not in self._servers:

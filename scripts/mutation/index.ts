@@ -45,9 +45,11 @@ const FOLDERS: Record<string, string[]> = {
   ],
 };
 
-/** Modules that are checked by several files. */
+/** Modules that are checked by other files than one of their own name. */
 const TESTS: Record<string, string[]> = {
+  'jobs/failures': ['job-claims'],
   'jobs/job-book': ['job-book', 'recovery', 'job-claims'],
+  'webhooks/exchange-state': ['http-exchange'],
 };
 
 const ROOT = join(import.meta.dirname, '../..');

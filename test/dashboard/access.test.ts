@@ -32,7 +32,7 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   return { ...appliance, keyId, jobId, deliveryId, accountId, member, state };
 }
 
-/** What no answer to another person contains. */
+/** Texts that no response to another person contains. */
 const THEIRS =
   /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 

@@ -232,7 +232,7 @@ def test_colours_that_do_not_fit_fail_alike() -> None:
     ],
 )
 def test_colours_are_the_same(value: Any, alpha: Any) -> None:
-    """Of texts, arrays and all else, and the same errors."""
+    """For texts, arrays and all else, and with the same errors."""
 
     def made(init: Any) -> Any:
         colour = manim.ManimColor.__new__(manim.ManimColor)

@@ -10,7 +10,7 @@ const THUMBNAIL_LIMIT_BYTES = 16 * MIB;
 /** An inspection rewrites the video with a new index. */
 const INDEX_LIMIT_BYTES = 16 * MIB;
 
-/** What only a local render can make: videos and pictures in other formats, and archives of several files. */
+/** Outputs of local renders only: videos and pictures in other formats, and archives of several files. */
 const LOCAL_FILES = ['output.webm', 'output.mov', 'output.gif', 'output.png', 'frames.tar', 'sections.tar'];
 
 /** The formulas of an owner's earlier renders, which a render reads. */

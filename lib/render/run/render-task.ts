@@ -81,7 +81,7 @@ export interface RenderedFile {
  */
 export type RenderWork = keyof WorkTimes | 'start' | 'collect';
 
-/** What a render took. */
+/** Time and memory of a render. */
 export interface RenderUsage {
   /** Wall-clock time of each stage that it entered, in milliseconds. */
   stagesMs: Partial<Record<RenderStage, number>>;

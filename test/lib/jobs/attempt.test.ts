@@ -11,6 +11,7 @@ import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, RenderTask, StopReason } from '../../../lib/render/run/render-task.ts';
 import { clock, newJob, openStored } from '../../fixtures/books.ts';
+import { until } from '../../fixtures/until.ts';
 
 const died: RenderResult = { kind: 'died', durationMs: 5, message: 'killed' };
 const failedScene: RenderResult = { kind: 'failed', durationMs: 7, error: 'NameError' };
@@ -19,7 +20,7 @@ const unavailable: RenderResult = { kind: 'unavailable', durationMs: 0, message:
 /** A claimed job and its attempt, whose render the test ends. */
 async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1) {
   const { book, storage, ledger, begin } = await openStored(t);
-  const { jobId } = (await book.open({ ...newJob, request: { ...newJob.request, fps: 24 } })).job;
+  const { jobId } = (await book.add({ ...newJob, request: { ...newJob.request, fps: 24 } })).job;
   for (let earlier = 1; earlier < attempts; earlier++) {
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
   }
@@ -172,7 +173,7 @@ t.test('the first death of a renderer is counted, the second ends the job', asyn
   first.hold.end();
   first.begun();
   first.result.resolve(died);
-  while (clock.nextInMs === undefined) await turn();
+  await until(() => clock.nextInMs !== undefined);
   t.equal(clock.nextInMs, 100, 'a stop of the service may be the cause');
   clock.advance(100);
   await first.attempt.ended;
@@ -184,7 +185,7 @@ t.test('the first death of a renderer is counted, the second ends the job', asyn
   const second = await setUp(t, {}, 2);
   second.begun();
   second.result.resolve(died);
-  while (clock.nextInMs === undefined) await turn();
+  await until(() => clock.nextInMs !== undefined);
   clock.advance(100);
   await second.attempt.ended;
   t.match(await second.job(), {
@@ -203,7 +204,7 @@ t.test('a renderer that dies while the service begins to stop is not counted', a
     begun();
     result.resolve(died);
     if (when === 'after') {
-      while (clock.nextInMs === undefined) await turn();
+      await until(() => clock.nextInMs !== undefined);
       clock.advance(99);
       stopping.abort();
     }
@@ -286,12 +287,16 @@ t.test('an attempt whose claim was lost changes nothing', async (t) => {
 
 t.test('an attempt whose claim is invalid removes what it stored and reports nothing', async (t) => {
   for (const how of ['rendered', 'failed', 'unavailable'] as const) {
-    const { book, jobId, run, rendered, job, seen, stored, deleted, discards } = await setUp(t);
+    const { book, jobId, run, rendered, job, seen, stored, deleted, discards, logged } = await setUp(t);
     await book.cancel(jobId); // The signal is lost.
     const before = await job();
     const results = { rendered: await rendered(), failed: failedScene, unavailable };
     await run(results[how]);
     t.same(await job(), before);
+    t.same(
+      logged.filter(([level]) => level === 'error'),
+      [],
+    );
     t.same(seen, [['running']]);
     await discards.settled();
     t.same(stored, how === 'rendered' ? [`${jobId}-1/video.mp4`] : []);
@@ -349,7 +354,7 @@ t.test('a result is recorded again until it succeeds', async (t) => {
       step === 'finish' ? failedScene : { kind: 'interrupted', durationMs: 0, message: 'it ended' },
     );
     for (const ms of [500, 1_000]) {
-      while (clock.nextInMs === undefined) await turn();
+      await until(() => clock.nextInMs !== undefined);
       t.equal(clock.nextInMs, ms);
       clock.advance(ms);
     }
@@ -369,7 +374,7 @@ t.test('a stop ends the repetitions', async (t) => {
   book.finish = () => Promise.reject(new Error('the disk is full'));
   begun();
   result.resolve(failedScene);
-  while (clock.nextInMs === undefined) await turn();
+  await until(() => clock.nextInMs !== undefined);
   stopped.abort();
   await attempt.ended;
   t.same(await job(), claimed.job, 'the next start recovers it');

@@ -25,6 +25,7 @@ import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { until } from '../../fixtures/until.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
@@ -104,12 +105,9 @@ async function setUp(
     logger,
   });
   const open = async (owner: string) =>
-    (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
+    (await book.add({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
   const job = await open('a');
   await dispatcher.start(pool);
-  const until = async (done: () => boolean) => {
-    while (!done()) await new Promise(setImmediate);
-  };
   await until(() => ends.length === 1);
   /** The result of a successful render. */
   const rendered = (): RenderResult => {
@@ -139,7 +137,6 @@ async function setUp(
     job,
     ends,
     stops,
-    until,
     statuses,
     rendered,
     add,
@@ -158,7 +155,7 @@ const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameE
 t.test(
   'an attempt that starts before the previous one is cleaned up is counted and can be canceled',
   async (t) => {
-    const { storage, dispatcher, job, ends, until, statuses, cancel } = await setUp(t);
+    const { storage, dispatcher, job, ends, statuses, cancel } = await setUp(t);
     ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
     await until(() => ends.length === 2);
     t.equal(dispatcher.running, 1);
@@ -171,7 +168,7 @@ t.test(
 );
 
 t.test('artifacts of an interrupted attempt are removed when the job fails', async (t) => {
-  const { assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const { assets, dispatcher, job, ends, rendered } = await setUp(t);
   const first = rendered();
   // As after a kill between storing the files and committing the outcome.
   for (const { name, path } of first.kind === 'rendered' ? first.files : []) {
@@ -197,7 +194,7 @@ for (const [how, deletion] of [
   ],
 ] as const) {
   t.test(`a job ends although the asset store ${how} on delete`, async (t) => {
-    const { assets, dispatcher, ends, until, statuses } = await setUp(t);
+    const { assets, dispatcher, ends, statuses } = await setUp(t);
     t.intercept(assets, 'delete', { value: deletion });
     // Otherwise the dispatcher's stop waits for it.
     t.teardown(() => silence.resolve());
@@ -210,7 +207,7 @@ for (const [how, deletion] of [
 }
 
 t.test('a scene that fails at its first attempt ends without calls to the asset store', async (t) => {
-  const { storage, assets, dispatcher, job, ends, until } = await setUp(t);
+  const { storage, assets, dispatcher, job, ends } = await setUp(t);
   t.intercept(assets, 'delete', {
     value: async (assetKey: string) => t.fail(`nothing was stored at ${assetKey}`),
   });
@@ -221,7 +218,7 @@ t.test('a scene that fails at its first attempt ends without calls to the asset 
 });
 
 t.test('a completed job keeps its artifacts, and those of earlier attempts are removed', async (t) => {
-  const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const { storage, assets, dispatcher, job, ends, rendered } = await setUp(t);
   const [file] = (rendered() as Extract<RenderResult, { kind: 'rendered' }>).files;
   await assets.put(`${job.jobId}-1/captions.vtt`, { path: file?.path ?? '' });
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
@@ -242,7 +239,7 @@ t.test('attempts that fail for lack of resources are not counted', async (t) => 
     ...silentLogger,
     warn: (details) => holdsMs.push((details as { againInMs?: number }).againInMs),
   };
-  const { gate, storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  const { gate, storage, dispatcher, job, ends } = await setUp(t, logger);
   for (let attempts = 1; attempts <= 4; attempts++) {
     t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
     ends[attempts - 1]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
@@ -262,7 +259,7 @@ t.test('attempts that fail for lack of resources are not counted', async (t) => 
 });
 
 t.test('a shortage ends when no job is queued', async (t) => {
-  const { gate, dispatcher, job, ends, until, cancel } = await setUp(t);
+  const { gate, dispatcher, job, ends, cancel } = await setUp(t);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
   await until(() => dispatcher.running === 0);
   await cancel(job.jobId);
@@ -274,7 +271,7 @@ t.test('a shortage ends when no job is queued', async (t) => {
 
 for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
   t.test(`an attempt is not counted if the asset store fails with ${code}`, async (t) => {
-    const { gate, storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+    const { gate, storage, assets, dispatcher, job, ends, rendered } = await setUp(t);
     let failures = 2;
     const put = assets.put.bind(assets);
     t.intercept(assets, 'put', {
@@ -299,7 +296,7 @@ for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
 }
 
 t.test('a job ends although its artifacts disappeared after the render', async (t) => {
-  const { storage, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const { storage, dispatcher, job, ends, rendered } = await setUp(t);
   for (let attempts = 1; attempts <= 2; attempts++) {
     await until(() => ends.length === attempts);
     const result = rendered();
@@ -324,7 +321,7 @@ t.test('a job is queued again if ending its attempt fails', async (t) => {
       if (failures-- > 0) throw new Error('the log is full');
     },
   };
-  const { storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  const { storage, dispatcher, job, ends } = await setUp(t, logger);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
   await until(() => dispatcher.running === 0);
   t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0, interruptions: 1 });
@@ -341,7 +338,7 @@ t.test('a renderer that dies by the signal that stops the service is not counted
 });
 
 t.test('the death of a worker thread counts as an interruption, not as an attempt', async (t) => {
-  const { storage, dispatcher, job, ends, until } = await setUp(t);
+  const { storage, dispatcher, job, ends } = await setUp(t);
   ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
   await until(() => ends.length === 2);
   t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1, interruptions: 1 });
@@ -353,7 +350,7 @@ t.test('the death of a worker thread counts as an interruption, not as an attemp
 });
 
 t.test('a job canceled while it is requeued ends', async (t) => {
-  const { storage, dispatcher, job, ends, until, cancel } = await setUp(t);
+  const { storage, dispatcher, job, ends, cancel } = await setUp(t);
   const transaction = storage.transaction.bind(storage);
   let canceled = false;
   t.intercept(storage, 'transaction', {
@@ -374,7 +371,7 @@ t.test('a job canceled while it is requeued ends', async (t) => {
 
 t.test('one of two workers is reserved for owners in good standing', async (t) => {
   const owners: string[] = [];
-  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
     owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }) },
     events: recordStartsIn(owners),
@@ -395,7 +392,7 @@ t.test('one of two workers is reserved for owners in good standing', async (t) =
 });
 
 t.test('one worker always serves all owners', async (t) => {
-  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 100 },
     owners: { precedenceOf: () => ({ yields: false, inGoodStanding: false }) },
   });
@@ -426,7 +423,7 @@ t.test('attempts that end during a stop leave no timers', async (t) => {
 t.test(
   'canceling a render ends the job immediately and frees the worker once the render has ended',
   async (t) => {
-    const { storage, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+    const { storage, dispatcher, job, ends, stops, cancel, add } = await setUp(t);
     for (const owner of ['b', 'c']) await add(owner);
     await until(() => ends.length === 2);
     const canceling = cancel(job.jobId);
@@ -440,7 +437,7 @@ t.test(
 );
 
 t.test('the render of a job canceled while it is claimed is stopped', async (t) => {
-  const { storage, book, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+  const { storage, book, dispatcher, job, ends, stops, cancel, add } = await setUp(t);
   const claim = book.claims.claim.bind(book.claims);
   t.intercept(book.claims, 'claim', {
     value: async (...args: Parameters<typeof claim>) => {
@@ -459,7 +456,7 @@ t.test('the render of a job canceled while it is claimed is stopped', async (t) 
 });
 
 t.test('a job that is claimed while the service stops is requeued at once', async (t) => {
-  const { storage, book, dispatcher, stops, ends, until, add } = await setUp(t);
+  const { storage, book, dispatcher, stops, ends, add } = await setUp(t);
   const claim = book.claims.claim.bind(book.claims);
   let stopped: Promise<void> | undefined;
   t.intercept(book.claims, 'claim', {
@@ -478,13 +475,12 @@ t.test('a job that is claimed while the service stops is requeued at once', asyn
 });
 
 t.test('an attempt whose job was canceled or claimed by another worker has no effect', async (t) => {
-  for (const how of ['cancelled', 'taken up'] as const) {
+  for (const how of ['canceled', 'taken up'] as const) {
     await t.test(how, async (t) => {
-      const { gate, storage, assets, book, dispatcher, job, ends, until, rendered, statuses } =
-        await setUp(t);
+      const { gate, storage, assets, book, dispatcher, job, ends, rendered, statuses } = await setUp(t);
       gate.isOpen = false;
       // The signal is lost.
-      if (how === 'cancelled') await book.cancel(job.jobId);
+      if (how === 'canceled') await book.cancel(job.jobId);
       else {
         t.intercept(storage.queue, 'lapsed', {
           value: async () => [{ jobId: job.jobId, owner: 'a', token: 1, interruptions: 0 }],
@@ -503,7 +499,7 @@ t.test('an attempt whose job was canceled or claimed by another worker has no ef
 });
 
 t.test('workers of several services render each job once', async (t) => {
-  const { storage, options, pool, dispatcher, ends, statuses, until, add } = await setUp(t);
+  const { storage, options, pool, dispatcher, ends, statuses, add } = await setUp(t);
   const other = new Dispatcher(options);
   await other.start(pool);
   for (const owner of ['b', 'c', 'd', 'a', 'b']) await add(owner);
@@ -522,8 +518,8 @@ t.test('workers of several services render each job once', async (t) => {
 
 t.test('queued jobs are found although their signal was lost', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
-  const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { clock });
-  await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
+  const { book, dispatcher, ends } = await setUp(t, silentLogger, { clock });
+  await book.add({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
   clock.advance(2_000);
   await until(() => ends.length === 2);
   await dispatcher.stop(0);
@@ -533,7 +529,7 @@ t.test('an owner who yields regains turns in time, without an event of their own
   const clock = new FakeClock('2026-11-22T10:00:00Z');
   let isSpent = true;
   const owners: string[] = [];
-  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
     clock,
     events: recordStartsIn(owners),
@@ -554,7 +550,7 @@ t.test('an owner who yields regains turns in time, without an event of their own
 t.test('failed claims are retried', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (_, message) => errors.push(message) };
-  const { gate, book, dispatcher, ends, until, add } = await setUp(t, logger);
+  const { gate, book, dispatcher, ends, add } = await setUp(t, logger);
   const claim = book.claims.claim.bind(book.claims);
   let failures = 2;
   t.intercept(book.claims, 'claim', {
@@ -576,7 +572,7 @@ t.test('failed claims are retried', async (t) => {
 
 t.test('claims are renewed, and renders with lost claims are stopped', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
-  const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { clock });
+  const { book, dispatcher, job, stops } = await setUp(t, silentLogger, { clock });
   const renewed: number[] = [];
   const renew = book.claims.renew.bind(book.claims);
   t.intercept(book.claims, 'renew', {
@@ -601,7 +597,7 @@ t.test('a worker that cannot renew its claims stops its renders if the storage i
   for (const isShared of [true, false]) {
     await t.test(isShared ? 'shared' : 'not shared', async (t) => {
       const clock = new FakeClock('2026-11-22T10:00:00Z');
-      const { gate, storage, book, dispatcher, job, stops, until } = await setUp(
+      const { gate, storage, book, dispatcher, job, stops } = await setUp(
         t,
         silentLogger,
         { clock },
@@ -641,21 +637,21 @@ function setUpTimeless(t: Test, more: Partial<DispatcherOptions> = {}, how: { is
 t.test('an added job starts at once, although its signal is lost', async (t) => {
   const published: unknown[] = [];
   const signals: Signals = { publish: (signal) => published.push(signal), subscribe: () => () => {} };
-  const { ends, until, add } = await setUpTimeless(t, { signals });
+  const { ends, add } = await setUpTimeless(t, { signals });
   await add('b');
   await until(() => ends.length === 2);
   t.same(published.at(-1), { kind: 'waiting' });
 });
 
 t.test('a job that another process added starts at its signal', async (t) => {
-  const { ends, until, open, signals } = await setUpTimeless(t);
+  const { ends, open, signals } = await setUpTimeless(t);
   await open('b');
   signals.publish({ kind: 'waiting' });
   await until(() => ends.length === 2);
 });
 
 t.test('waiting jobs start when the gate opens, and when a hold ends', async (t) => {
-  const { clock, dispatcher, gate, ends, until, add } = await setUpTimeless(t);
+  const { clock, dispatcher, gate, ends, add } = await setUpTimeless(t);
   gate.isOpen = false;
   await add('b');
   await turns();
@@ -674,7 +670,7 @@ t.test('waiting jobs start when the gate opens, and when a hold ends', async (t)
 });
 
 t.test('jobs that wait and run are counted, without a renderer, too', async (t) => {
-  const { clock, dispatcher, ends, until, add, open, options, job, pool } = await setUpTimeless(t);
+  const { clock, dispatcher, ends, add, open, options, job, pool } = await setUpTimeless(t);
   await until(() => dispatcher.queued === 0);
   t.equal(dispatcher.oldestQueuedMs, null);
   t.equal(dispatcher.running, 1);
@@ -702,7 +698,7 @@ t.test('jobs that wait and run are counted, without a renderer, too', async (t) 
 });
 
 t.test('a busy service claims nothing', async (t) => {
-  const { book, dispatcher, ends, until, add } = await setUpTimeless(t);
+  const { book, dispatcher, ends, add } = await setUpTimeless(t);
   await add('b');
   await until(() => ends.length === 2);
   await turns();
@@ -715,7 +711,7 @@ t.test('a busy service claims nothing', async (t) => {
 t.test('an owner who has to yield loses turns at the end of a job', async (t) => {
   const owners: string[] = [];
   let isSpent = false;
-  const { dispatcher, ends, until, add } = await setUpTimeless(t, {
+  const { dispatcher, ends, add } = await setUpTimeless(t, {
     owners: { precedenceOf: (owner) => ({ yields: owner === 'a' && isSpent, inGoodStanding: true }) },
     events: recordStartsIn(owners),
   });
@@ -732,7 +728,7 @@ t.test('an owner who has to yield loses turns at the end of a job', async (t) =>
 });
 
 t.test('precedences are looked at while jobs wait, and a failure is logged', async (t) => {
-  const { clock, storage, dispatcher, ends, until, add, logged, options } = await setUpTimeless(t);
+  const { clock, storage, dispatcher, ends, add, logged, options } = await setUpTimeless(t);
   const other = new Dispatcher({ ...options, logger: silentLogger });
   await other.start(undefined);
   let looks = 0;
@@ -765,7 +761,7 @@ t.test('precedences are looked at while jobs wait, and a failure is logged', asy
 });
 
 t.test('suspects run one at a time', async (t) => {
-  const { clock, storage, dispatcher, pool, job, ends, until, add } = await setUpTimeless(t);
+  const { clock, storage, dispatcher, pool, job, ends, add } = await setUpTimeless(t);
   Object.assign(pool, { size: 4 });
   for (const owner of ['b', 'c']) {
     const { jobId } = await add(owner);
@@ -785,7 +781,7 @@ t.test('suspects run one at a time', async (t) => {
 });
 
 t.test('claims of attempts that have ended are not renewed', async (t) => {
-  const { clock, book, dispatcher, ends, until } = await setUpTimeless(t);
+  const { clock, book, dispatcher, ends } = await setUpTimeless(t);
   t.intercept(book.claims, 'renew', { value: async () => t.fail('no job is running') });
   ends[0]?.(failedScene);
   await until(() => dispatcher.running === 0);
@@ -794,7 +790,7 @@ t.test('claims of attempts that have ended are not renewed', async (t) => {
 });
 
 t.test('an old claim that expires does not stop the next attempt at the job', async (t) => {
-  const { clock, book, dispatcher, ends, stops, until } = await setUpTimeless(t, {}, { isShared: true });
+  const { clock, book, dispatcher, ends, stops } = await setUpTimeless(t, {}, { isShared: true });
   t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
   const requeue = book.claims.requeue.bind(book.claims);
   const late = Promise.withResolvers<void>();
@@ -830,7 +826,7 @@ t.test('a stop waits for attempts as long as it may, then ends them', async (t) 
 });
 
 t.test('after a stop, nothing is left that would use the storage or keep the process alive', async (t) => {
-  const { clock, dispatcher, gate, signals, storage, ends, until, pool, job } = await setUpTimeless(t);
+  const { clock, dispatcher, gate, signals, storage, ends, pool, job } = await setUpTimeless(t);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
   await until(() => dispatcher.running === 0);
   t.ok(dispatcher.isShortage);
@@ -855,7 +851,7 @@ t.test('a dispatcher that was not started can be stopped', async (t) => {
 });
 
 t.test('a claim that fails during a stop is not reported', async (t) => {
-  const { clock, book, dispatcher, logged, until, add } = await setUpTimeless(t);
+  const { clock, book, dispatcher, logged, add } = await setUpTimeless(t);
   const { promise: claiming, reject } = Promise.withResolvers<never>();
   let isClaiming = false;
   t.intercept(book.claims, 'claim', {
@@ -874,7 +870,7 @@ t.test('a claim that fails during a stop is not reported', async (t) => {
 });
 
 t.test('a claim that fails is logged, with the time of the next', async (t) => {
-  const { clock, book, ends, logged, until, add } = await setUpTimeless(t);
+  const { clock, book, ends, logged, add } = await setUpTimeless(t);
   const claim = book.claims.claim.bind(book.claims);
   let failures = 1;
   t.intercept(book.claims, 'claim', {

@@ -7,6 +7,7 @@ import { Intake } from '../../../lib/jobs/intake.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { Owners } from '../../../lib/jobs/owners.ts';
 import { newJob, openDistant } from '../../fixtures/books.ts';
+import { until } from '../../fixtures/until.ts';
 
 async function setUp(t: Test) {
   const opened = await openDistant(t);
@@ -20,7 +21,7 @@ async function setUp(t: Test) {
   const owners = { assertWithinBudget: () => fail('too_many_failures') } as unknown as Owners;
   const resumed: string[] = [];
   const cancellations = {
-    resume: async (jobId: string) => void resumed.push(jobId),
+    complete: async (jobId: string) => void resumed.push(jobId),
   } as unknown as Cancellations;
   const events: JobEvents = new EventEmitter();
   const changes: string[] = [];
@@ -84,7 +85,7 @@ t.test('settled() waits for requests in progress, whether they are accepted or n
     const settled = intake.settled().then(() => {
       isSettled = true;
     });
-    while (answers.length < number) await new Promise(setImmediate);
+    await until(() => answers.length === number);
     t.notOk(isSettled);
     answers.at(-1)?.();
     await settled;

@@ -20,7 +20,10 @@ async function setUp(t: Test, { signal = new AbortController().signal } = {}) {
   receiver.on('data', (chunk) => {
     request += String(chunk);
   });
+  // Ends an exchange that hangs.
+  const timer = setTimeout(() => socket.destroy(new Error('not in time')), 5_000);
   t.teardown(() => {
+    clearTimeout(timer);
     receiver.destroy();
     socket.destroy();
     server.close();
@@ -99,6 +102,13 @@ t.test('the status counts from the moment its line has arrived', async (t) => {
   await send('No\r\nx: HTTP/1.1 200 OK\r\n');
   t.equal(state.status, 503);
   t.notOk(isOver());
+});
+
+t.test('a status line elsewhere than at the start does not count', async (t) => {
+  const { send, state } = await setUp(t);
+  await send('H');
+  await send('HTTP/1.1 200 OK');
+  t.equal(state.status, 0);
 });
 
 for (const [line, status] of [

@@ -71,6 +71,12 @@ t.test('the hosts file takes precedence', async (t) => {
   t.same(await resolve('other', never), ['10.9.9.9']);
 });
 
+t.test('the name servers of the system are asked for other names', async (t) => {
+  const found = resolveName('a-name-that-nobody-has.invalid', AbortSignal.timeout(1_000));
+  const result = await found.then(String, (error: NodeJS.ErrnoException) => error.code);
+  t.match(result, /^($|E(?!RR_))/, 'no address, or an error of the lookup');
+});
+
 t.test('addresses of both kinds are found, each once', async (t) => {
   const loopback = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
   const addresses = [
