@@ -29,11 +29,12 @@ def run() -> None:
     copies.copy_directly()
     curves.measure_directly()
     if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
-        from . import drawing, families, interpolation, updates
+        from . import drawing, families, interpolation, smoothing, updates
 
         drawing.draw_directly()
         families.list_directly()
         interpolation.interpolate_directly()
+        smoothing.smooth_directly()
         updates.update_directly()
     projection.sort_directly()
     rotations.keep_matrices()

@@ -105,7 +105,7 @@ async function setUp(
     logger,
   });
   const open = async (owner: string) =>
-    (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
+    (await book.add({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
   const job = await open('a');
   await dispatcher.start(pool);
   await until(() => ends.length === 1);
@@ -519,7 +519,7 @@ t.test('workers of several services render each job once', async (t) => {
 t.test('queued jobs are found although their signal was lost', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
   const { book, dispatcher, ends } = await setUp(t, silentLogger, { clock });
-  await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
+  await book.add({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
   clock.advance(2_000);
   await until(() => ends.length === 2);
   await dispatcher.stop(0);
