@@ -1,4 +1,5 @@
 import { CONFIRMATIONS } from '../../storage/postgres/confirmations.ts';
+import { LEADERS } from '../../storage/postgres/leaders.ts';
 import { PostgresSchema } from '../../storage/postgres/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { DUE_SCHEMA } from './due-schema.ts';
@@ -8,7 +9,11 @@ import { QUEUE_SCHEMA } from './queue-schema.ts';
 
 /** The tables of jobs, books, queue, deliveries, accounts and keys. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
-  migrations: [MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA, CONFIRMATIONS],
+  migrations: [
+    MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA,
+    CONFIRMATIONS,
+    { sql: LEADERS, compatibleFrom: 2 },
+  ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],
 });
