@@ -43,19 +43,23 @@ export class Appliance {
     try {
       const webhookAuthorities = await readWebhookAuthorities(this.#config);
       let listening: HttpServer | undefined;
-      const installation = await openInstallation(this.#config, {
-        assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
-        publicUrl: () => listening?.addresses.publicUrl() ?? configuredPublicUrl(this.#config),
-        logger: this.#logger,
-        readiness: () => listening?.readiness(),
-        faults: this.#faults,
-        ...(signal && { signal }),
-        ...(webhookAuthorities !== undefined && { webhookAuthorities }),
-      });
+      const installation = await openInstallation(
+        this.#config,
+        {
+          assetUrl: () => listening?.addresses.assetUrl() ?? configuredAssetUrl(this.#config),
+          publicUrl: () => listening?.addresses.publicUrl() ?? configuredPublicUrl(this.#config),
+          logger: this.#logger,
+          readiness: () => listening?.readiness(),
+          faults: this.#faults,
+          ...(signal && { signal }),
+          ...(webhookAuthorities !== undefined && { webhookAuthorities }),
+        },
+        { serves: true },
+      );
       this.#started.defer(() => installation.close());
       await this.#openAdministration(installation);
       const { service } = installation;
-      const keyUses = new KeyUses({ store: installation.folder.keyUseStore, logger: this.#logger });
+      const keyUses = new KeyUses({ store: installation.place.keyUseStore, logger: this.#logger });
       const authenticate = authenticator({ ...installation, keyUses }, this.#internalToken);
       await this.#openCertificate();
       const certificate = this.#certificate;
@@ -69,6 +73,7 @@ export class Appliance {
         metrics: installation.metrics,
         installation: this.#config.dashboard === 'on' ? installation : undefined,
         certificate,
+        bucket: installation.bucket,
       });
       installation.metrics.start({
         hapi: http.hapi,
@@ -106,9 +111,9 @@ export class Appliance {
     await started.disposeAsync();
   }
 
-  async #openAdministration({ folder, administrationFor }: Installation): Promise<void> {
+  async #openAdministration({ place, administrationFor }: Installation): Promise<void> {
     const administration = administrationFor(COMMAND_LINE);
-    const socket = new AdminSocket({ folder: folder.path, administration, logger: this.#logger });
+    const socket = new AdminSocket({ folder: place.path, administration, logger: this.#logger });
     await socket.start();
     this.#started.defer(() => socket.stop());
   }

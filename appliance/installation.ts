@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import {
   Accounts,
   ApiKeys,
-  DataFolder,
-  isScenepressError,
   type MasterKeys,
   Pricing,
   type RenderService,
@@ -21,14 +18,18 @@ import { configuredAssetUrl, configuredPublicUrl } from './config/addresses.ts';
 import type { Config } from './config/config.ts';
 import { readinessOf } from './http/health.ts';
 import { Metrics } from './metrics/metrics.ts';
+import type { DataPlace } from './place/data-place.ts';
+import { type OpenedPlace, openPlace, placeNameOf } from './place/open-place.ts';
 import { createService, type ServiceEnvironment } from './service.ts';
 import { Faults } from './support/faults.ts';
 import { UserError } from './user-error.ts';
 import { readWebhookAuthorities } from './webhook-authorities.ts';
 
-/** An open data folder, locked by this process, with the objects that use it. */
+/** An open data folder or database, with the objects that use it. */
 export interface Installation {
-  folder: DataFolder;
+  place: DataPlace;
+  /** The bucket of the artifacts; undefined where they are files. */
+  bucket: OpenedPlace['bucket'];
   accounts: Accounts;
   keys: ApiKeys;
   ledger: StoredLedger | UnmeteredLedger;
@@ -44,7 +45,10 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-/** Opens the data folder and creates it if missing. Errors: `storage_locked` while another process owns it. */
+/**
+ * Opens the configured database or data folder; creates the folder if missing. `serves`: by a server or a worker, not by a
+ * command. Errors: `storage_locked` while another process owns the folder.
+ */
 export async function openInstallation(
   config: Config,
   world: ServiceEnvironment = {
@@ -52,16 +56,17 @@ export async function openInstallation(
     publicUrl: () => configuredPublicUrl(config),
     logger: silentLogger,
   },
+  { serves = false }: { serves?: boolean } = {},
 ): Promise<Installation> {
-  const folder = new DataFolder(resolve(config.dataDir));
-  await startFolder(folder);
+  const opened = await openPlace(config, { serves, logger: world.logger });
+  const { place, bucket } = opened;
   try {
     const given = await configuredMasterKey(config);
-    const masterKeys = await folder.masterKeys({ given });
+    const masterKeys = await place.masterKeys({ given });
     const freeCreditsPerMonth = config.freeCredits;
-    const accounts = new Accounts({ store: folder.accountStore });
-    const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
-    const books = new StoredLedger({ store: folder.ledgerStore, freeCreditsPerMonth });
+    const accounts = new Accounts({ store: place.accountStore });
+    const keys = new ApiKeys({ store: place.keyStore, masterKeys });
+    const books = new StoredLedger({ store: place.ledgerStore, freeCreditsPerMonth });
     const ledger =
       config.creditsMode === 'metered' ? books : new UnmeteredLedger({ freeCreditsPerMonth, books });
     // Without a server, test events are sent with them; other commands work without.
@@ -69,17 +74,18 @@ export async function openInstallation(
       world.webhookAuthorities ?? (await readWebhookAuthorities(config).catch(() => undefined));
     const service = createService(
       config,
-      { folder, ledger, accounts, keys, masterKeys },
+      { ...opened, ledger, accounts, keys, masterKeys },
       { ...world, ...(webhookAuthorities !== undefined && { webhookAuthorities }) },
     );
     const { assetUrl, publicUrl, logger, readiness, faults } = world;
-    const metrics = new Metrics({ service, folder, pricing: pricingOf(config) });
+    const metrics = new Metrics({ service, place, pricing: pricingOf(config) });
     const administration = new Administration({
       accounts,
       keys,
       ledger,
       service,
-      folder,
+      place,
+      placeName: placeNameOf(config),
       assetUrl,
       metrics,
       publicUrl,
@@ -89,9 +95,10 @@ export async function openInstallation(
       faults: faults ?? new Faults(),
       retention: { days: config.retentionDays ?? null, gibibytes: config.retentionGb ?? null },
     });
-    const acts = new Acts({ store: folder.actStore, logger });
+    const acts = new Acts({ store: place.actStore, logger });
     return {
-      folder,
+      place,
+      bucket,
       accounts,
       keys,
       ledger,
@@ -102,10 +109,10 @@ export async function openInstallation(
       acts,
       masterKeys,
       metrics,
-      close: () => folder.stop(),
+      close: () => place.stop(),
     };
   } catch (error) {
-    await folder.stop();
+    await place.stop();
     throw error;
   }
 }
@@ -124,17 +131,6 @@ function pricesOf({
 }: Config): Prices | undefined {
   if (creditsMode === 'unmetered') return undefined;
   return { creditsPerSecond, reserveSeconds, freeCreditsPerMonth: freeCredits };
-}
-
-async function startFolder(folder: DataFolder): Promise<void> {
-  try {
-    await folder.start();
-  } catch (cause) {
-    if (!isScenepressError(cause, 'storage_failed', 'conflict')) throw cause;
-    throw new UserError(`${cause.message} The data folder is set by --data-dir or SCENEPRESS_DATA_DIR.`, {
-      cause,
-    });
-  }
 }
 
 /** The configured master key (hexadecimal); undefined if it is in the data folder. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import {
   type Accounts,
   type ApiKeys,
-  type DataFolder,
+  DataFolder,
   type Ledger,
   type Logger,
   type MasterKeys,
@@ -12,20 +12,21 @@ import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
 import type { Readiness } from './http/health.ts';
 import { limitsOf } from './limits.ts';
+import type { OpenedPlace } from './place/open-place.ts';
 import { rendererOptions } from './renderer.ts';
 import type { Faults } from './support/faults.ts';
 
 const PREVIEW_INTERVAL_MS = 500;
 const MIB = 1024 * 1024;
 
-/** What a service needs besides its configuration. */
+/** Dependencies of a service besides its configuration. */
 export interface ServiceEnvironment {
   /** Base URL of links to artifacts. */
   assetUrl: () => string;
   /** Base URL of the dashboard. */
   publicUrl: () => string;
   logger: Logger;
-  /** Of the HTTP server; undefined while none listens. */
+  /** The state of the HTTP server; undefined while none listens. */
   readiness?: () => Readiness | undefined;
   /** The latest warnings and errors. */
   faults?: Faults;
@@ -35,33 +36,40 @@ export interface ServiceEnvironment {
   signal?: AbortSignal;
 }
 
-/** The render service of a data folder, not yet started. */
+/** The render service of a data folder or database, not yet started. */
 export function createService(
   config: Config,
   {
-    folder,
+    place,
+    assets,
+    bucket,
     ledger,
     accounts,
     keys,
     masterKeys,
-  }: { folder: DataFolder; ledger: Ledger; accounts: Accounts; keys: ApiKeys; masterKeys: MasterKeys },
+  }: OpenedPlace & { ledger: Ledger; accounts: Accounts; keys: ApiKeys; masterKeys: MasterKeys },
   { assetUrl, logger, webhookAuthorities, signal }: ServiceEnvironment,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
   return new RenderService({
-    dataFolder: folder,
+    ...(place instanceof DataFolder
+      ? { dataFolder: place, ...(assets && { assets }) }
+      : { storage: place.storage, assets: place.assets, workFolder: place.workFolder }),
+    ...(config.databaseUrl !== undefined && { roles: config.roles }),
+    ...(config.s3Links === 'public' && bucket && { artifactUrl: bucket.artifactUrl }),
     ledger,
     admitsOwner: (owner) => owner === INTERNAL_OWNER || accounts.isEnabled(owner),
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
     renderer: rendererOptions(config, {
-      folder: join(folder.path, 'renderer'),
+      folder: join(place.path, 'renderer'),
       logger,
       ...(signal && { signal }),
     }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
+    texCacheBytes: config.texCacheMb * MIB,
     probeAfterMs: config.probeAfterMinutes * 60_000,
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),

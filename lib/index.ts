@@ -21,6 +21,8 @@ export {
   restore,
 } from './data-folder/backup.ts';
 export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
+/** @internal */
+export { FolderLock } from './data-folder/folder-lock.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { SortableIds } from './ids.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
@@ -57,6 +59,7 @@ export type { MasterKeyOptions } from './keys/master-key-files.ts';
 export { MasterKeys } from './keys/master-keys.ts';
 export {
   completeReplacement,
+  type HasMasterKey,
   type Replacement,
   type Resealing,
   replaceMasterKey,
@@ -91,6 +94,7 @@ export {
   type LocalRequest,
 } from './local/local-renderer.ts';
 export { type Logger, silentLogger } from './logger.ts';
+export type { Machine, MachineReport, MachineStore } from './machines/machine-store.ts';
 export type { Page } from './pages.ts';
 export type {
   Claim,
@@ -107,7 +111,7 @@ export { type Random, systemRandom } from './random.ts';
 export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { Play, RenderProgress, RenderStage, RenderUsage } from './render/run/render-task.ts';
+export type { Play, RenderProgress, RenderStage, RenderUsage, RenderWork } from './render/run/render-task.ts';
 export type {
   LimitEnforcer,
   SandboxLayer,
@@ -138,6 +142,7 @@ export type {
   Role,
   WaitOptions,
 } from './render-service-options.ts';
+export { ROLES } from './render-service-options.ts';
 export {
   DISK_FULL_TO_CLIENTS,
   type RendererVersions,

@@ -211,7 +211,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return (await this.#parts.storage.readTrace(jobId)).plays;
   }
 
-  /** What an ended scene printed, and warnings, at most 33,000 characters; empty once forgotten. Error: `not_found`. */
+  /** Output of an ended scene, and warnings, at most 33,000 characters; empty once forgotten. Error: `not_found`. */
   async output(jobId: string, { owner }: JobScope = {}): Promise<string> {
     await this.#record(jobId, owner);
     return (await this.#parts.storage.readTrace(jobId)).output;
@@ -263,6 +263,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
         `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`,
       );
     }
+    await this.#parts.texCache?.forget(job.owner);
     const forgotten = await forgetJob(this.#parts, job);
     await this.#parts.storage.purge();
     return jobOf(forgotten);
@@ -275,6 +276,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async forgetAll(owner: string): Promise<number> {
     await this.#parts.intake.settled();
     const count = await forgetJobsOf(owner, this.#parts, (jobId) => this.cancel(jobId));
+    await this.#parts.texCache?.forget(owner);
     await this.#parts.storage.purge();
     return count;
   }
@@ -288,7 +290,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * What happens to a job, until it is terminal: first the job as it is, then its changes, progress and previews. A
+   * The events of a job, until it is terminal: first the job as it is, then its changes, progress and previews. A
    * slow reader gets only the last progress and preview. `signal` aborts it. Errors: those of {@link wait}.
    *
    * ```ts
@@ -354,7 +356,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { book, cancellations, discards } = this.#parts;
     const { orphans, stuck } = await withSpareSpace(() => book.recover());
     discards.add(orphans);
-    for (const jobId of stuck) void cancellations.resume(jobId);
+    for (const jobId of stuck) void cancellations.complete(jobId);
   }
 
   get #accepting(): boolean {

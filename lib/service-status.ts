@@ -33,6 +33,8 @@ export interface ServiceStatus {
   /** Creation time of the oldest queued job (ISO 8601, UTC); null when no job is queued. */
   oldestQueuedAt: string | null;
   running: number;
+  /** Running jobs of all processes of the service. */
+  runningEverywhere: number;
   /**
    * When the queue was paused (ISO 8601, UTC); null when it is not paused. A service with a paused queue is ready.
    */
@@ -88,7 +90,7 @@ export function statusOf(
 ): ServiceStatus {
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
-  const { oldestQueuedMs, queued, running, isShortage } = dispatcher;
+  const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
   const { isDiskFull: diskFull, pausedAtMs } = gate;
   const problems = problemsOf({ state, refused, broken, workFolderUnusable, diskFull, isShortage });
   return {
@@ -101,6 +103,7 @@ export function statusOf(
     queued,
     oldestQueuedAt: oldestQueuedMs === null ? null : isoTime(oldestQueuedMs),
     running,
+    runningEverywhere,
     queuePausedAt: pausedAtMs === null ? null : isoTime(pausedAtMs),
     diskFull,
     bookProblems: upkeep.bookProblems,

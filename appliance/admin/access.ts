@@ -45,7 +45,7 @@ function operationFor(
       actor.isAdmin || actor.accountId === null
         ? given
         : await permit(given, operation.members, actor.accountId, parts);
-    // Before the operation, because a deleted account can't be found any more.
+    // Before the operation, because a deleted account can no longer be found.
     const account = operation.isAct ? await accountIn(given, parts) : null;
     const answer = await (part[name] as Call).call(part, permitted);
     if (operation.isAct) {

@@ -2,10 +2,10 @@ import {
   type AccountRole,
   type Accounts,
   type ApiKeys,
-  type DataFolder,
   type RenderService,
   ScenepressError,
 } from '../../lib/index.ts';
+import type { DataPlace } from '../place/data-place.ts';
 import { SetupLink } from '../setup-link.ts';
 import type { AdministrationParts } from './administration.ts';
 import { accountRole, check, MOST_LINES } from './administration-requests.ts';
@@ -16,18 +16,18 @@ export class AccountAdministration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
   readonly #service: RenderService;
-  readonly #folder: DataFolder;
+  readonly #place: DataPlace;
   readonly #setupLink: SetupLink;
 
   constructor(
-    parts: Pick<AdministrationParts, 'accounts' | 'keys' | 'service' | 'folder' | 'masterKeys' | 'publicUrl'>,
+    parts: Pick<AdministrationParts, 'accounts' | 'keys' | 'service' | 'place' | 'masterKeys' | 'publicUrl'>,
   ) {
-    const { accounts, keys, service, folder } = parts;
+    const { accounts, keys, service, place } = parts;
     this.#setupLink = new SetupLink(parts);
     this.#accounts = accounts;
     this.#keys = keys;
     this.#service = service;
-    this.#folder = folder;
+    this.#place = place;
   }
 
   async create({ email }: { email: string }): Promise<AccountInfo> {
@@ -67,7 +67,7 @@ export class AccountAdministration {
       password: String(request.password),
       ...(role && { role }),
     });
-    await this.#folder.sessionStore.removeSessionsOf(accountId);
+    await this.#place.sessionStore.removeSessionsOf(accountId);
     return accountInfo(changed);
   }
 
@@ -119,8 +119,8 @@ export class AccountAdministration {
   async delete(request: { account: string }): Promise<DeletedAccount> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     await this.#accounts.beginDeletion(accountId);
-    await this.#folder.sessionStore.removeSessionsOf(accountId);
-    await this.#folder.actStore.forgetAddressesOf(accountId);
+    await this.#place.sessionStore.removeSessionsOf(accountId);
+    await this.#place.actStore.forgetAddressesOf(accountId);
     const forgottenJobs = await this.#service.forgetAll(accountId);
     const keys = await Array.fromAsync(this.#keys.all({ accountId }));
     for (const { keyId } of keys) await this.#keys.forget(keyId);

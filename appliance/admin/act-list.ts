@@ -8,9 +8,9 @@ export class ActAdministration {
   readonly #accounts: Accounts;
   readonly #store: ActStore;
 
-  constructor({ accounts, folder }: Pick<AdministrationParts, 'accounts' | 'folder'>) {
+  constructor({ accounts, place }: Pick<AdministrationParts, 'accounts' | 'place'>) {
     this.#accounts = accounts;
-    this.#store = folder.actStore;
+    this.#store = place.actStore;
   }
 
   /** Newest first. `before`: the last act of the previous page. */

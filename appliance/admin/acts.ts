@@ -1,7 +1,7 @@
 import type { ActStore, Logger } from '../../lib/index.ts';
 import { SortableIds, systemClock, systemRandom } from '../../lib/index.ts';
 
-/** Who acts, and from where. */
+/** The actor of an operation, and the address of the request. */
 export interface Actor {
   /** Null for the command line. */
   accountId: string | null;

@@ -39,7 +39,7 @@ export interface AccountInfo {
   createdAt: string;
   /** Time since which its keys are rejected; null while they are accepted. */
   disabledAt: string | null;
-  /** What it may do in the dashboard. */
+  /** Its role in the dashboard. */
   role: AccountRole;
   /** Whether it can sign in to the dashboard. */
   hasPassword: boolean;
@@ -47,7 +47,7 @@ export interface AccountInfo {
   maxQueued: number | null;
 }
 
-/** Who did what, when and from where. */
+/** A recorded operation: actor, operation, time and address. */
 export interface ActInfo {
   actId: string;
   at: string;
@@ -55,7 +55,7 @@ export interface ActInfo {
   actor: string | null;
   /** The operation, such as `keys.revoke`. */
   action: string;
-  /** The id of what it was done to. */
+  /** The id of its object. */
   subject: string | null;
   address: string | null;
 }
@@ -88,14 +88,14 @@ export interface NewKey extends KeyInfo {
   webhookSecret: string;
 }
 
-/** What renders cost. */
+/** The prices of renders. */
 export interface Prices {
   creditsPerSecond: Record<Quality, number>;
   reserveSeconds: number;
   freeCreditsPerMonth: number;
 }
 
-/** What an account was charged on one day. */
+/** The charges of an account on one day. */
 export interface DaySpending extends Charges {
   /** The day (UTC), as `2026-11-23`. */
   day: string;
@@ -109,7 +109,7 @@ export interface StatementLine {
   kind: LedgerEntry['kind'];
   /** Change of the balance. */
   amountCredits: number;
-  /** What a render cost, when it is charged; 0 otherwise. */
+  /** The cost of a render that is charged; 0 otherwise. */
   chargedCredits: number;
   jobId: string | null;
   note: string | null;
@@ -138,9 +138,11 @@ export interface JobInfo {
   progress: RenderProgress | null;
 }
 
-/** A job, and what its scene printed. */
+/** A job, what its scene printed and what its render took. */
 export interface ShownJob extends JobInfo {
-  /** What the scene printed, and warnings; empty until the job has ended. */
+  /** Time and memory of the render; null until it has ended by itself. */
+  usage: RenderUsage | null;
+  /** Output of the scene, and warnings; empty until the job has ended. */
   output: string;
 }
 
@@ -153,11 +155,9 @@ export interface JobPage {
   next: string | null;
 }
 
-/** A job with what it was made of. */
+/** A job with its source and options. */
 export interface JobDetails extends ShownJob {
   startedAt: string | null;
-  /** What the render took; null until it has ended by itself. */
-  usage: RenderUsage | null;
   /** The scene's code; null once it is forgotten. */
   code: string | null;
   /** The JSON text as received; null when there was none. */
@@ -184,7 +184,7 @@ export interface RetentionInfo {
   gibibytes: number | null;
 }
 
-/** What the data takes of its disk, in bytes. */
+/** Disk space of the data, in bytes. */
 export interface DiskInfo {
   /** Jobs, deliveries and the ledger, with commits that are not yet in the main file. */
   databaseBytes: number;

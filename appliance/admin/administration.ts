@@ -1,7 +1,6 @@
 import type {
   Accounts,
   ApiKeys,
-  DataFolder,
   MasterKeys,
   RenderService,
   StoredLedger,
@@ -9,6 +8,7 @@ import type {
 } from '../../lib/index.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { DataPlace } from '../place/data-place.ts';
 import type { Faults } from '../support/faults.ts';
 import { AccountAdministration } from './accounts.ts';
 import { ActAdministration } from './act-list.ts';
@@ -25,14 +25,16 @@ export interface AdministrationParts {
   keys: ApiKeys;
   ledger: StoredLedger | UnmeteredLedger;
   service: RenderService;
-  folder: DataFolder;
+  place: DataPlace;
+  /** The database or folder, for people. */
+  placeName: string;
   /** Base URL of links to artifacts. */
   assetUrl: () => string;
   metrics: Metrics;
   /** Base URL of the dashboard. */
   publicUrl: () => string;
   masterKeys: MasterKeys;
-  /** What renders cost; undefined where they cost nothing. */
+  /** The prices of renders; undefined where they cost nothing. */
   prices: Prices | undefined;
   /** As `/health/ready` says it. */
   readiness: () => Readiness;

@@ -66,7 +66,7 @@ export class CreditAdministration {
     return entries.map(statementLine);
   }
 
-  /** What the account spent on each of the last days (UTC), today included; oldest first. */
+  /** The charges of the account on each of the last days (UTC), today included; oldest first. */
   async spending(request: { account: string; days?: number | undefined }): Promise<DaySpending[]> {
     const { accountId } = await this.#accounts.find(request.account, { deleted: true });
     const count = check(days, request.days);
@@ -85,7 +85,7 @@ export class CreditAdministration {
     return { chargedCredits: 0, renders: 0 };
   }
 
-  /** What renders cost; null in unmetered mode. */
+  /** The prices of renders; null in unmetered mode. */
   async showPrices(): Promise<Prices | null> {
     return this.#prices ?? null;
   }

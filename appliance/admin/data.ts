@@ -6,7 +6,7 @@ import {
   type BackupReport,
   backUp,
   completeReplacement,
-  type DataFolder,
+  DataFolder,
   type RenderService,
   replaceMasterKey,
   StoredLedger,
@@ -15,15 +15,31 @@ import {
 } from '../../lib/index.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { DataPlace } from '../place/data-place.ts';
 import type { Faults } from '../support/faults.ts';
+import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './administration-views.ts';
 
 type DataParts = Pick<
   AdministrationParts,
-  'accounts' | 'keys' | 'ledger' | 'folder' | 'service' | 'metrics' | 'faults' | 'readiness' | 'retention'
+  | 'accounts'
+  | 'keys'
+  | 'ledger'
+  | 'place'
+  | 'placeName'
+  | 'service'
+  | 'metrics'
+  | 'faults'
+  | 'readiness'
+  | 'retention'
 >;
+
+/** What replaces `backup` with a database. */
+export const DATABASE_BACKUPS: string =
+  'The data is in a Postgres database: back it up as any other, with pg_dump or base backups and a WAL archive, and the ' +
+  'artifacts with the tools of their bucket or file system. “Back-up and failover” of appliance/cluster.md has the commands.';
 
 /** How long a sum of all artifacts is shown as current. */
 const SUM_MS = 60_000;
@@ -35,7 +51,8 @@ export class DataAdministration {
   readonly #accounts: Accounts;
   readonly #keys: ApiKeys;
   readonly #ledger: StoredLedger | UnmeteredLedger;
-  readonly #folder: DataFolder;
+  readonly #place: DataPlace;
+  readonly #placeName: string;
   readonly #service: RenderService;
   readonly #metrics: Metrics;
 
@@ -48,11 +65,12 @@ export class DataAdministration {
   #addingUp: Promise<void> | undefined;
 
   constructor(parts: DataParts) {
-    const { accounts, keys, ledger, folder, service, metrics, faults, readiness, retention } = parts;
+    const { accounts, keys, ledger, place, service, metrics, faults, readiness, retention } = parts;
     this.#accounts = accounts;
     this.#keys = keys;
     this.#ledger = ledger;
-    this.#folder = folder;
+    this.#place = place;
+    this.#placeName = parts.placeName;
     this.#service = service;
     this.#metrics = metrics;
     this.#faults = faults;
@@ -62,8 +80,9 @@ export class DataAdministration {
 
   /** Copies everything into a new folder of this machine. */
   async backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
+    if (!(this.#place instanceof DataFolder)) throw new UserError(DATABASE_BACKUPS);
     await this.completeRotation();
-    return backUp(this.#folder, folder, { withMasterKey });
+    return backUp(this.#place, folder, { withMasterKey });
   }
 
   /**
@@ -81,7 +100,7 @@ export class DataAdministration {
       total.keys += keys;
       total.jobs += jobs;
     };
-    const formerKeyFile = await replaceMasterKey(this.#folder, { given, reseal });
+    const formerKeyFile = await replaceMasterKey(this.#place, { given, reseal });
     await this.#purge();
     return { ...total, formerKeyFile };
   }
@@ -89,12 +108,12 @@ export class DataAdministration {
   /** Completes an interrupted rotation of the master key, if there is one. */
   async completeRotation(): Promise<void> {
     const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
-    if (await completeReplacement(this.#folder, { reseal })) await this.#purge();
+    if (await completeReplacement(this.#place, { reseal })) await this.#purge();
   }
 
   /** Erases secrets encrypted with the old key from the disk. If this fails, later changes overwrite them. */
   async #purge(): Promise<void> {
-    await this.#folder.storage.purge().catch(() => {});
+    await this.#place.storage.purge().catch(() => {});
   }
 
   /** Numbers of stored items and the state of the service, without personal data. */
@@ -106,7 +125,7 @@ export class DataAdministration {
       disabledAccounts: accounts.filter(({ disabledAtMs }) => disabledAtMs !== undefined).length,
       keys: keys.length,
       revokedKeys: keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length,
-      data: await this.#folder.statistics(),
+      data: await this.#place.statistics(),
       service: this.#service.status(),
     };
   }
@@ -123,8 +142,8 @@ export class DataAdministration {
   }
 
   async #disk(): Promise<DiskInfo> {
-    const { databaseBytes, logBytes, documentBytes } = await this.#folder.statistics();
-    const { bsize, blocks, bavail } = await statfs(this.#folder.path);
+    const { databaseBytes, logBytes, documentBytes } = await this.#place.statistics();
+    const { bsize, blocks, bavail } = await statfs(this.#place.path).catch(() => statfs('.'));
     if (systemClock.now() - this.#addedUpAtMs > SUM_MS) {
       this.#addingUp ??= this.#addUp();
       await Promise.race([this.#addingUp, delay(PATIENCE_MS)]);
@@ -141,7 +160,7 @@ export class DataAdministration {
 
   async #addUp(): Promise<void> {
     try {
-      this.#artifactBytes = await this.#folder.artifactBytes();
+      this.#artifactBytes = await this.#place.artifactBytes();
       this.#addedUpAtMs = systemClock.now();
     } catch {
       // Shown as not known; the next answer tries again.
@@ -150,15 +169,20 @@ export class DataAdministration {
     }
   }
 
+  /** The database or folder that this server uses. */
+  async showPlace(): Promise<{ place: string }> {
+    return { place: this.#placeName };
+  }
+
   /** Recomputes every balance and collects the state of the data folder. */
   async examine(): Promise<Examination> {
     const [newest] = await this.#service.list({ limit: 1 });
     return {
       status: this.#service.status(),
       audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
-      data: await this.#folder.statistics(),
+      data: await this.#place.statistics(),
       halfDeletedAccounts: await this.#halfDeleted(),
-      isRotating: await this.#folder.masterKeyFiles.isRotating(),
+      isRotating: await this.#place.masterKeyFiles.isRotating(),
       newestMs: newest ? Date.parse(newest.createdAt) : null,
     };
   }

@@ -55,9 +55,9 @@ export class JobAdministration {
     accounts,
     service,
     assetUrl,
-    folder,
-  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl' | 'folder'>) {
-    this.#storage = folder.storage;
+    place,
+  }: Pick<AdministrationParts, 'accounts' | 'service' | 'assetUrl' | 'place'>) {
+    this.#storage = place.storage;
     this.#accounts = accounts;
     this.#service = service;
     this.#assetUrl = assetUrl;
@@ -102,18 +102,19 @@ export class JobAdministration {
   }
 
   async show({ jobId }: { jobId: string }): Promise<ShownJob> {
-    const job = await this.#jobInfo(await this.#service.get(jobId));
-    return { ...job, output: await this.#service.output(jobId) };
+    const job = await this.#service.get(jobId);
+    const { usage } = job;
+    return { ...(await this.#jobInfo(job)), usage, output: await this.#service.output(jobId) };
   }
 
   /** The job with its code and metadata. */
   async showDetails({ jobId }: { jobId: string }): Promise<JobDetails> {
     const job = await this.#service.get(jobId);
-    const { startedAt, usage, metadataJson, forgottenAt = null } = job;
+    const { startedAt, metadataJson, forgottenAt = null } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
     const plays = await this.#service.plays(jobId);
     const shown = await this.show({ jobId });
-    return { ...shown, startedAt, usage, code, metadataJson, forgottenAt, plays };
+    return { ...shown, startedAt, code, metadataJson, forgottenAt, plays };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */

@@ -10,8 +10,8 @@ export class KeyAdministration {
 
   readonly #uses: KeyUseStore;
 
-  constructor({ accounts, keys, folder }: Pick<AdministrationParts, 'accounts' | 'keys' | 'folder'>) {
-    this.#uses = folder.keyUseStore;
+  constructor({ accounts, keys, place }: Pick<AdministrationParts, 'accounts' | 'keys' | 'place'>) {
+    this.#uses = place.keyUseStore;
     this.#accounts = accounts;
     this.#keys = keys;
   }

@@ -75,6 +75,7 @@ export const OPERATIONS: {
     completeRotation: acts('nothing'),
     showCounts: reads('nothing'),
     showService: reads('nothing'),
+    showPlace: reads('nothing'),
     examine: reads('nothing'),
     showMetrics: reads('nothing'),
   },

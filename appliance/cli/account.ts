@@ -139,7 +139,7 @@ export function accountCommand(): Command {
       .requiredOption('--max-waiting <number>', 'a whole number of at least 1, or default')
       .action(async (reference: string, flags: Flags) => {
         const given = String(flags['maxWaiting']);
-        // What is no number is refused as 0 is; JSON would make it null.
+        // Text that is not a number is rejected like 0; JSON would turn it into null.
         const maxQueued = given === 'default' ? null : Number(given) || 0;
         const request = { account: reference, maxQueued };
         const changed = await withAdministration(configOf(flags), (admin) =>

@@ -31,6 +31,9 @@ export function backupCommand(): Command {
       const request = { folder: resolve(folder), withMasterKey: flags['withMasterKey'] === true };
       const report = await withAdministration(configOf(flags), (admin) => admin.data.backUp(request));
       show('Backed up', report, flags['json'] === true);
+      const { s3Bucket: bucket, artifactDir = bucket && `the bucket ${bucket}` } = configOf(flags);
+      if (artifactDir !== undefined && flags['json'] !== true)
+        print(`Artifacts are in ${artifactDir} and not in the backup: back them up by its own means.`);
       if (!request.withMasterKey && flags['json'] !== true) {
         print(
           'The backup does not include the master key. Keep a copy of master.key; without it webhook secrets are lost.',

@@ -10,6 +10,10 @@ export const ALL_FLAGS: (keyof Config)[] = (Object.keys(OPTIONS) as (keyof Confi
 /** Options of administrative commands. */
 export const ADMINISTRATION_FLAGS: (keyof Config)[] = [
   'dataDir',
+  'databaseUrl',
+  'databasePasswordFile',
+  'databaseSchema',
+  'databaseCa',
   'creditsMode',
   'freeCredits',
   'masterKeyFile',

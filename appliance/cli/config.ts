@@ -10,7 +10,20 @@ import { counted, print, printJson, printTable } from './output.ts';
 type Flags = { json?: boolean } & Record<string, unknown>;
 
 /** Files that must be readable when the service starts. */
-const FILES: (keyof Config)[] = ['masterKeyFile', 'webhooksCa', 'tlsCert', 'tlsKey', 'python', 'studioDir'];
+const FILES: (keyof Config)[] = [
+  'masterKeyFile',
+  'webhooksCa',
+  'tlsCert',
+  'tlsKey',
+  'python',
+  'studioDir',
+  'databasePasswordFile',
+  'databaseCa',
+  'databaseCert',
+  'databaseKey',
+  's3Ca',
+  's3SecretAccessKeyFile',
+];
 /** Variables that aren't options. */
 const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON'];
 const HIDDEN = '(hidden)';
@@ -71,8 +84,9 @@ export function shownSetting({ name, value, source }: Setting): {
   value: unknown;
   source: Setting['source'];
 } {
-  const hidden = value !== undefined && OPTIONS[name].secret === true;
-  return { option: name, value: hidden ? HIDDEN : (value ?? null), source };
+  const { secret, shown } = OPTIONS[name];
+  if (value === undefined || value === null) return { option: name, value: null, source };
+  return { option: name, value: secret ? HIDDEN : (shown?.(String(value)) ?? value), source };
 }
 
 function describedAs(

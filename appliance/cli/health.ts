@@ -12,7 +12,7 @@ import { print, printJson } from './output.ts';
 const TIMEOUT_MS = 5_000;
 const FLAGS: (keyof Config)[] = ['host', 'port', 'tlsCert', 'tlsKey'];
 
-/** What a probe learned; no answer is a problem, too. */
+/** The result of a probe; no answer is a problem, too. */
 type Health = Omit<Partial<Readiness>, 'status'> & { status: string; problems: ServiceProblem[] };
 
 /** `scenepress health` */

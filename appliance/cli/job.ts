@@ -4,6 +4,7 @@ import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
 import type { JobInfo, ShownJob } from '../admin/administration-views.ts';
 import { forEachJob } from '../admin/many.ts';
+import { shownWork } from '../support/work-times.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import {
@@ -118,7 +119,6 @@ export function jobCommand(): Command {
         const { usage } = found;
         for (const [stage, ms] of Object.entries(usage?.stagesMs ?? {}))
           print(`Stage ${stage}: ${shownDuration(ms)}`);
-        if (usage?.peakMemoryBytes) print(`Peak memory: ${shownSize(usage.peakMemoryBytes)}`);
         if (found.metadataJson !== null) print(`\n${printable(found.metadataJson)}`);
         if (found.code !== null) print(`\n${printable(found.code)}`);
       }),
@@ -211,7 +211,7 @@ export function wholeNumber(text: string): number {
 }
 
 function show(job: ShownJob): void {
-  const { progress } = job;
+  const { progress, usage } = job;
   printDetails([
     ['Job', job.jobId],
     ['Account', job.account],
@@ -225,6 +225,8 @@ function show(job: ShownJob): void {
     ['Created', shownTime(job.createdAt)],
     ['Ended', shownTime(job.completedAt)],
     ['Took', shownDuration(job.durationMs)],
+    ['Time', usage?.workMs && shownWork(usage.workMs)],
+    ['Peak memory', usage?.peakMemoryBytes ? shownSize(usage.peakMemoryBytes) : null],
     ['Credits', String(job.creditsCost)],
     ['Webhook', job.webhookUrl],
     ['Error', job.error],

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../user-error.ts';
 
-/** What `manim.cfg` sets. */
+/** The settings of `manim.cfg`. */
 export interface ManimConfig {
   /** Values of the flags of `render`. */
   flags: {

@@ -8,7 +8,7 @@ const MISSING_FILE = /^(FileNotFoundError|NotADirectoryError|OSError: could not 
 const FORBIDDEN = /^PermissionError\b/;
 const READ_ONLY = /^OSError: \[Errno 30\]/;
 
-/** What to do about a scene's error about a file or module; undefined for other errors. */
+/** Advice for a scene's error about a missing file or module; undefined for other errors. */
 export function remedyOf(error: string, { folder, withheld, server }: Files): string | undefined {
   if (server)
     return MISSING_MODULE.test(error) || MISSING_FILE.test(error)

@@ -24,6 +24,7 @@ import { setupLinkCommand } from './setup-link.ts';
 import { statusCommand } from './status.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
+import { workerCommand } from './worker.ts';
 
 /** The program's exit codes. */
 export const EXIT_CODES: [code: string, meaning: string][] = [
@@ -49,6 +50,7 @@ export function createProgram(): Command {
     .version(VERSION)
     .commandsGroup('Render:')
     .addCommand(serveCommand())
+    .addCommand(workerCommand())
     .addCommand(renderCommand())
     .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())

@@ -84,7 +84,14 @@ export class RemoteRenderer implements Renders {
   async #rendered(job: EndedJob, signal: AbortSignal | undefined): Promise<LocalRender> {
     const { status, durationMs, error, result } = job;
     const files: LocalFile[] = [];
-    const render: LocalRender = { status, durationMs: durationMs ?? 0, error, files, output: '' };
+    const render: LocalRender = {
+      status,
+      durationMs: durationMs ?? 0,
+      error,
+      files,
+      output: '',
+      usage: null,
+    };
     if (!result) return render;
     const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
     this.#folders.set(render, folder);

@@ -46,12 +46,14 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   server?: string;
   key?: string;
   watch?: boolean;
+  /** Print where the time of each render went. */
+  times?: boolean;
   /** Minutes. */
   keepWarm?: number;
   json?: boolean;
 }
 
-/** What the command was asked for. */
+/** The request of the command line. */
 export interface Asked {
   file: string;
   folder: SceneFolder | null;
@@ -87,7 +89,9 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
   const server = serverOf(flags);
   const isPlain = format === 'mp4' && Object.keys(request.output?.config ?? {}).length === 0;
   if (server && !isPlain) throw wrongUsage('A service makes MP4 only, without a manim.cfg of yours.');
-  const config = configOf(flags);
+  // The configuration has an option of this name too, for workers.
+  const { quality: _, ...options } = flags;
+  const config = configOf(options);
   const found = server ? null : folderOf(file, flags);
   const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
   const folder = withheld === null ? found : null;

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
@@ -110,6 +111,7 @@ export function renderCommand(): Command {
       'keep the renderer for the next call (default: 5 in a terminal, else 0)',
       wholeNumber,
     )
+    .option('--times', 'also print what the time of each render was spent on')
     .option('-a, --all', 'render all scenes of the file')
     .option('-l, --list', 'list the scenes of the file without rendering')
     .option('--json', 'print JSON')
@@ -247,7 +249,7 @@ async function renderScene(
     },
   );
   progress.show(null);
-  const { status, durationMs, output: printed } = rendered;
+  const { status, durationMs, output: printed, usage } = rendered;
   const saved = await saveAll(rendered.files, targetsOf(className, format, flags), {
     className,
     format,
@@ -262,9 +264,10 @@ async function renderScene(
     progress.clear();
     if (error !== null) process.stderr.write(`${className}: ${printable(error)}\n`);
     for (const path of [output, ...Object.values(others)]) if (path) print(path);
+    if (flags.times && usage?.workMs) process.stderr.write(`${className}: ${shownWork(usage.workMs)}\n`);
   }
   if (flags.preview && output) openFile(output);
-  return { scene: className, status, video: output, ...others, durationMs, error, output: printed };
+  return { scene: className, status, video: output, ...others, durationMs, usage, error, output: printed };
 }
 
 async function scenesIn(

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { plainCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
+import { withoutPassword } from '../config/database-options.ts';
 import { DEFAULT_DATA_DIR } from '../config/options.ts';
 import { FIRST_ACCOUNT } from '../first-account.ts';
 import { VERSION } from '../version.ts';
@@ -10,12 +11,15 @@ const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 /** Printed when the service has started. */
 export function startMessage(start: {
-  config: Pick<Config, 'host'>;
+  config: Pick<Config, 'host' | 'databaseUrl' | 'roles'>;
   url: string;
   dataDir: string;
   queuePausedAt: string | null;
 }): string {
-  const lines = [`Scenepress ${VERSION} listens on ${start.url}`, `Data folder: ${start.dataDir}`];
+  const { databaseUrl, roles } = start.config;
+  const lines = [`Scenepress ${VERSION} listens on ${start.url}`];
+  if (databaseUrl === undefined) lines.push(`Data folder: ${start.dataDir}`);
+  else lines.push(`Database: ${withoutPassword(databaseUrl)}`, `Roles of this process: ${roles.join(', ')}`);
   if (LOOPBACK.test(start.config.host)) {
     lines.push(
       'Only this machine can connect. To allow connections from the network, set SCENEPRESS_HOST=0.0.0.0 and',
@@ -28,6 +32,22 @@ export function startMessage(start: {
     );
   }
   return `\n${lines.join('\n')}\n`;
+}
+
+/** Printed when a process without an API has started. `url`: of its health. */
+export function rolesMessage({
+  config,
+  url,
+}: {
+  config: Pick<Config, 'databaseUrl' | 'roles' | 'quality'>;
+  url: string;
+}): string {
+  const { databaseUrl = '', roles, quality } = config;
+  return [
+    `\nScenepress ${VERSION} does for ${withoutPassword(databaseUrl)}: ${roles.join(', ')}`,
+    ...(roles.includes('worker') && quality ? [`Qualities: ${quality.join(', ')}`] : []),
+    `Health: ${url}/health/ready\n`,
+  ].join('\n');
 }
 
 /** Where the dashboard is, or how to sign in to it for the first time. */
@@ -44,9 +64,11 @@ export function stopMessage({ running, drainSeconds }: { running: number; drainS
 
 /** How to get another key, on later starts. `account`: its owner, if there is no choice. */
 export function otherKeyMessage({
+  config: { databaseUrl },
   account,
   dataDir,
 }: {
+  config: Pick<Config, 'databaseUrl'>;
   account?: string | undefined;
   dataDir: string;
 }): string {
@@ -58,7 +80,8 @@ export function otherKeyMessage({
     '--name',
     'NAME',
   ];
-  if (dataDir !== resolve(DEFAULT_DATA_DIR)) words.push('--data-dir', shellWord(dataDir));
+  if (databaseUrl !== undefined) words.push('--database-url', shellWord(withoutPassword(databaseUrl)));
+  else if (dataDir !== resolve(DEFAULT_DATA_DIR)) words.push('--data-dir', shellWord(dataDir));
   return `To create another API key: ${plainCommand(words.join(' '))}\n`;
 }
 

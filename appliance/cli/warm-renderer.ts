@@ -38,9 +38,9 @@ export type WarmAnswer =
 /** The part of a renderer that the command uses. */
 export type Renders = Pick<LocalRenderer, 'scenesOf' | 'render' | 'discard'>;
 
-/** What a host needs to know. Plain data: it is passed as the value of {@link HOST_VARIABLE}. */
+/** The parameters of a host. Plain data: it is passed as the value of {@link HOST_VARIABLE}. */
 export interface HostSettings {
-  /** Of the socket. */
+  /** The path of its socket. */
   path: string;
   key: string;
   idleMs: number;

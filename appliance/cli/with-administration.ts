@@ -7,21 +7,25 @@ import { COMMAND_LINE } from '../admin/acts.ts';
 import { connectAdministration, type RemoteAdministration } from '../admin/admin-socket.ts';
 import type { Config } from '../config/config.ts';
 import { openInstallation } from '../installation.ts';
+import { placeNameOf } from '../place/open-place.ts';
 import { UserError } from '../user-error.ts';
 
 const RETRY_MS = 100;
 const GIVE_UP_MS = 5_000;
 
+type Work<T> = (administration: RemoteAdministration, how: { served: boolean }) => Promise<T>;
+
 /**
- * Runs administrative work through the server that owns the data folder (`served`), or directly on the folder if
- * there is none. A folder that is locked although no server listens is used by another command or by a server that is
+ * Runs administrative work through the server that owns the data folder (`served`), or directly on the folder or
+ * database if there is none. A folder that is locked although no server listens is used by another command or by a server that is
  * starting or stopping: retries for some seconds. Creates a missing folder only with `mayMakeFolder`.
  */
 export async function withAdministration<T>(
   config: Config,
-  work: (administration: RemoteAdministration, how: { served: boolean }) => Promise<T>,
+  work: Work<T>,
   { mayMakeFolder = false }: { mayMakeFolder?: boolean } = {},
 ): Promise<T> {
+  if (config.databaseUrl !== undefined) return withDatabase(config, work);
   const folder = resolve(config.dataDir);
   for (const giveUpAt = Date.now() + GIVE_UP_MS; ; await delay(RETRY_MS)) {
     const server = await connectAdministration(folder);
@@ -29,17 +33,32 @@ export async function withAdministration<T>(
     await refuseAnothersFolder(folder);
     if (!mayMakeFolder) refuseMissingFolder(folder);
     try {
-      const installation = await openInstallation(config);
-      try {
-        await installation.service.open();
-        return await work(installation.administrationFor(COMMAND_LINE), { served: false });
-      } finally {
-        await installation.service.stop();
-        await installation.close();
-      }
+      return await withoutServer(config, work);
     } catch (error) {
       if (!isScenepressError(error, 'storage_locked') || Date.now() > giveUpAt) throw error;
     }
+  }
+}
+
+/**
+ * Through the server of the data folder if it uses the same database, which also knows the state of its process; else
+ * directly, whether servers run elsewhere or not.
+ */
+async function withDatabase<T>(config: Config, work: Work<T>): Promise<T> {
+  const server = await connectAdministration(resolve(config.dataDir));
+  const place = await server?.data.showPlace().catch(() => undefined);
+  if (server && place?.place === placeNameOf(config)) return work(server, { served: true });
+  return withoutServer(config, work);
+}
+
+async function withoutServer<T>(config: Config, work: Work<T>): Promise<T> {
+  const installation = await openInstallation(config);
+  try {
+    await installation.service.open();
+    return await work(installation.administrationFor(COMMAND_LINE), { served: false });
+  } finally {
+    await installation.service.stop();
+    await installation.close();
   }
 }
 

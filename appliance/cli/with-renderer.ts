@@ -9,7 +9,7 @@ import { UserError } from '../user-error.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What a renderer of a command is made of: options of `RenderService` and `LocalRenderer`. */
+/** Parts of a renderer of a command: options of `RenderService` and `LocalRenderer`. */
 export interface CommandRendererOptions {
   /** A temporary folder. */
   folder: string;

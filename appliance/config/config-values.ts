@@ -1,7 +1,40 @@
-import type { Quality } from '../../lib/index.ts';
+import type { Quality, Role } from '../../lib/index.ts';
+
+/** Options of an installation with a database, for several machines. */
+export interface DatabaseConfig {
+  databaseUrl?: string;
+  databasePasswordFile?: string;
+  databaseSchema: string;
+  databaseTls?: 'on' | 'off';
+  databaseCa?: string;
+  databaseCert?: string;
+  databaseKey?: string;
+  databaseConnections: number;
+  roles: Role[];
+  quality?: Quality[];
+  machineName?: string;
+}
+
+/** Where artifacts are kept. */
+export interface ArtifactConfig {
+  artifactDir?: string;
+  s3Bucket?: string;
+  s3Prefix?: string;
+  s3Region?: string;
+  s3Endpoint?: string;
+  s3PathStyle?: boolean;
+  s3Ca?: string;
+  s3AccessKeyId?: string;
+  s3SecretAccessKey?: string;
+  s3SecretAccessKeyFile?: string;
+  s3Encryption?: 'AES256' | 'aws:kms';
+  s3KmsKeyId?: string;
+  s3Links: 'service' | 'presigned' | 'public';
+  s3PublicUrl?: string;
+}
 
 /** Configuration of the appliance. Option names are the same in code and in the configuration file. */
-export interface Config {
+export interface Config extends DatabaseConfig, ArtifactConfig {
   host: string;
   port: number;
   dataDir: string;
@@ -32,6 +65,7 @@ export interface Config {
   rendererDir?: string;
   studioDir?: string;
   insecureNoSandbox: boolean;
+  texCacheMb: number;
   renderTimeoutSeconds: number;
   renderMemoryMb: number;
   renderProcesses: number;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { UserError } from '../user-error.ts';
+import { combinationProblems } from './combinations.ts';
 import type { Config } from './config-values.ts';
 import { flagOf, OPTIONS, variableOf } from './options.ts';
 
@@ -41,10 +42,10 @@ export function readSettings({ flags, env }: ConfigSources): Setting[] {
   const path = configFileOf({ flags, env });
   const file = path ? readConfigFile(path) : {};
   return (Object.keys(OPTIONS) as (keyof Config)[]).map((name) => {
-    const { schema, allowed, secret } = OPTIONS[name];
+    const { schema, allowed, secret, shown: part } = OPTIONS[name];
     const { source, given, value } = sourceOf(name, { flags, env, file, path });
     const { error, value: checked } = schema.validate(value);
-    const shown = secret ? '' : `, not ${JSON.stringify(value)}`;
+    const shown = secret || part ? '' : `, not ${JSON.stringify(value)}`;
     const problem = error ? `${given} must be ${allowed}${shown}.` : null;
     return { name, value: error ? value : checked, source, problem };
   });
@@ -52,15 +53,7 @@ export function readSettings({ flags, env }: ConfigSources): Setting[] {
 
 /** Problems of single options, then of combinations. */
 export function problemsOf(settings: Setting[]): string[] {
-  const problems = settings.flatMap(({ problem }) => problem ?? []);
-  const has = (name: keyof Config) => settings.find((setting) => setting.name === name)?.value !== undefined;
-  if (has('tlsCert') !== has('tlsKey')) {
-    const missing = has('tlsCert') ? 'tlsKey' : 'tlsCert';
-    problems.push(
-      `HTTPS needs a certificate and its key: set ${flagOf(missing)} (${variableOf(missing)}) too.`,
-    );
-  }
-  return problems;
+  return [...settings.flatMap(({ problem }) => problem ?? []), ...combinationProblems(settings)];
 }
 
 /** The path of the configuration file; undefined if none is configured. */

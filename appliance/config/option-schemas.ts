@@ -37,3 +37,12 @@ export const origins: Joi.Schema = Joi.custom((value: unknown) => {
 export const address: Joi.Schema = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .replace(/\/+$/, '');
+
+/** Comma-separated words of a set; an array in a configuration file. */
+export function listOf(words: readonly string[]): Joi.Schema {
+  return Joi.custom((value: unknown) => {
+    const list = (Array.isArray(value) ? value : String(value).split(',')).map((word) => String(word).trim());
+    if (list.length === 0 || !list.every((word) => words.includes(word))) throw new Error('not in the set');
+    return [...new Set(list)];
+  });
+}

@@ -1,21 +1,10 @@
 import Joi from 'joi';
 import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
+import { ARTIFACT_OPTIONS } from './artifact-options.ts';
 import type { Config } from './config-values.ts';
+import { DATABASE_OPTIONS } from './database-options.ts';
+import type { ConfigOption } from './option.ts';
 import { address, count, networks, origins, prices } from './option-schemas.ts';
-
-export interface ConfigOption {
-  /** Description in `--help`. */
-  description: string;
-  /** Allowed values, as they follow "must be" in error messages. */
-  allowed: string;
-  schema: Joi.Schema;
-  /** Placeholder of the value in `--help`; absent for a switch. */
-  value?: string;
-  /** Default as shown by `--help`, unless it is the schema's. */
-  defaultText?: string;
-  /** Never shown and has no flag: other processes can read command lines. */
-  secret?: boolean;
-}
 
 export const DEFAULT_DATA_DIR = './data';
 
@@ -41,6 +30,8 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: Joi.string().default(DEFAULT_DATA_DIR),
     value: 'folder',
   },
+  ...DATABASE_OPTIONS,
+  ...ARTIFACT_OPTIONS,
   publicUrl: {
     description: 'URL under which clients reach this service',
     allowed: 'an http:// or https:// URL',
@@ -222,6 +213,12 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'true or false',
     schema: Joi.boolean().default(false),
   },
+  texCacheMb: {
+    description: 'Maximum size of the formulas that are kept for later renders of the same account; 0: none',
+    allowed: 'a whole number of at least 0',
+    schema: count(256, 0),
+    value: 'MiB',
+  },
   renderTimeoutSeconds: {
     description: 'Maximum duration of a render',
     allowed: 'a whole number of at least 1',
@@ -352,14 +349,4 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
   },
 };
 
-const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-
-/** `dataDir`: `--data-dir`. */
-export function flagOf(name: string): string {
-  return `--${words(name).replaceAll('_', '-')}`;
-}
-
-/** `dataDir`: `SCENEPRESS_DATA_DIR`. */
-export function variableOf(name: string): string {
-  return `SCENEPRESS_${words(name).toUpperCase()}`;
-}
+export { flagOf, variableOf } from './names.ts';

@@ -33,12 +33,12 @@ export const dashboard: Plugin<DashboardOptions> = {
   name: 'scenepress-dashboard',
   register(server, options) {
     const { config, installation, addresses, logger } = options;
-    const { accounts, folder, masterKeys, service, administrationFor } = installation;
-    const sessions = new Sessions({ store: folder.sessionStore, accounts });
+    const { accounts, place, masterKeys, service, administrationFor } = installation;
+    const sessions = new Sessions({ store: place.sessionStore, accounts });
     const cookies = new Cookies(server, { signingKey: masterKeys.current.derive('cookies'), addresses });
     const live = new Live({ service, sessions });
     const attempts = new Attempts();
-    const backups = new BackupDownload(folder.path);
+    const backups = new BackupDownload(place.path);
     void backups.clear();
     const addressOf = (request: Request) => remoteAddressOf(request, config.trustProxy);
     const headers = securityHeaders(config.assetUrl);

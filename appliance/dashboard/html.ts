@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-/** What a template takes: in text, also markup; in quoted attributes, text; in a tag, a boolean attribute. */
+/** Values of a template: in text, also markup; in quoted attributes, text; in a tag, a boolean attribute. */
 export type Value = Html | string | number | false | null | undefined | Value[];
 
 /** Where a value stands in a template: `name` is the attribute, `isFirst` whether the value begins it. */

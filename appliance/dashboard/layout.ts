@@ -121,7 +121,7 @@ export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** What a list says that has no entries, and what to do next. */
+/** The text of an empty list, and the next step. */
 export function emptyState(title: string, text: Value, action?: Value): Html {
   return html`<div class="empty"><h2>${title}</h2><p>${text}</p>${action}</div>`;
 }

@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 25_000;
 
 const MOST_UNREAD_BYTES = 64 * 1024;
 
-/** Of one account; more tabs than anybody has in sight. */
+/** Maximum streams per account; more than the tabs that anybody watches. */
 const MOST_STREAMS = 100;
 
 interface Listener {

@@ -22,7 +22,7 @@ import type { Attempts } from './sign-in/attempts.ts';
 import type { Cookies } from './sign-in/cookies.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
-/** What the pages around signing in need; all others have only the administration of their visit. */
+/** Dependencies of the pages around signing in; all others have only the administration of their visit. */
 export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'masterKeys'> {
   sessions: Sessions;
   cookies: Cookies;

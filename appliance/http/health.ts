@@ -11,7 +11,7 @@ export interface Readiness {
   status: 'ready' | 'not ready';
   /** Sandbox level; null until a renderer is warm. */
   sandbox: string | null;
-  /** What enforces the limits of a whole render: `kernel`, `user` or `watch`; null until a renderer is warm. */
+  /** The mechanism that enforces the limits of a whole render: `kernel`, `user` or `watch`; null until a renderer is warm. */
   limits: SandboxLimits | null;
   /** A paused queue is not a problem: requests are still accepted. */
   queue: 'running' | 'paused';

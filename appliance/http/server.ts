@@ -1,4 +1,4 @@
-import { server as createHapi, type Request, type Server } from '@hapi/hapi';
+import { server as createHapi, type Request, type Server, type ServerRoute } from '@hapi/hapi';
 import type { RenderService } from '../../lib/index.ts';
 import type { Certificate } from '../certificate.ts';
 import { type Addresses, addressesOf } from '../config/addresses.ts';
@@ -11,7 +11,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { metricsRoute } from '../metrics/metrics-route.ts';
 import { type Logger, logRequests } from '../support/log.ts';
 import { VERSION } from '../version.ts';
-import { artifacts } from './artifacts.ts';
+import { type ArtifactsOptions, artifacts } from './artifacts.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { Draining } from './draining.ts';
 import { healthRoutes, type Readiness, readinessOf } from './health.ts';
@@ -41,13 +41,17 @@ export async function createServer(options: {
     | 'metricsToken'
     | 'maxConnections'
     | 'maxConnectionsPerAddress'
+    | 'roles'
+    | 's3Links'
   >;
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'status'>;
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
-  /** What the dashboard works on; absent: it isn't served. */
+  /** Dependencies of the dashboard; absent: it isn't served. */
   installation?: Installation | undefined;
+  /** The bucket of the artifacts; undefined where they are files. */
+  bucket?: Installation['bucket'];
   /** Started certificate for HTTPS. */
   certificate?: Certificate | undefined;
 }): Promise<HttpServer> {
@@ -80,20 +84,32 @@ export async function createServer(options: {
   // For the routes below and unknown paths; the plugins handle their own errors.
   hapi.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
 
-  await hapi.register([
-    {
-      plugin: renderApi,
-      options: {
-        service,
-        authenticate,
-        assetUrl: addresses.assetUrl,
-        logger,
-        corsOrigins: config.corsOrigins,
+  const isApi = config.roles.includes('api');
+  const { bucket } = options;
+  const redirects: Pick<ArtifactsOptions, 'redirectTo'> =
+    bucket && config.s3Links === 'presigned'
+      ? { redirectTo: ({ assetKey }) => bucket.presign(assetKey) }
+      : {};
+  if (isApi) {
+    await hapi.register([
+      {
+        plugin: renderApi,
+        options: {
+          service,
+          authenticate,
+          assetUrl: addresses.assetUrl,
+          ...(bucket && config.s3Links === 'public' && { artifactUrl: bucket.artifactUrl }),
+          logger,
+          corsOrigins: config.corsOrigins,
+        },
       },
-    },
-    { plugin: artifacts, options: { service, logger } },
-  ]);
-  const { installation } = options;
+      {
+        plugin: artifacts,
+        options: { service, logger, ...redirects },
+      },
+    ]);
+  }
+  const installation = isApi ? options.installation : undefined;
   if (installation) {
     // Slow to load, and not needed without it.
     const { dashboard } = await import('../dashboard/dashboard.ts');
@@ -106,17 +122,25 @@ export async function createServer(options: {
       handler: (request, h) =>
         installation && isBrowser(request)
           ? h.redirect('/dashboard')
-          : { name: 'Scenepress', version: VERSION, api: '/api/v2', openapi: '/openapi.json' },
+          : {
+              name: 'Scenepress',
+              version: VERSION,
+              ...(isApi && { api: '/api/v2', openapi: '/openapi.json' }),
+            },
     },
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      handler: (request) => openApiDocument(addresses.publicUrl(request)),
-    },
+    ...(isApi ? [openApiRoute(addresses)] : []),
     metricsRoute(options.metrics, config.metricsToken),
     ...healthRoutes(readiness),
   ]);
   return { hapi, addresses, draining, connections, readiness };
+}
+
+function openApiRoute(addresses: Addresses): ServerRoute {
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    handler: (request) => openApiDocument(addresses.publicUrl(request)),
+  };
 }
 
 function isBrowser({ headers }: Request): boolean {

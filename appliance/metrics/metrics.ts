@@ -1,7 +1,8 @@
 import type { Server } from '@hapi/hapi';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type DataFolder, type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
+import { type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
 import type { ConnectionCounts } from '../edge/connections.ts';
+import type { DataPlace } from '../place/data-place.ts';
 import { VERSION } from '../version.ts';
 import { countConnections } from './connection-metrics.ts';
 import { countDeliveries } from './delivery-metrics.ts';
@@ -19,14 +20,14 @@ export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
  */
 export class Metrics {
   readonly #service: RenderService;
-  readonly #folder: DataFolder;
+  readonly #place: DataPlace;
   readonly #pricing: Pricing | undefined;
   #registry: Registry | undefined;
 
   /** `pricing`: absent in unmetered mode. */
-  constructor(options: { service: RenderService; folder: DataFolder; pricing?: Pricing | undefined }) {
+  constructor(options: { service: RenderService; place: DataPlace; pricing?: Pricing | undefined }) {
     this.#service = options.service;
-    this.#folder = options.folder;
+    this.#place = options.place;
     this.#pricing = options.pricing;
   }
 
@@ -79,7 +80,7 @@ export class Metrics {
     countDeliveries(registry, service);
     countRequests(registry, options.hapi);
     countConnections(registry, options.connections);
-    countCommits(registry, this.#folder, service);
+    countCommits(registry, this.#place, service);
     collectDefaultMetrics({ register: registry });
     // Gauges whose names end in `_total`, like counters; the same values are also exported by type.
     for (const what of ['handles', 'requests', 'resources']) {

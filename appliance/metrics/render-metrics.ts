@@ -1,5 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { type Job, type Pricing, QUALITIES, type RenderService } from '../../lib/index.ts';
+import { RENDER_WORK } from '../support/work-times.ts';
 import { gauge, PREFIX } from './gauge.ts';
 
 const DURATION_SECONDS = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800];
@@ -40,6 +41,12 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     buckets: DURATION_SECONDS,
     registers,
   });
+  const work = new Counter({
+    name: `${PREFIX}render_work_seconds_total`,
+    help: 'Wall-clock time of the last renders of ended jobs, by what it was spent on.',
+    labelNames: ['work', 'quality'] as const,
+    registers,
+  });
   const settled = new Counter({
     name: `${PREFIX}credits_settled_total`,
     help: 'Charged credits.',
@@ -55,6 +62,7 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     enqueued.inc({ quality }, 0);
     attempts.inc({ quality }, 0);
     wait.zero({ quality });
+    for (const kind of RENDER_WORK) work.inc({ work: kind, quality }, 0);
     for (const status of ['completed', 'failed']) {
       ended.inc({ status, quality }, 0);
       duration.zero({ status, quality });
@@ -74,6 +82,8 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     } else {
       ended.inc({ status, quality });
       if (job.attempts > 0) duration.observe({ status, quality }, (job.durationMs ?? 0) / 1000);
+      const { workMs } = job.usage ?? {};
+      for (const kind of RENDER_WORK) work.inc({ work: kind, quality }, (workMs?.[kind] ?? 0) / 1000);
       settled.inc(job.creditsCost);
       if (status === 'failed') voided.inc(pricing?.reserveCredits(quality) ?? 0);
     }

@@ -1,13 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { Histogram, type Registry } from 'prom-client';
-import type { DataFolder, RenderService } from '../../lib/index.ts';
+import type { RenderService } from '../../lib/index.ts';
+import type { DataPlace } from '../place/data-place.ts';
 import { gauge, PREFIX } from './gauge.ts';
 
 const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 const COMMITS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /** The data folder and its disk. */
-export function countCommits(registry: Registry, folder: DataFolder, service: RenderService): void {
+export function countCommits(registry: Registry, place: DataPlace, service: RenderService): void {
   const registers = [registry];
   const flushes = new Histogram({
     name: `${PREFIX}storage_flush_seconds`,
@@ -21,7 +22,7 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
     buckets: COMMITS,
     registers,
   });
-  folder.onFlush = ({ commits: count, tookMs }) => {
+  place.onFlush = ({ commits: count, tookMs }) => {
     flushes.observe(tookMs / 1000);
     commits.observe(count);
   };
@@ -31,7 +32,7 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
     'Size of the database by file; the log contains commits that are not yet in the main file.',
     ['file'],
     async (set) => {
-      const { databaseBytes, logBytes } = await folder.statistics();
+      const { databaseBytes, logBytes } = await place.statistics();
       set({ file: 'database' }, databaseBytes);
       set({ file: 'log' }, logBytes);
     },
@@ -39,10 +40,10 @@ export function countCommits(registry: Registry, folder: DataFolder, service: Re
   gauge(
     registry,
     'disk_bytes',
-    'Size and free space of the disk of the data folder.',
+    'Size and free space of the disk of the data place.',
     ['part'],
     async (set) => {
-      const { bsize, blocks, bavail } = await statfs(folder.path);
+      const { bsize, blocks, bavail } = await statfs(place.path);
       set({ part: 'all' }, blocks * bsize);
       set({ part: 'free' }, bavail * bsize);
     },

@@ -16,7 +16,7 @@ export interface Account {
   deletedAtMs?: number;
   /** For {@link verifyPassword}; absent before a password is set. */
   passwordHash?: string;
-  /** What it may do in the dashboard; absent: `member`. */
+  /** Its role in the dashboard; absent: `member`. */
   role?: AccountRole;
   /** How many of its jobs may wait; absent: as many as of any account. */
   maxQueued?: number;

@@ -116,7 +116,7 @@ export class ScenepressClient {
   }
 
   /**
-   * What happens to a job, until it has ended: by server-sent events where the server has them (`scenepress/web`), else
+   * The events of a job, until it has ended: by server-sent events where the server has them (`scenepress/web`), else
    * by polling.
    */
   async *follow(jobId: string, { signal }: RequestOptions = {}): AsyncGenerator<ClientEvent, void> {

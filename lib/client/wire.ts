@@ -44,7 +44,7 @@ export interface CompletedJob extends JobMembers {
 export interface FailedJob extends JobMembers {
   status: 'failed';
   result: null;
-  /** What the author of the scene needs to know. */
+  /** The error, as the author of the scene needs it. */
   error: string;
 }
 
@@ -71,7 +71,7 @@ export interface ApiAccount {
   credits: { paid: number; free: number; total: number };
 }
 
-/** What happened to a job that is followed. */
+/** An event of a job that is followed. */
 export type ClientEvent =
   /** The job as it is: first when following begins, then after each change of its status. */
   | { type: 'job'; job: RenderJob }

@@ -29,7 +29,7 @@ interface Manifest {
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
-/** What a backup, or restored data, contains. */
+/** The contents of a backup, or of restored data. */
 export interface BackupReport {
   folder: string;
   jobs: number;

@@ -11,7 +11,7 @@ import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
 import { sizeOfFiles, storeArtifacts } from './store-artifacts.ts';
 
-/** What to do after an attempt. */
+/** The next step after an attempt. */
 export type AttemptEnd =
   | { next: 'finish'; outcome: JobOutcome; options: FinishOptions }
   /** The attempt counts. `error`: the job's error if this was its last attempt. */

@@ -102,7 +102,7 @@ export class Attempt {
     } catch (error) {
       // Requeued on any error, so no job stays `running` without a render.
       logger.error({ err: error, jobId: this.claim.jobId }, 'Recording the end of an attempt failed.');
-      await this.#waitAgain({ counted: false, interrupted: true });
+      await this.#waitAgain({ interrupted: true });
     }
   }
 
@@ -128,6 +128,7 @@ export class Attempt {
     const render = renderer.render(
       {
         jobId,
+        owner: this.#job.owner,
         code,
         className,
         fps,
@@ -155,15 +156,14 @@ export class Attempt {
 
   async #conclude(end: AttemptEnd): Promise<void> {
     const { hold } = this.#options;
+    // No case for `nothing`.
     switch (end.next) {
-      case 'nothing':
-        return;
       case 'leave':
-        await this.#options.book.claims.requeue(this.claim, { counted: false });
+        await this.#options.book.claims.requeue(this.claim);
         return;
       case 'wait':
         if (end.hold) this.#pauseStarts(end.hold, end.reason);
-        return this.#waitAgain({ counted: false, interrupted: end.interrupted ?? false });
+        return this.#waitAgain({ interrupted: end.interrupted ?? false });
       case 'finish':
         hold.reset();
         return this.#finish(end.outcome, end.options);
@@ -176,7 +176,7 @@ export class Attempt {
     }
   }
 
-  async #waitAgain(how: { counted: boolean; interrupted?: boolean }): Promise<void> {
+  async #waitAgain(how: { counted?: boolean; interrupted?: boolean }): Promise<void> {
     const queued = await this.#retry(() => this.#options.book.claims.requeue(this.claim, how));
     if (queued) this.#options.events.emit('change', queued);
   }
@@ -201,8 +201,16 @@ export class Attempt {
       if (outcome.kind === 'completed') discards.add(assetKeysOf(this.claim));
     } else if (ended) {
       discards.add(ended.orphans);
+      this.#log(ended.job);
       events.emit('change', ended.job);
     }
+  }
+
+  /** Flat, because text logs omit nested values. */
+  #log({ jobId, phase: status, quality, durationMs, usage }: JobRecord): void {
+    const { workMs = {}, peakMemoryBytes = null } = usage ?? {};
+    const times = Object.fromEntries(Object.entries(workMs).map(([work, ms]) => [`${work}Ms`, ms]));
+    this.#options.logger.info({ jobId, status, quality, durationMs, ...times, peakMemoryBytes }, 'job');
   }
 
   #retry<T>(step: () => Promise<T>): Promise<T | undefined> {

@@ -16,6 +16,11 @@ export class Backlog {
     return this.#state.waiting;
   }
 
+  /** Running jobs of all processes. */
+  get running(): number {
+    return this.#state.running;
+  }
+
   /** Creation time of the oldest queued job, in epoch milliseconds; null when no job is queued. */
   get oldestMs(): number | null {
     const { oldest } = this.#state;

@@ -39,7 +39,7 @@ export class Dispatcher {
   readonly #leases: Leases;
   readonly #hold: BeginHold;
   /** The worker id, new after each start, so claims of an earlier run are recognized as orphaned. */
-  #worker: string;
+  #worker = '';
   #renderer: Renders | undefined;
   /** By job. */
   readonly #running = new Map<string, Attempt>();
@@ -58,7 +58,6 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { storage, book, owners, clock, logger } = options;
-    this.#worker = randomId('worker', options.random);
     this.#hold = new BeginHold(clock, () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, owners);
@@ -72,7 +71,7 @@ export class Dispatcher {
     });
   }
 
-  /** The worker id of its claims, which it manages itself. */
+  /** The worker id of its claims, which it manages itself; empty before the first start. */
   get worker(): string {
     return this.#worker;
   }
@@ -84,6 +83,11 @@ export class Dispatcher {
   /** Creation time of the oldest queued job, in epoch milliseconds; null when no job is queued. */
   get oldestQueuedMs(): number | null {
     return this.#backlog.oldestMs;
+  }
+
+  /** Running jobs of all processes, as of the last look. */
+  get runningEverywhere(): number {
+    return Math.max(this.#backlog.running, this.#running.size);
   }
 
   get running(): number {
@@ -121,7 +125,6 @@ export class Dispatcher {
     this.#stopListening();
     this.#poll?.cancel();
     this.#stopping.abort();
-    this.#endHold();
     await this.#dispatching;
     const ended = () => Promise.all([...this.#running.values()].map((attempt) => attempt.ended));
     if (graceMs > 0) await within(this.#options.clock, graceMs, ended());
@@ -129,22 +132,23 @@ export class Dispatcher {
     for (const attempt of this.#running.values()) attempt.stop('shutdown');
     await ended();
     this.#leases.stop();
-    // Attempts that ended meanwhile may have restarted the hold, whose timer keeps the process alive.
-    this.#endHold();
+    // Only now, because attempts that ended meanwhile may have started a hold, whose timer keeps the process alive.
+    this.#hold.end();
+    this.#hold.reset();
     await within(this.#options.clock, DISCARD_GRACE_MS, this.#options.discards.settled());
     this.#stopped = new AbortController();
   }
 
   /** Call it when a job was added. */
   added(): void {
-    this.#refresh();
+    this.wake();
     this.#options.signals.publish({ kind: 'waiting' });
   }
 
   /** Call it when a job of the owner became terminal. */
   ended(owner: string): void {
     if (this.#renderer) this.#precedences.note(owner);
-    this.#refresh();
+    this.wake();
   }
 
   /** The progress of a running job. */
@@ -152,7 +156,7 @@ export class Dispatcher {
     return this.#running.get(jobId)?.progress;
   }
 
-  /** Looks for queued jobs for idle workers. */
+  /** Updates the number of queued jobs, and claims some for idle workers. */
   wake(): void {
     this.#isWoken = true;
     this.#dispatching ??= this.#dispatch();
@@ -247,16 +251,5 @@ export class Dispatcher {
       if (this.#renderer) this.#options.logger.warn({ err: error }, message);
     }
     this.wake();
-  }
-
-  #refresh(): void {
-    this.#backlog.refresh().catch((error: unknown) => {
-      if (this.#renderer) this.#options.logger.warn({ err: error }, 'Reading the state of the queue failed.');
-    });
-  }
-
-  #endHold(): void {
-    this.#hold.end();
-    this.#hold.reset();
   }
 }

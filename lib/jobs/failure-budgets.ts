@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import type { EndedRender } from '../storage/storage.ts';
+import { OwnerSums } from './owner-sums.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
@@ -20,15 +21,6 @@ export interface BudgetOptions {
 /** 300 failed renders and 3,600 unpaid seconds per owner and hour. */
 export const DEFAULT_BUDGETS: BudgetOptions = { failuresPerHour: 300, unpaidSecondsPerHour: 3_600 };
 
-/** Interval for removing owners without recent failures. */
-const SWEEP_MS = HOUR_MS / 4;
-
-interface Spent {
-  failures: SlidingSum;
-  /** In integer milliseconds, so sums are exact. */
-  unpaidMs: SlidingSum;
-}
-
 /**
  * Counts each owner's failures within the last hour. Kept in memory, about 1 KB per owner with failures in that hour;
  * rebuilt from the stored jobs after a start.
@@ -36,8 +28,11 @@ interface Spent {
 export class FailureBudgets {
   readonly #limits: BudgetOptions;
   readonly #clock: Clock;
-  readonly #spent = new Map<string, Spent>();
-  #sweptAtMs = 0;
+  readonly #spent = new OwnerSums(() => ({
+    failures: new SlidingSum(HOUR_MS),
+    /** In integer milliseconds, so sums are exact. */
+    unpaidMs: new SlidingSum(HOUR_MS),
+  }));
 
   constructor({ limits, clock }: { limits: BudgetOptions; clock: Clock }) {
     this.#limits = limits;
@@ -49,18 +44,13 @@ export class FailureBudgets {
   }
 
   /** Counts a terminal job. Failures of the service, such as a renderer death or a full disk, are ignored. */
-  note({ owner, phase, failedBy, durationMs, completedAtMs }: EndedRender): void {
-    if (phase !== 'failed' || failedBy === undefined || failedBy === 'service') return;
-    if (this.#isOff || completedAtMs === null || (failedBy !== 'scene' && !durationMs)) return;
+  note({ owner, failedBy, durationMs, completedAtMs }: EndedRender): void {
+    if (failedBy === undefined || failedBy === 'service') return;
     const nowMs = this.#clock.now();
-    this.#sweep(nowMs);
-    const spent = this.#spent.get(owner) ?? {
-      failures: new SlidingSum(HOUR_MS),
-      unpaidMs: new SlidingSum(HOUR_MS),
-    };
-    this.#spent.set(owner, spent);
-    if (failedBy === 'scene') spent.failures.add(1, completedAtMs, nowMs);
-    spent.unpaidMs.add(durationMs ?? 0, completedAtMs, nowMs);
+    const endedAtMs = completedAtMs ?? nowMs;
+    const spent = this.#spent.for(owner, nowMs);
+    if (failedBy === 'scene') spent.failures.add(1, endedAtMs, nowMs);
+    spent.unpaidMs.add(durationMs ?? 0, endedAtMs, nowMs);
   }
 
   /** True while the owner exceeds a budget. */
@@ -84,10 +74,6 @@ export class FailureBudgets {
     throw new ScenepressError('too_many_failures', message, { retryAfterMs });
   }
 
-  get #isOff(): boolean {
-    return Object.values(this.#limits).every((limit) => !isLimit(limit));
-  }
-
   /** Milliseconds until the owner's failures and unpaid seconds are below their limits; 0: below. */
   #waitMs(owner: string): [failures: number, unpaid: number] {
     const spent = this.#spent.get(owner);
@@ -95,20 +81,8 @@ export class FailureBudgets {
     const nowMs = this.#clock.now();
     const { failuresPerHour, unpaidSecondsPerHour } = this.#limits;
     return [
-      isLimit(failuresPerHour) ? spent.failures.msUntilBelow(failuresPerHour, nowMs) : 0,
-      isLimit(unpaidSecondsPerHour) ? spent.unpaidMs.msUntilBelow(unpaidSecondsPerHour * 1000, nowMs) : 0,
+      failuresPerHour > 0 ? spent.failures.msUntilBelow(failuresPerHour, nowMs) : 0,
+      unpaidSecondsPerHour > 0 ? spent.unpaidMs.msUntilBelow(unpaidSecondsPerHour * 1000, nowMs) : 0,
     ];
   }
-
-  #sweep(nowMs: number): void {
-    if (Math.abs(nowMs - this.#sweptAtMs) < SWEEP_MS) return;
-    this.#sweptAtMs = nowMs;
-    for (const [owner, { failures, unpaidMs }] of this.#spent) {
-      if (failures.sum(nowMs) === 0 && unpaidMs.sum(nowMs) === 0) this.#spent.delete(owner);
-    }
-  }
-}
-
-function isLimit(limit: number): boolean {
-  return limit > 0 && limit !== Number.POSITIVE_INFINITY;
 }

@@ -15,7 +15,7 @@ export const DISK_WAS_FULL: string =
   'of this service.';
 
 /**
- * What made a job fail: the scene (its code, or a limit it exceeded), a cancellation, the end of the owner's credits, or
+ * The cause of a failure: the scene (its code, or a limit it exceeded), a cancellation, the end of the owner's credits, or
  * the service itself (a renderer that died, a full disk).
  */
 export type FailedBy = 'scene' | 'cancel' | 'credits' | 'service';

@@ -1,5 +1,6 @@
 import { ScenepressError } from '../errors.ts';
 import type { Gate } from '../gate.ts';
+import { InProgress } from '../in-progress.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { JobRecord } from './job.ts';
 import { type JobBook, type NewJob, StuckError } from './job-book.ts';
@@ -19,35 +20,29 @@ export interface IntakeOptions {
 /** Accepts jobs and tracks the requests in progress. */
 export class Intake {
   readonly #options: IntakeOptions;
-  readonly #underWay = new Set<Promise<JobRecord>>();
+  readonly #inProgress = new InProgress();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
   }
 
   /**
-   * Returns the new job, or that of an earlier equal request. Errors: those of {@link JobBook.open}; `owner_refused`.
+   * Returns the new job, or that of an earlier equal request. Errors: those of {@link JobBook.add}; `owner_refused`.
    */
-  async take(newJob: NewJob): Promise<JobRecord> {
-    const taking = this.#take(newJob);
-    this.#underWay.add(taking);
-    try {
-      return await taking;
-    } finally {
-      this.#underWay.delete(taking);
-    }
+  take(newJob: NewJob): Promise<JobRecord> {
+    return this.#inProgress.add(this.#take(newJob));
   }
 
   /** Resolves when all requests in progress have been accepted or rejected. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+  settled(): Promise<void> {
+    return this.#inProgress.settled();
   }
 
   async #take(newJob: NewJob): Promise<JobRecord> {
     const { book, owners, gate, events } = this.#options;
     const { owner } = newJob;
     try {
-      const { job, repeated } = await book.open(newJob, {
+      const { job, repeated } = await book.add(newJob, {
         owner: () => this.#assertAdmitted(owner),
         capacity: () => {
           gate.assertDiskNotFull();
@@ -58,7 +53,7 @@ export class Intake {
       return job;
     } catch (error) {
       if (!(error instanceof StuckError)) throw error;
-      void this.#options.cancellations.resume(error.jobId);
+      void this.#options.cancellations.complete(error.jobId);
       throw error.cause;
     }
   }

@@ -65,7 +65,7 @@ export interface JobBookOptions {
 }
 
 /**
- * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.resume}
+ * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.complete}
  * until it succeeds. `cause`: the first error.
  */
 export class StuckError extends Error {
@@ -83,7 +83,7 @@ export interface Recovery {
   requeued: JobRecord[];
   /** As in {@link EndedJob}. */
   orphans: string[];
-  /** Ids of jobs whose transition could not be completed; retry {@link JobBook.resume}. */
+  /** Ids of jobs whose transition could not be completed; retry {@link JobBook.complete}. */
   stuck: string[];
 }
 
@@ -144,7 +144,7 @@ export class JobBook {
    * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the idempotency key was
    * used for another request, `queue_full`, and errors of the admission checks.
    */
-  async open(
+  async add(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
     { owner: admitOwner = async () => {}, capacity: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
@@ -178,31 +178,38 @@ export class JobBook {
       webhookSecret === undefined
         ? unsealed
         : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
+    /** The job of an earlier, equal request; undefined: a job may be added. */
+    const madeBefore = async (tx: Transaction) => {
+      await admitOwner();
+      const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+      if (made) return made;
+      admit();
+      // Read before the queue's lock and the account's are taken, in this order.
+      const caps = await this.#capsOf(owner);
+      await Promise.all([
+        this.#storage.queue.assertCapacity(tx, owner, caps),
+        this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
+      ]);
+      return undefined;
+    };
     if (this.#joined) {
-      const opened = await this.#storage.transaction(async (tx) => {
-        await admitOwner();
-        const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
+      const added = await this.#storage.transaction(async (tx) => {
+        const made = await madeBefore(tx);
         if (made) return { job: made, repeated: true };
-        admit();
-        await Promise.all([this.#assertCapacity(tx, owner), this.#ledger.prepare?.({ owner }, tx)]);
         const answer = await this.#ledger.reserve(reserve, tx);
-        if (answer !== 'reserved') return answer;
+        if (answer !== 'reserved') return { refused: answer };
         const job = sealed();
         await this.#insert(tx, job, request.code, idempotency);
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if (typeof opened === 'object' && 'job' in opened) return opened;
-      throw this.#insufficientCredits(reserve, opened);
+      if ('refused' in added) throw this.#insufficientCredits(reserve, added.refused);
+      return added;
     }
     const made = await this.#storage.transaction(async (tx) => {
-      await admitOwner();
-      const before = idempotency && (await this.#madeBefore(tx, owner, idempotency));
-      if (before) return before;
-      admit();
-      await this.#assertCapacity(tx, owner);
-      await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
-      return undefined;
+      const made = await madeBefore(tx);
+      if (!made) await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
+      return made;
     });
     if (made) return { job: made, repeated: true };
     try {
@@ -212,7 +219,7 @@ export class JobBook {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
         // Other jobs may have been admitted during the ledger call.
-        await this.#assertCapacity(tx, owner);
+        await this.#storage.queue.assertCapacity(tx, owner, await this.#capsOf(owner));
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);
@@ -221,17 +228,16 @@ export class JobBook {
       return { job, repeated: false };
     } catch (error) {
       // The ledger may or may not have reserved; void is correct in both cases.
-      await this.resume(jobId).catch(() => {
+      await this.complete(jobId).catch(() => {
         throw new StuckError(jobId, error);
       });
       throw error;
     }
   }
 
-  async #assertCapacity(tx: Transaction, owner: string): Promise<void> {
+  async #capsOf(owner: string): Promise<QueueCaps> {
     const own = await this.#caps.maxQueuedOf?.(owner);
-    const caps = own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
-    await this.#storage.queue.assertCapacity(tx, owner, caps);
+    return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
   }
 
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
@@ -261,7 +267,7 @@ export class JobBook {
    * Completes an interrupted transition: a reserving job is rolled back, a settling job is settled. Undefined when
    * the job was removed or is in another phase.
    */
-  async resume(jobId: string): Promise<EndedJob | undefined> {
+  async complete(jobId: string): Promise<EndedJob | undefined> {
     const job = await this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
       // Rewritten, so a failed write that resurfaces after a crash cannot contradict later ones.
@@ -269,7 +275,7 @@ export class JobBook {
       return job;
     });
     if (job?.phase === 'reserving') await this.#withdraw(job);
-    return this.#ending.resume(jobId);
+    return this.#ending.complete(jobId);
   }
 
   /**
@@ -283,7 +289,7 @@ export class JobBook {
     for await (const job of this.#unfinished(['reserving', 'settling'])) {
       if (this.#mayBeReserving(job)) continue;
       try {
-        orphans.push(...((await this.resume(job.jobId))?.orphans ?? []));
+        orphans.push(...((await this.complete(job.jobId))?.orphans ?? []));
       } catch {
         stuck.push(job.jobId);
       }
@@ -305,7 +311,7 @@ export class JobBook {
       if (phase === 'settling') this.#settling.add(jobId);
       if (phase === 'settling' ? !before.has(jobId) : this.#mayBeReserving(job)) continue;
       try {
-        const ended = await this.resume(jobId);
+        const ended = await this.complete(jobId);
         if (ended) resumed.ended.push(ended);
         else if (phase === 'reserving') resumed.withdrawn += 1;
       } catch (error) {

@@ -56,7 +56,7 @@ export class JobClaims {
    */
   requeue(
     claim: Claim,
-    { counted, interrupted = false }: { counted: boolean; interrupted?: boolean },
+    { counted = false, interrupted = false }: { counted?: boolean; interrupted?: boolean } = {},
   ): Promise<JobRecord | undefined> {
     const { jobId } = claim;
     return this.#storage.transaction(async (tx) => {

@@ -10,7 +10,7 @@ import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job
 
 /** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
 export interface Outcomes {
-  open(tx: Transaction, job: JobRecord): Promise<void>;
+  add(tx: Transaction, job: JobRecord): Promise<void>;
 }
 
 /** A job that became terminal. */
@@ -27,7 +27,7 @@ export interface FinishOptions {
   storedNothing?: boolean;
   /** The plays of the scene; default: none. */
   plays?: Play[];
-  /** What the scene's code printed, and warnings; default: nothing. */
+  /** Output of the scene's code, and warnings; default: nothing. */
   output?: string;
   usage?: RenderUsage;
 }
@@ -96,7 +96,7 @@ export class JobEnding {
   }
 
   /** Completes a `settling` job; undefined in other phases. */
-  resume(jobId: string): Promise<EndedJob | undefined> {
+  complete(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async () => () => undefined);
   }
 
@@ -190,7 +190,7 @@ export class JobEnding {
   async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {
     await this.#storage.updateJob(tx, ended);
     await this.#storage.queue.remove(tx, ended.jobId);
-    await this.#outcomes?.open(tx, ended);
+    await this.#outcomes?.add(tx, ended);
   }
 }
 

@@ -1,9 +1,9 @@
 import { ScenepressError } from '../errors.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
-import { type Job, jobOf } from './job.ts';
+import { isTerminal, type Job, jobOf } from './job.ts';
 import type { JobEvents } from './job-events.ts';
 
-/** What happened to a job that is followed. */
+/** An event of a job that is followed. */
 export type JobEvent =
   /** The job as it is: first when following begins, then after each change of its status. */
   | { type: 'job'; job: Job }
@@ -49,10 +49,10 @@ export class JobFollowers {
   ): AsyncGenerator<JobEvent, void> {
     const ended = AbortSignal.any([this.#stopped.signal, ...(signal ? [signal] : [])]);
     const follower = new Follower();
-    this.#add(jobId, follower);
+    const remove = this.#add(jobId, follower);
     try {
       ended.throwIfAborted();
-      // What was read may be older than an event that arrived meanwhile, or newer.
+      // The record that was read may be older than an event that arrived meanwhile, or newer.
       let job: Job;
       do {
         follower.clear();
@@ -62,7 +62,7 @@ export class JobFollowers {
       for (;;) {
         if (event) {
           yield event;
-          if (event.type === 'job' && isOver(event.job)) return;
+          if (event.type === 'job' && isTerminal(event.job.status)) return;
         } else {
           await follower.added(ended);
         }
@@ -70,23 +70,22 @@ export class JobFollowers {
         event = follower.next();
       }
     } finally {
-      this.#remove(jobId, follower);
+      remove();
     }
   }
 
-  #add(jobId: string, follower: Follower): void {
+  /** Returns a function that removes the follower. */
+  #add(jobId: string, follower: Follower): () => void {
     const followers = this.#followers.get(jobId) ?? new Set();
     this.#followers.set(jobId, followers.add(follower));
-  }
-
-  #remove(jobId: string, follower: Follower): void {
-    const followers = this.#followers.get(jobId);
-    followers?.delete(follower);
-    if (followers?.size === 0) this.#followers.delete(jobId);
+    return () => {
+      followers.delete(follower);
+      if (followers.size === 0) this.#followers.delete(jobId);
+    };
   }
 }
 
-/** Keeps what a slow consumer has not taken: changes of the status, the last progress and the last preview. */
+/** Keeps the events that a slow consumer has not taken: changes of the status, the last progress and the last preview. */
 class Follower {
   #jobs: JobEvent[] = [];
   #progress: JobEvent | undefined;
@@ -134,8 +133,4 @@ class Follower {
     if (!signal.aborted) await promise;
     signal.removeEventListener('abort', this.#wake);
   }
-}
-
-function isOver({ status }: Job): boolean {
-  return status === 'completed' || status === 'failed';
 }

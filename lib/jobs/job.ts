@@ -112,7 +112,7 @@ export interface JobRecord {
   completedAtMs: number | null;
   /** Render wall-clock time of the last attempt; null until terminal. */
   durationMs: number | null;
-  /** What the render took; null until terminal, and without a render that ended by itself. */
+  /** Time and memory of the render; null until terminal, and without a render that ended by itself. */
   usage: RenderUsage | null;
   /** Credits charged; 0 until completed. */
   creditsCost: number;
@@ -121,7 +121,7 @@ export interface JobRecord {
   artifacts: Artifact[];
   /** The error message for the scene's author; null unless failed. */
   error: string | null;
-  /** What caused the failure; absent unless failed. */
+  /** The cause of the failure; absent unless failed. */
   failedBy?: FailedBy;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
@@ -144,7 +144,7 @@ export interface Job {
   creditsCost: number;
   /** Milliseconds; null until terminal. */
   durationMs: number | null;
-  /** What the render took; null until terminal, and without a render that ended by itself. */
+  /** Time and memory of the render; null until terminal, and without a render that ended by itself. */
   usage: RenderUsage | null;
   artifacts: Artifact[];
   error: string | null;

@@ -1,16 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { EndedRender } from '../storage/storage.ts';
+import { OwnerSums } from './owner-sums.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /** How long a render affects the standing of its owner. */
 export const STANDING_MS: number = 24 * HOUR_MS;
-
-const SWEEP_MS = HOUR_MS;
-
-interface Times {
-  completedMs: SlidingSum;
-  failedMs: SlidingSum;
-}
 
 /**
  * Tracks which owners are in good standing: they had a completed render within the last 24 hours, and their completed
@@ -19,8 +13,10 @@ interface Times {
  */
 export class Standing {
   readonly #clock: Clock;
-  readonly #times = new Map<string, Times>();
-  #sweptAtMs = 0;
+  readonly #times = new OwnerSums(() => ({
+    completedMs: new SlidingSum(STANDING_MS),
+    failedMs: new SlidingSum(STANDING_MS),
+  }));
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,12 +32,7 @@ export class Standing {
     const isOwners = phase === 'failed' && failedBy !== undefined && failedBy !== 'service';
     if (completedAtMs === null || durationMs === null || !(isCompleted || isOwners)) return;
     const nowMs = this.#clock.now();
-    this.#sweep(nowMs);
-    const times = this.#times.get(owner) ?? {
-      completedMs: new SlidingSum(STANDING_MS),
-      failedMs: new SlidingSum(STANDING_MS),
-    };
-    this.#times.set(owner, times);
+    const times = this.#times.for(owner, nowMs);
     // A render shorter than a millisecond counts as one.
     (isCompleted ? times.completedMs : times.failedMs).add(Math.max(1, durationMs), completedAtMs, nowMs);
   }
@@ -52,14 +43,5 @@ export class Standing {
     const nowMs = this.#clock.now();
     const completedMs = times.completedMs.sum(nowMs);
     return completedMs > 0 && completedMs >= times.failedMs.sum(nowMs);
-  }
-
-  /** Removes owners without renders in the window. */
-  #sweep(nowMs: number): void {
-    if (Math.abs(nowMs - this.#sweptAtMs) < SWEEP_MS) return;
-    this.#sweptAtMs = nowMs;
-    for (const [owner, { completedMs, failedMs }] of this.#times) {
-      if (completedMs.sum(nowMs) === 0 && failedMs.sum(nowMs) === 0) this.#times.delete(owner);
-    }
   }
 }

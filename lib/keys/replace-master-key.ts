@@ -1,6 +1,6 @@
-import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import { MasterKey } from './master-key.ts';
+import type { MasterKeyFiles } from './master-key-files.ts';
 
 /** How a service replaces what the old master key encrypted. */
 export interface Resealing {
@@ -17,8 +17,17 @@ export interface Replacement extends Resealing {
   given?: string | undefined;
 }
 
+/** What has a master key: a `DataFolder`, or the same for a database. */
+export interface HasMasterKey {
+  /** Names it in errors. */
+  readonly path: string;
+  readonly masterKeyFiles: Pick<MasterKeyFiles, 'load' | 'isRotating' | 'begin' | 'finish'>;
+  /** Runs exclusive tasks one at a time. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** Folders with a replacement in progress in this process. */
-const rotating = new WeakSet<DataFolder>();
+const rotating = new WeakSet<HasMasterKey>();
 
 /**
  * Replaces the master key of a data folder while the service runs: by a new one in `master.key` or, when keys are
@@ -27,7 +36,7 @@ const rotating = new WeakSet<DataFolder>();
  * backups; returns that file name, or null when keys are external.
  */
 export async function replaceMasterKey(
-  folder: DataFolder,
+  folder: HasMasterKey,
   { given, reseal }: Replacement,
 ): Promise<string | null> {
   if (rotating.has(folder)) {
@@ -51,7 +60,7 @@ export async function replaceMasterKey(
 }
 
 /** Completes an interrupted replacement of the master key; false when there was none. */
-export function completeReplacement(folder: DataFolder, { reseal }: Resealing): Promise<boolean> {
+export function completeReplacement(folder: HasMasterKey, { reseal }: Resealing): Promise<boolean> {
   return folder.alone(async () => {
     if (!(await folder.masterKeyFiles.isRotating())) return false;
     await folder.masterKeyFiles.load();
@@ -61,7 +70,7 @@ export function completeReplacement(folder: DataFolder, { reseal }: Resealing): 
 }
 
 async function complete(
-  { masterKeyFiles: files }: DataFolder,
+  { masterKeyFiles: files }: HasMasterKey,
   reseal: () => Promise<unknown>,
 ): Promise<string | null> {
   try {

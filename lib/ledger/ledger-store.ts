@@ -52,7 +52,7 @@ export interface EntryQuery {
   before?: string;
 }
 
-/** What an account was charged in a period. */
+/** The charges of an account in a period. */
 export interface Charges {
   chargedCredits: number;
   /** The number of charged renders. */
@@ -93,7 +93,7 @@ export interface LedgerStore {
   /** The reserve of a job and its end (`settle` or `void`), in any order. */
   entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]>;
   listEntries(owner: string, query: EntryQuery): Promise<LedgerEntry[]>;
-  /** What an account was charged from `fromMs` until before `untilMs`. */
+  /** The charges of an account from `fromMs` until before `untilMs`. */
   sumCharges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges>;
   /** At most `limit` owners whose accounting month is not `period`. */
   ownersNotIn(period: string, limit: number): Promise<string[]>;

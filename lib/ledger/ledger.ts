@@ -47,7 +47,7 @@ export interface Ledger {
   readonly chargesNothing?: boolean;
 
   /**
-   * What an owner whose balance is too low should do: whole sentences, added to the message of
+   * Advice for an owner whose balance is too low: whole sentences, added to the message of
    * `insufficient_credits`, which clients of the HTTP API see. Default: "Top up credits, then try again."
    */
   readonly topUpHint?: string | undefined;

@@ -93,7 +93,7 @@ export class StoredLedger implements Ledger {
 
   async start(): Promise<void> {
     const grant = () => this.#store.storage.alone('monthly grants', () => this.grantMonth());
-    // What fails here is granted on the account's first use.
+    // A grant that fails here is made on the account's first use.
     this.#monthly ??= schedule(this.#clock, MONTHLY, () => void grant().catch(() => {}));
   }
 
@@ -170,7 +170,7 @@ export class StoredLedger implements Ledger {
     return this.#store.listEntries(owner, { limit, ...page });
   }
 
-  /** What an account was charged from `fromMs` until before `untilMs` (epoch milliseconds). */
+  /** The charges of an account from `fromMs` until before `untilMs` (epoch milliseconds). */
   charges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges> {
     return this.#store.sumCharges(owner, period);
   }

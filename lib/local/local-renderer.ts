@@ -11,7 +11,7 @@ import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from '../render/run/limits.ts';
 import type { LocalOutput } from '../render/run/messages.ts';
-import type { RenderProgress, RenderResult } from '../render/run/render-task.ts';
+import type { RenderProgress, RenderResult, RenderUsage } from '../render/run/render-task.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 
@@ -43,7 +43,7 @@ export interface LocalRendererOptions {
   clock?: Clock;
 }
 
-/** What a render makes. */
+/** The outputs of a render. */
 export interface LocalOutputOptions {
   /**
    * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
@@ -86,13 +86,15 @@ export interface LocalRender {
   durationMs: number;
   /** Why it failed, for the scene's author; null when it completed. */
   error: string | null;
-  /** What the scene printed, and warnings: at most 33,000 characters. */
+  /** Output of the scene, and warnings: at most 33,000 characters. */
   output: string;
+  /** What the render took; null if it did not end by itself. */
+  usage: RenderUsage | null;
   /** In a temporary folder that {@link LocalRenderer.discard} removes. */
   files: LocalFile[];
 }
 
-/** What a caller may follow of a render. */
+/** Events of a render for its caller. */
 export interface LocalRenderOptions {
   /** Ends the render; it rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -212,13 +214,21 @@ export class LocalRenderer {
           durationMs,
           error: null,
           output: result.output ?? '',
+          usage: result.usage ?? null,
           files,
         };
         this.#folders.set(render, result.folder);
         return render;
       }
       case 'failed':
-        return { status: 'failed', durationMs, error: result.error, output: result.output ?? '', files: [] };
+        return {
+          status: 'failed',
+          durationMs,
+          error: result.error,
+          output: result.output ?? '',
+          usage: result.usage ?? null,
+          files: [],
+        };
       case 'stopped':
         throw stopped();
       case 'disk_full':

@@ -1,3 +1,4 @@
 /** Storage in Postgres. Start at {@link postgres}. */
+export type { MasterKeyRecords, StoredMasterKey } from '../keys/stored-master-key.ts';
 export type { PostgresOptions } from '../storage/postgres/options.ts';
 export { type PostgresStorage, postgres } from './postgres-storage.ts';

@@ -46,7 +46,7 @@ export class PostgresSignals implements Signals {
     this.#isSending = true;
     const payloads = [...this.#outbox].map((signal) => `${this.#id} ${signal}`);
     this.#outbox.clear();
-    // What is lost is found by polling.
+    // Changes whose signals are lost are found by polling.
     await this.#database.notify(CHANNEL, payloads).catch(() => {});
     this.#clock.after(PAUSE_MS, () => {
       this.#isSending = false;

@@ -2,7 +2,9 @@ import type { AccountStore } from '../accounts/account-store.ts';
 import { systemClock } from '../clock.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
+import { StoredMasterKey } from '../keys/stored-master-key.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { MachineStore } from '../machines/machine-store.ts';
 import { systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { ActStore } from '../sign-in/act-store.ts';
@@ -20,6 +22,8 @@ import { SqlStorage } from '../sql/sql-storage.ts';
 import type { PostgresOptions } from '../storage/postgres/options.ts';
 import { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
 import type { Storage } from '../storage/storage.ts';
+import { PostgresMachines } from './postgres-machines.ts';
+import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
 import { PostgresSignals } from './postgres-signals.ts';
 
 /** A storage in Postgres, with the other stores that are kept in the same database. They open and close with it. */
@@ -33,7 +37,21 @@ export interface PostgresStorage extends Storage {
   readonly keyUseStore: KeyUseStore;
   readonly sessionStore: SessionStore;
   readonly actStore: ActStore;
+  /** The processes that use the storage, if they report to it. */
+  readonly machineStore: MachineStore;
+  /** Checks the master key that a process was given: `masterKey.load({ given })`. */
+  readonly masterKey: StoredMasterKey;
+  /** The size of the tables with their indexes, in bytes. */
+  databaseBytes(): Promise<number>;
+  /** The size of all artifacts that are kept, as recorded with their jobs. Reads all of these. */
+  artifactBytes(): Promise<number>;
 }
+
+const DATABASE_BYTES = `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`;
+const ARTIFACT_BYTES = `SELECT coalesce(sum((artifact ->> 'sizeBytes')::bigint), 0)::bigint AS bytes
+  FROM jobs, json_array_elements(jobs.artifacts::json) AS artifact
+  WHERE phase = 'completed' AND artifacts <> '[]' AND artifacts_removed_at_ms IS NULL`;
 
 /**
  * Keeps jobs, queue, deliveries, books, accounts and keys in Postgres 13 or newer, for services of several processes and
@@ -55,5 +73,14 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     keyUseStore: new SqlKeyUseStore(database),
     sessionStore: new SqlSessionStore(database),
     actStore: new SqlActStore(database),
+    machineStore: new PostgresMachines(database),
+    masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
+    databaseBytes: () => bytesOf(database, DATABASE_BYTES),
+    artifactBytes: () => bytesOf(database, ARTIFACT_BYTES),
   });
+}
+
+async function bytesOf(database: PostgresDatabase, query: string): Promise<number> {
+  const [row] = await database.queryInBackground<{ bytes: number }>(query);
+  return row?.bytes ?? 0;
 }

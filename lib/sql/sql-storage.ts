@@ -352,6 +352,7 @@ function frozen(job: JobRecord | undefined): JobRecord | undefined {
   for (const artifact of job?.artifacts ?? []) Object.freeze(artifact);
   Object.freeze(job?.artifacts);
   Object.freeze(job?.usage?.stagesMs);
+  Object.freeze(job?.usage?.workMs);
   Object.freeze(job?.usage);
   return Object.freeze(job);
 }

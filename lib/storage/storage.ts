@@ -6,11 +6,11 @@ import type { SettingsStore } from '../settings/settings-store.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
 
-/** What a render told about its scene. User content, encrypted and erased with the job's other texts. */
+/** Reports of a render about its scene. User content, encrypted and erased with the job's other texts. */
 export interface RenderTrace {
   /** The plays and waits of a completed scene, in their order, at most 1,000. */
   plays: Play[];
-  /** What its code printed, and warnings: at most 33,000 characters. */
+  /** Output of its code, and warnings: at most 33,000 characters. */
   output: string;
 }
 
@@ -187,7 +187,7 @@ export interface Storage {
 
   /** Stores what a job's render told about its scene. Called once, in the transaction that fixes its outcome. */
   putTrace(tx: Transaction, jobId: string, trace: RenderTrace): Promise<void>;
-  /** What the render told; empty where nothing is stored. */
+  /** The reports of the render; empty where nothing is stored. */
   readTrace(jobId: string): Promise<RenderTrace>;
 
   /** The scene's source code, verbatim. */

@@ -26,7 +26,7 @@ export function nodeHandler(
     const response = request
       ? await handle(request)
       : Response.json({ error: 'Bad Request', message: 'The request is malformed.' }, { status: 400 });
-    // What is left of the body is read, too: closing the connection would lose the response.
+    // The rest of the body is read, too: closing the connection would lose the response.
     incoming.removeAllListeners('data').resume();
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     if (!response.body) {

@@ -17,7 +17,7 @@ export type WebHandler = (request: Request) => Promise<Response>;
 /** Options of {@link webHandler}. */
 export interface WebOptions {
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'follow'>;
-  /** Who a bearer token belongs to. */
+  /** The owner of a bearer token. */
   authenticate: Authenticate;
   /**
    * Base URL of artifact links, without a trailing slash, or a function that returns it for a request. Nothing is

@@ -65,7 +65,7 @@ export interface DeliveryAttempt {
   detail: string | null;
 }
 
-/** What was sent and received in one attempt; stored beside the delivery, because few queries need it. */
+/** The request and response of one attempt; stored beside the delivery, because few queries need it. */
 export interface Exchange {
   /** Its place among the delivery's attempts, from 0. */
   attempt: number;

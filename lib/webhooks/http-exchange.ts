@@ -12,7 +12,8 @@ const MOST_INTERIM = 8;
 
 /**
  * Sends the request and reads the whole response. `onHead` is called when status and headers are complete: from then
- * on the status counts even if the body is too long; call its argument to end the exchange in that case.
+ * on the status counts even if the body is too long; call its argument to end the exchange in that case. `headers`
+ * include `host`. `signal` is of this exchange alone.
  */
 export async function exchange(
   socket: TLSSocket,
@@ -22,15 +23,13 @@ export async function exchange(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   signal.throwIfAborted();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  signal.addEventListener('abort', () => reject(signal.reason));
   // Without an agent: no connection is shared and no proxy used.
   const request = httpRequest({
     createConnection: () => socket,
     method: 'POST',
     path: target,
     headers: { ...headers, 'content-length': String(body.length), connection: 'close' },
-    setHost: false,
     maxHeaderSize: LONGEST_HEADERS_BYTES,
   });
   request.once('socket', () => watchStatusLine(socket, state));
@@ -58,30 +57,34 @@ export async function exchange(
       sizeBytes += chunk.length;
       if (sizeBytes > LONGEST_BODY_BYTES) resolve();
     });
-    response.once('error', reject);
-    response.once('close', () => {
-      if (response.complete) resolve();
-      else reject(new ExchangeFailure('reset', 'the connection closed before the end of the response'));
-    });
+    // Emitted before `close` when the response is incomplete.
+    response.once('error', () =>
+      reject(new ExchangeFailure('reset', 'the connection closed before the end of the response')),
+    );
+    response.once('close', resolve);
   });
   state.sent = true;
   request.end(body);
   try {
     await promise;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     request.destroy();
   }
 }
+
+/** The start of a status line, as in `HTTP/1.1 200 OK`. */
+const STATUS = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/;
+const STATUS_BYTES = 13;
 
 /** Records the status as soon as its line arrives, even if the headers never end. */
 function watchStatusLine(socket: TLSSocket, state: ExchangeState): void {
   let head = '';
   const read = (chunk: Buffer) => {
-    head += chunk.toString('latin1', 0, 64);
-    const status = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(head)?.[1];
+    head += String(chunk.subarray(0, STATUS_BYTES));
+    if (head.length < STATUS_BYTES) return;
+    socket.off('data', read);
+    const status = STATUS.exec(head)?.[1];
     if (status) state.status = Number(status);
-    if (status || head.length >= 64) socket.off('data', read);
   };
   socket.on('data', read);
 }

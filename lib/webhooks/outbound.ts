@@ -95,7 +95,7 @@ export class Outbound implements Sends {
     const controller = new AbortController();
     const timer = this.#clock.after(this.#timeoutMs, () => controller.abort('timeout'));
     const stop = () => controller.abort('stopped');
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     const state: ExchangeState = { status: 0, answer: [], sent: false, sockets: [] };
     try {
@@ -145,7 +145,6 @@ export class Outbound implements Sends {
       : await rejectOnAbort(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
           throw new ExchangeFailure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
         });
-    if (addresses.length === 0) throw new ExchangeFailure('dns', `${hostname} has no address`);
     for (const address of addresses) {
       const kind = this.#rules.objection(address);
       if (kind) throw new ExchangeFailure('blocked', `${address} (${kind}) is not in an allowed network`);
@@ -187,17 +186,17 @@ function result(
     status,
     reason,
     detail: detail?.slice(0, LONGEST_DETAIL) ?? null,
-    answer: status === 0 ? null : Buffer.concat(answer).subarray(0, ANSWER_BYTES).toString('utf8'),
+    answer: status === 0 ? null : Buffer.concat(answer).subarray(0, ANSWER_BYTES).toString(),
     sent,
   };
 }
 
 function partsOf(text: string): { hostname: string; port: number; host: string; target: string } {
   const url = URL.parse(text);
-  if (url?.protocol !== 'https:' || !url.hostname || url.username || url.password) {
+  if (url?.protocol !== 'https:' || url.username || url.password) {
     throw new ExchangeFailure('blocked', 'only https:// URLs without credentials are called');
   }
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const hostname = url.hostname.replace(/[[\]]/g, '');
   return { hostname, port: Number(url.port || 443), host: url.host, target: `${url.pathname}${url.search}` };
 }
 
@@ -225,7 +224,7 @@ async function dial(
       timer?.cancel();
     }
   }
-  throw new ExchangeFailure('dns', 'no address'); // Unreachable: there is at least one address.
+  throw new ExchangeFailure('dns', 'the name has no address');
 }
 
 /** Resolves on an event of a socket; rejects when the socket fails or closes, or on abort. */
@@ -242,25 +241,20 @@ async function happened(socket: Socket, event: string, signal: AbortSignal): Pro
   }
 }
 
-/** Rejects when `signal` aborts before the promise settles. */
+/** Rejects when `signal`, which is of one exchange, aborts before the promise settles. */
 async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(Object.assign(new Error('it takes too long'), { code: 'ETIMEDOUT' }));
+  const giveUp = () => reject(new Error('it takes too long'));
   promise.catch(() => {});
   if (signal.aborted) giveUp();
-  signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-  }
+  signal.addEventListener('abort', giveUp);
+  return Promise.race([promise, aborted]);
 }
 
 const REASONS: Record<string, FailureReason | undefined> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
-  ETIMEDOUT: 'timeout',
 };
 
 /** OpenSSL's messages start with source locations; its reasons do not. */

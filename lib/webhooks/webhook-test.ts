@@ -94,7 +94,7 @@ export class WebhookTests {
   }
 }
 
-/** What a receiver does, from the header on. */
+/** Checks of a receiver, from the header on. */
 function verified(body: string, header: string, secret: string, now: number): WebhookTest['verification'] {
   const [, timestamp, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   assert(timestamp !== undefined && signature !== undefined);

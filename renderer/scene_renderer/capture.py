@@ -1,7 +1,7 @@
 """Manim's renderer and file writer, changed to send all frames to one encoder for the whole movie."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from manim import Mobject, Scene
 from manim.renderer.cairo_renderer import CairoRenderer
@@ -9,11 +9,12 @@ from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
 from .captions import Cue
-from .encode import MovieEncoder, Still
+from .encode import MovieEncoder, Picture, Still
 from .errors import SceneError
 from .messages import RenderJob
 from .sections import SectionMovies
 from .timeline import Timeline
+from .work_times import stopwatch
 
 # Limit for waits with a stop condition, which usually have a generous maximum duration. Manim allocates
 # eight bytes for each of their time steps.
@@ -41,10 +42,18 @@ class MovieWriter(SceneFileWriter):
 
     def write_frame(self, pixels: RGBAPixelArray, *, repeat: int = 1) -> None:
         """Encode a copy of a frame: uint8, height by width by RGBA."""
-        if self._open:
+        if not self._open:
+            return
+        with stopwatch.during("encode"):
             self.movie.write(pixels, repeat)
             if self._section_movies:
                 self._section_movies.write(self.sections[-1], pixels, repeat)
+
+    def write_picture(self, picture: Picture, background: PixelArray) -> None:
+        """Encode a frame that is drawn meanwhile."""
+        if self._open:
+            with stopwatch.during("encode"):
+                self.movie.write_picture(picture, background)
 
     def save_image(self, pixels: RGBAPixelArray) -> None:
         """Save the picture if it was asked for; otherwise a scene without animations becomes a video too."""
@@ -88,6 +97,15 @@ class MovieWriter(SceneFileWriter):
         ]
 
 
+class Recorder(Protocol):
+    """Records frames that are drawn later (`pictures.py`)."""
+
+    def record(
+        self, renderer: CairoRenderer, scene: Scene, mobjects: Iterable[Mobject] | None
+    ) -> tuple[Picture, PixelArray] | None:
+        """Return a frame as a picture and its background; None if it has to be drawn at once."""
+
+
 class CaptureRenderer(CairoRenderer):
     """Replaces the renderer that a scene has created, keeping its camera and clock.
 
@@ -96,6 +114,7 @@ class CaptureRenderer(CairoRenderer):
     """
 
     file_writer: MovieWriter
+    recorder_type: ClassVar[type[Recorder] | None] = None
 
     def __init__(
         self,
@@ -109,6 +128,8 @@ class CaptureRenderer(CairoRenderer):
         self.file_writer = MovieWriter(plain.file_writer, movie, sections)
         self._job = job
         self._timeline = timeline
+        # Videos of sections are encoded from the pixels at once.
+        self._recorder = self.recorder_type() if self.recorder_type and sections is None else None
 
     def play(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
         """Play animations, and record them or, if they are skipped, the time that they leave out."""
@@ -116,7 +137,8 @@ class CaptureRenderer(CairoRenderer):
         line = 0 if self._timeline.is_full else self._timeline.line()
         movie = self.file_writer.movie
         first_frame = movie.frames
-        super().play(scene, *args, **kwargs)
+        with stopwatch.during("update"):
+            super().play(scene, *args, **kwargs)
         if self.skip_animations:
             self.file_writer.cut(start, self.time - start)
         else:
@@ -126,13 +148,22 @@ class CaptureRenderer(CairoRenderer):
 
     def render(self, scene: Scene, time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
         """Draw and encode one frame, without Manim's copy: the encoder copies it."""
-        self.update_frame(scene, moving_mobjects)
-        self.add_frame(self.camera.pixel_array)
+        recorder = None if self.skip_animations else self._recorder
+        with stopwatch.during("draw"):
+            recorded = recorder.record(self, scene, moving_mobjects) if recorder else None
+            if recorded is None:
+                self.update_frame(scene, moving_mobjects)
+        if recorded is None:
+            self.add_frame(self.camera.pixel_array)
+        else:
+            self.time += 1 / self.camera.frame_rate
+            self.file_writer.write_picture(*recorded)
 
     def save_static_frame_data(self, scene: Scene, static_mobjects: Iterable[Mobject]) -> PixelArray | None:
         """Draw static objects. Manim calls this first when the length of an animation is known."""
         self._refuse_too_long(scene)
-        return super().save_static_frame_data(scene, static_mobjects)
+        with stopwatch.during("draw"):
+            return super().save_static_frame_data(scene, static_mobjects)
 
     def _refuse_too_long(self, scene: Scene) -> None:
         """Raise SceneError before Manim allocates more time steps than can be drawn."""

@@ -5,6 +5,7 @@ written.
 """
 
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from manim import BLACK, ManimColor, VMobject
 _Floats = npt.NDArray[np.float64]
 
 _manims_init = ManimColor.__init__
+_manims_equal = ManimColor.__eq__
 _manims_update = VMobject.update_rgbas_array
 _generate = VMobject.generate_rgbas_array
 _get_sheen_factor = VMobject.get_sheen_factor
@@ -21,8 +23,9 @@ _TEXTS_MAX = 1024
 
 
 def colour_directly() -> None:
-    """Replace both for Manim's classes and those of scenes."""
+    """Replace them for Manim's classes and those of scenes."""
     ManimColor.__init__ = _init  # type: ignore[method-assign]
+    ManimColor.__eq__ = _is_equal  # type: ignore[method-assign]
     VMobject.update_rgbas_array = _update_rgbas_array  # type: ignore[method-assign]
 
 
@@ -45,6 +48,16 @@ def _parsed(text: str, alpha: float) -> _Floats:
     colour = ManimColor.__new__(ManimColor)
     _manims_init(colour, text, alpha)
     return colour._internal_value
+
+
+def _is_equal(self: ManimColor, other: object) -> bool:
+    """Compare as `np.allclose` does."""
+    if type(self) is not ManimColor or type(other) is not ManimColor:
+        return _manims_equal(self, other)
+    return all(
+        one == another or (isfinite(another) and abs(one - another) <= 1e-8 + 1e-5 * abs(another))
+        for one, another in zip(self._internal_value.tolist(), other._internal_value.tolist(), strict=True)
+    )
 
 
 def _update_rgbas_array(self: Any, array_name: str, color: Any = None, opacity: Any = None) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from manim import ManimColor, Mobject, VMobjectFromSVGPath
 
+from .work_times import stopwatch
+
 _Memo = dict[int, Any]
 
 _IMMUTABLE = frozenset(
@@ -28,6 +30,13 @@ def copy_directly() -> None:
 
 def _copy_mobject(self: Mobject, clone_from_id: _Memo) -> Mobject:
     """Return a deep copy, as Manim's method does."""
+    if clone_from_id:
+        return _copy_into(self, clone_from_id)
+    with stopwatch.during("copy"):
+        return _copy_into(self, clone_from_id)
+
+
+def _copy_into(self: Mobject, clone_from_id: _Memo) -> Mobject:
     result = type(self).__new__(type(self))
     clone_from_id[id(self)] = result
     if isinstance(self, VMobjectFromSVGPath) and "path_obj" in self.__dict__:

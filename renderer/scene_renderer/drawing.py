@@ -28,11 +28,12 @@ _COMMON = {
         "set_cairo_context_path",
     )
 }
-_FLAT = _COMMON | {
+# Methods of cameras for which mobjects are drawn here.
+FLAT = _COMMON | {
     name: getattr(Camera, name)
     for name in ("get_fill_rgbas", "get_stroke_rgbas", "transform_points_pre_display")
 }
-_SOLID = _COMMON | {
+SOLID = _COMMON | {
     name: getattr(ThreeDCamera, name)
     for name in (
         "get_fill_rgbas",
@@ -60,9 +61,9 @@ def draw_directly() -> None:
 def _display(self: Camera, vmobjects: Iterable[VMobject], pixel_array: Any) -> None:
     """Draw mobjects that are not coloured by an image."""
     items: Iterable[Any] = vmobjects
-    if _has_methods(self, _SOLID):
+    if has_methods(self, SOLID):
         items = projection.project(self, list(vmobjects))
-    elif not _has_methods(self, _FLAT):
+    elif not has_methods(self, FLAT):
         _manims_own(self, vmobjects, pixel_array)
         return
     context = self.get_cairo_context(pixel_array)
@@ -81,6 +82,6 @@ def _type_or_raise(self: Camera, mobject: Any) -> Any:
     return kind
 
 
-def _has_methods(camera: Camera, methods: dict[str, Any]) -> bool:
+def has_methods(camera: Camera, methods: dict[str, Any]) -> bool:
     """Whether a camera has these methods and no others of their names."""
     return all(getattr(getattr(camera, name, None), "__func__", None) is own for name, own in methods.items())

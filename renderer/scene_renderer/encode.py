@@ -7,14 +7,13 @@ import threading
 import time
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
-import av
 import numpy as np
 import numpy.typing as npt
-from av.video.reformatter import VideoReformatter
 
 from . import formats, sound
+from .conversion import Converter
 from .errors import SceneError, too_large
 from .formats import Format
 from .messages import RenderJob
@@ -27,6 +26,16 @@ _QUEUE_BYTES = 67_108_864
 _PREVIEW_WIDTH_PX = 320
 
 Pixels = npt.NDArray[Any]
+
+
+class Picture(Protocol):
+    """A recorded frame, which is drawn by other threads."""
+
+    def begin(self, pixels: Pixels) -> None:
+        """Have it drawn over the pixels, which nobody may use until `wait` returns."""
+
+    def wait(self) -> None:
+        """Return when it has been drawn. Raises any error of Cairo."""
 
 
 class MovieEncoder:
@@ -49,7 +58,7 @@ class MovieEncoder:
         self._shape = (job.height_px, job.width_px, 4)
         self._error: BaseException | None = None
         frame_bytes = job.height_px * job.width_px * 4
-        self._queue: queue.Queue[tuple[Pixels, int] | None] = queue.Queue(
+        self._queue: queue.Queue[tuple[Pixels, int, Picture | None] | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
         self._is_emptied = False  # the None after the last frame has been taken
@@ -62,6 +71,20 @@ class MovieEncoder:
 
         Raises SceneError if the movie becomes too long, and any error of the encoder.
         """
+        buffer = self._copy(pixels, repeat)
+        self._put(buffer, repeat, None)
+
+    def write_picture(self, picture: Picture, background: Pixels) -> None:
+        """Append a frame that is drawn meanwhile, over a copy of its background.
+
+        Raises the same as `write`. Errors in drawing it are raised later.
+        """
+        buffer = self._copy(background, 1)
+        picture.begin(buffer)
+        self._put(buffer, 1, picture)
+
+    def _copy(self, pixels: Pixels, repeat: int) -> Pixels:
+        """Copy a frame that may be appended to the movie."""
         if self._error:
             raise self._error
         if pixels.shape != self._shape or pixels.dtype != np.uint8:
@@ -79,7 +102,10 @@ class MovieEncoder:
         except queue.Empty:
             buffer = np.empty(self._shape, np.uint8)
         np.copyto(buffer, pixels)
-        self._queue.put((buffer, repeat))
+        return buffer
+
+    def _put(self, buffer: Pixels, repeat: int, picture: Picture | None) -> None:
+        self._queue.put((buffer, repeat, picture))
         self.frames += repeat
         if self._channel:
             self._channel.progress(self.frames, self.frames / self._job.fps)
@@ -112,17 +138,25 @@ class MovieEncoder:
         except BaseException as error:
             self._error = error
             while not self._is_emptied:
-                self._take()  # the scene may be waiting for space in the queue
+                self._next()  # the scene may be waiting for space in the queue
 
     def _take(self) -> tuple[Pixels, int] | None:
-        """Return the next frame and its number of repetitions; None, once, after the last."""
+        """Return the next frame, drawn, and its number of repetitions; None, once, after the last."""
+        if (item := self._next()) is None:
+            return None
+        pixels, repeat, picture = item
+        if picture:
+            picture.wait()
+        return pixels, repeat
+
+    def _next(self) -> tuple[Pixels, int, Picture | None] | None:
         item = self._queue.get()
         self._is_emptied = item is None
         return item
 
     def _encode(self) -> None:
         job = self._job
-        reformatter = VideoReformatter()
+        converter = Converter(self._format.pixel_format)
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
         pts = 0
@@ -133,8 +167,7 @@ class MovieEncoder:
             context.thread_type = "FRAME"
             while (item := self._take()) is not None:
                 pixels, repeat = item
-                rgba = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
-                frame = reformatter.reformat(rgba, format=self._format.pixel_format)
+                frame = converter.convert(pixels)
                 self._buffers.put(pixels)
                 frame.time_base = Fraction(1, job.fps)
                 for _ in range(repeat):

@@ -5,10 +5,11 @@ and for each colour.
 """
 
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
-from manim import Mobject, VMobject
+from manim import Animation, Mobject, VMobject
 from manim.utils import rate_functions
 from manim.utils.bezier import interpolate
 from manim.utils.simple_functions import sigmoid
@@ -17,12 +18,15 @@ import scenepress_native
 
 _VALUES_MAX = 4096
 _kept_sigmoid = lru_cache(_VALUES_MAX)(sigmoid)
+# Their results depend on nothing else than their argument.
+_RATE_FUNCTIONS = frozenset(value for value in vars(rate_functions).values() if type(value) is FunctionType)
 
 
 def interpolate_directly() -> None:
     """Replace the interpolation for Manim's mobjects and those of scenes."""
     Mobject.interpolate = _interpolate  # type: ignore[method-assign]
     VMobject.interpolate_color = _interpolate_style  # type: ignore[method-assign]
+    Animation.get_sub_alpha = _get_sub_alpha  # type: ignore[method-assign]
     rate_functions.sigmoid = _sigmoid  # type: ignore[attr-defined]
 
 
@@ -43,3 +47,23 @@ def _interpolate_style(self: Any, mobject1: Any, mobject2: Any, alpha: float) ->
 def _sigmoid(x: float) -> float:
     """Return what the usual rate function computes for each mobject, most often at the same time."""
     return _kept_sigmoid(x) if type(x) in (float, np.float64) else sigmoid(x)
+
+
+def _get_sub_alpha(self: Animation, alpha: float, index: int, num_submobjects: int) -> Any:
+    """Return the progress of one of several mobjects, most often at the same time as others."""
+    lag_ratio = self.lag_ratio
+    full_length = (num_submobjects - 1) * lag_ratio + 1
+    value = alpha * full_length
+    time: Any = value - index * lag_ratio
+    if self.reverse_rate_function:
+        time = 1 - time
+    rate_func: Any = self.rate_func
+    is_known = type(rate_func) is FunctionType and rate_func in _RATE_FUNCTIONS
+    if is_known and type(time) in (float, np.float64) and time != 0:
+        return _kept_rate(rate_func, time)
+    return rate_func(time)
+
+
+@lru_cache(_VALUES_MAX, typed=True)
+def _kept_rate(rate_func: Any, time: Any) -> Any:
+    return rate_func(time)

@@ -266,8 +266,25 @@ class InspectJob:
         )
 
 
+@dataclass(frozen=True)
+class TexJob:
+    """Compiles documents for LaTeX and adds them to a pack, or makes a new one."""
+
+    documents: list[str]
+    # The limits that the fork sets on itself.
+    limits: JobLimits
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "TexJob":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            documents=[str(item) for item in message["documents"]],
+            limits=JobLimits.parse(message["limits"]),
+        )
+
+
 # Service to fork, once, over the socket in the job's folder.
-RendererJob = RenderJob | ListJob | InspectJob
+RendererJob = RenderJob | ListJob | InspectJob | TexJob
 
 
 def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
@@ -279,6 +296,8 @@ def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
             return ListJob.parse(message)
         case "inspect":
             return InspectJob.parse(message)
+        case "tex":
+            return TexJob.parse(message)
         case other:
             raise ValueError(f"unknown kind {other!r}")
 
@@ -337,6 +356,37 @@ class OutputReport(TypedDict):
     text: str
 
 
+class WorkTimes(TypedDict):
+    """What the thread that runs a scene spent its time on, in milliseconds."""
+
+    # The scene's own code, with its imports.
+    scene: float
+    # Setting formulas with TeX.
+    tex: float
+    # Copying mobjects.
+    copy: float
+    # Animations and updaters, between pictures.
+    update: float
+    # Drawing pictures.
+    draw: float
+    # Waiting for the encoder.
+    encode: float
+
+
+class WorkReport(TypedDict):
+    """What the scene spent its time on; sent once, at its end."""
+
+    type: Literal["work"]
+    ms: WorkTimes
+
+
+class CompiledReport(TypedDict):
+    """Documents that LaTeX has compiled for the scene."""
+
+    type: Literal["compiled"]
+    documents: list[str]
+
+
 class DoneReport(TypedDict):
     """The video is in the job's folder. Its size is that of the job, or what a local scene has set."""
 
@@ -377,6 +427,8 @@ JobReport = (
     | PreviewReport
     | PlaysReport
     | OutputReport
+    | WorkReport
+    | CompiledReport
     | DoneReport
     | InspectedReport
     | ScenesReport

@@ -1,4 +1,4 @@
-"""What a scene prints, its warnings and those of Manim, as reports to the service."""
+"""Reports output of a scene, its warnings and those of Manim to the service."""
 
 import codecs
 import io

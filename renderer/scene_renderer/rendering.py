@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,18 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, encode, errors, output, scene, scene_folder, settings, studio
+from . import captions, encode, errors, output, scene, scene_folder, settings, studio, tex
 from .capture import CaptureRenderer
 from .errors import SceneError
 from .messages import ListJob, RenderJob
 from .protocol import JobChannel
 from .sections import SectionMovies
 from .timeline import Timeline
+from .work_times import stopwatch
+
+# How long a thread may keep others from running Python. The encoder needs it several times for each frame,
+# and would wait five milliseconds each time while the scene computes.
+_SWITCH_INTERVAL_S = 0.0005
 
 
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
@@ -27,12 +33,20 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            channel.compiled(tex.compiled())
+            channel.work(stopwatch.times())
             output.finish()
             channel.failed(text)
         return
     output.finish()
-    if os.getpid() == process:  # else this is a child that the scene has forked
-        channel.scenes(report) if isinstance(report, list) else channel.done(*report)
+    if os.getpid() != process:
+        return  # a child that the scene has forked
+    if isinstance(report, list):
+        channel.scenes(report)
+    else:
+        channel.compiled(tex.compiled())
+        channel.work(stopwatch.times())
+        channel.done(*report)
 
 
 def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tuple[int, RenderJob] | list[str]:
@@ -48,6 +62,9 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     settings.fix(job)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    tex.begin_job()
+    stopwatch.start()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
     scene_class = scene.load(job.code, job.class_name, folder)
@@ -58,9 +75,10 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     timeline = Timeline(scene_folder.source_path(folder))
     renderer = _play(scene_class(), movie, job, timeline, sections)
     channel.stage("finishing")
-    movie.finish(renderer.file_writer.sound())
-    if sections:
-        sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
+    with stopwatch.during("encode"):
+        movie.finish(renderer.file_writer.sound())
+        if sections:
+            sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
     for plays in timeline.reports():
         channel.plays(plays)
     captions.write(renderer.file_writer.cues(), folder / "captions.vtt")

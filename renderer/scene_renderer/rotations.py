@@ -1,4 +1,4 @@
-"""Keeps the matrices of rotations, which Manim computes anew for each mobject of a group."""
+"""Keeps the matrices of rotations, which Manim computes again for each mobject of a group."""
 
 from functools import lru_cache
 from typing import Any

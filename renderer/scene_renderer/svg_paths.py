@@ -4,6 +4,7 @@ The same outlines occur again and again: those of characters. Each is parsed onc
 computed, for all points together. Before anything else looks at a path, it becomes an ordinary one.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,6 +18,12 @@ from svgelements import Close, CubicBezier, Line, Matrix, Move, Path, QuadraticB
 _OUTLINES_MAX = 4096
 # Manim draws no line at the end of a closed path that is shorter than this.
 _NO_LINE = 0.0001
+
+# A command's kind and points.
+_Command = tuple[Any, ...]
+_TOKENS = re.compile(r"[MLHVCSQTZ]|-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_OPERANDS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "Z": 0}
+_KINDS = {"M": "M", "L": "L", "H": "L", "V": "L", "C": "C", "S": "C", "Q": "Q", "T": "Q"}
 
 _parse = Path.parse
 _reify = Path.reify
@@ -34,7 +41,7 @@ def place_directly() -> None:
 
 
 @dataclass(frozen=True)
-class _Outline:
+class Outline:
     """A path of lines and curves, as indices of its points."""
 
     data: str
@@ -53,52 +60,50 @@ class _Outline:
 
 
 @lru_cache(_OUTLINES_MAX)
-def _outline_of(data: str) -> _Outline | None:
+def outline_of(data: str) -> Outline | None:
     """Return the outline of path data; None if it isn't made of moves, lines and Bézier curves."""
-    path = Path()
-    _parse(path, data)
+    commands = _commands_of(data)
+    if commands is None:
+        return None
     points: list[tuple[float, float]] = []
     rows: list[tuple[int, ...]] = []
     ends: list[tuple[int, int]] = []
     is_line: list[bool] = []
     last = first = -1
 
-    def add(point: Any) -> int:
-        points.append((point.x, point.y))
+    def add(point: tuple[float, float]) -> int:
+        points.append(point)
         return len(points) - 1
 
     def line_to(end: int) -> None:
         rows.extend([(last,), (last, last, end), (last, end, end), (end,)])
 
-    for segment in path:
-        kind = type(segment)
-        if kind is Move:
-            last = first = add(segment.end)
+    for kind, *given in commands:
+        if kind == "M":
+            last = first = add(given[0])
             continue
         if last < 0:
             return None  # it doesn't begin with a move
-        if kind is Line:
-            end = add(segment.end)
+        if kind == "L":
+            end = add(given[0])
             line_to(end)
-        elif kind is QuadraticBezier:
-            control, end = add(segment.control), add(segment.end)
+        elif kind == "Q":
+            control, end = add(given[0]), add(given[1])
             rows.extend([(last,), (last, control, control), (control, control, end), (end,)])
-        elif kind is CubicBezier:
-            controls = add(segment.control1), add(segment.control2)
-            end = add(segment.end)
+        elif kind == "C":
+            controls = add(given[0]), add(given[1])
+            end = add(given[2])
             rows.extend([(last,), (controls[0],), (controls[1],), (end,)])
-        elif kind is Close:
+        else:
             ends.append((last, first))
             end = last
-            is_line.append(bool(_distances(np.array(points), np.array([[last], [first]]))[0] > _NO_LINE))
+            is_line.append(_distance(points[last], points[first]) > _NO_LINE)
             if is_line[-1]:
                 line_to(first)
                 end = first
-        else:
-            return None
         last = end
     own, mean = ([number for number, row in enumerate(rows) if len(row) == count] for count in (1, 3))
-    return _Outline(
+    return Outline(
         data=data,
         points=np.array(points, dtype=np.float64).reshape(-1, 2),
         own_rows=np.array(own, dtype=np.intp),
@@ -110,6 +115,80 @@ def _outline_of(data: str) -> _Outline | None:
     )
 
 
+def _commands_of(data: str) -> list[_Command] | None:
+    """Return the moves, lines and Bézier curves of path data, in absolute points; None if it has others."""
+    quickly = _read_commands(data)
+    if quickly is not None:
+        return quickly
+    path = Path()
+    _parse(path, data)
+    commands: list[_Command] = []
+    for segment in path:
+        kind = type(segment)
+        if kind is Move:
+            commands.append(("M", _pair(segment.end)))
+        elif kind is Line:
+            commands.append(("L", _pair(segment.end)))
+        elif kind is QuadraticBezier:
+            commands.append(("Q", _pair(segment.control), _pair(segment.end)))
+        elif kind is CubicBezier:
+            commands.append(("C", _pair(segment.control1), _pair(segment.control2), _pair(segment.end)))
+        elif kind is Close:
+            commands.append(("Z",))
+        else:
+            return None
+    return commands
+
+
+def _pair(point: Any) -> tuple[float, float]:
+    return point.x, point.y
+
+
+def _read_commands(data: str) -> list[_Command] | None:
+    """Read path data as dvisvgm writes it; None if svgelements must."""
+    commands: list[_Command] = []
+    numbers: list[float] = []
+    name = "Z"
+    control: tuple[float, float] | None = None  # the last one of the previous curve
+    x = y = 0.0
+    tokens = _TOKENS.findall(data)
+    if sum(map(len, tokens)) != len(data) - data.count(" "):
+        return None
+    for token in tokens:
+        if token not in _OPERANDS:
+            numbers.append(float(token))
+            if len(numbers) < _OPERANDS[name]:
+                continue
+            if not _OPERANDS[name]:
+                return None
+            if name == "H":
+                numbers = [numbers[0], y]
+            elif name == "V":
+                numbers = [x, numbers[0]]
+            elif name in "ST":
+                reflected = (x, y) if control is None else (x + (x - control[0]), y + (y - control[1]))
+                numbers[:0] = reflected
+            points = list(zip(numbers[::2], numbers[1::2], strict=True))
+            numbers = []
+            commands.append((_KINDS[name], *points))
+            control = points[-2] if len(points) > 1 else None
+            x, y = points[-1]
+            if name == "M":
+                name = "L"  # further points are lines
+            continue
+        # After the end of a part, another one must begin with a move.
+        if numbers or (name == "Z" and token != "M"):
+            return None
+        name = token
+        if name == "Z":
+            commands.append(("Z",))
+    return None if numbers else commands
+
+
+def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
+    return float(_distances(np.array([one, other]), np.array([[0], [1]]))[0])
+
+
 def _distances(points: npt.NDArray[np.float64], ends: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     between: npt.NDArray[np.float64] = points[ends[0]] - points[ends[1]]
     return np.sqrt(between[:, 0] ** 2 + between[:, 1] ** 2)
@@ -117,7 +196,7 @@ def _distances(points: npt.NDArray[np.float64], ends: npt.NDArray[np.intp]) -> n
 
 def _segments(self: Path) -> list[Any]:
     """Return the segments, which are made at the first use."""
-    outline: _Outline | None = self.__dict__.pop("_outline", None)
+    outline: Outline | None = self.__dict__.pop("_outline", None)
     segments: list[Any] = self.__dict__["_segments"]
     if outline is not None:
         _parse(self, outline.data)
@@ -135,7 +214,7 @@ def _set_segments(self: Path, segments: list[Any]) -> None:
 
 
 def _parse_once(self: Path, data: Any) -> None:
-    outline = _outline_of(data) if isinstance(data, str) and not self._segments else None
+    outline = outline_of(data) if isinstance(data, str) and not self._segments else None
     if outline is None:
         _parse(self, data)
     else:
@@ -160,23 +239,29 @@ def _approximate_arcs_if_any(self: Path, error: float = 0.1) -> None:
 
 def _place_outline(self: VMobjectFromSVGPath) -> VMobjectFromSVGPath:
     """Compute the points of the mobject."""
-    outline: _Outline | None = self.path_obj.__dict__.get("_outline")
+    outline: Outline | None = self.path_obj.__dict__.get("_outline")
     if outline is None or self.n_points_per_curve != 4:
         return _handle_commands(self)
-    x, y = outline.points.T
-    matrix = self.path_obj.__dict__.get("_matrix")
-    if matrix is None:
-        points = outline.points
-    else:
+    points = points_of(outline, self.path_obj.__dict__.get("_matrix"))
+    if points is None:
+        return _handle_commands(self)
+    self.points = points
+    return self
+
+
+def points_of(outline: Outline, matrix: Matrix | None) -> npt.NDArray[np.float64] | None:
+    """Return the points of a mobject with an outline; None if Manim must compute them."""
+    points = outline.points
+    if matrix is not None:
+        x, y = points.T
         # In the order of svgelements, so that the results are rounded alike.
         points = np.stack(
             [x * matrix.a + y * matrix.c + matrix.e, x * matrix.b + y * matrix.d + matrix.f], axis=1
         )
     if np.any((_distances(points, outline.ends) > _NO_LINE) != outline.is_line):
-        return _handle_commands(self)
+        return None
     placed = np.zeros((len(outline.own_rows) + len(outline.mean_rows), 3))
     placed[outline.own_rows, :2] = points[outline.own_points]
     one, two, three = outline.mean_points
     placed[outline.mean_rows, :2] = (points[one] + points[two] + points[three]) / 3
-    self.points = placed
-    return self
+    return placed

@@ -15,25 +15,35 @@ def run() -> None:
     from . import (
         colours,
         copies,
+        curves,
         projection,
         rendering,  # noqa: F401 (imported for its side effect)
         rotations,
         svg,
         svg_paths,
         tex,
+        work_times,
     )
 
     colours.colour_directly()
     copies.copy_directly()
+    curves.measure_directly()
     if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
-        from . import drawing, families, interpolation
+        from . import drawing, families, interpolation, smoothing, updates
 
         drawing.draw_directly()
         families.list_directly()
         interpolation.interpolate_directly()
+        smoothing.smooth_directly()
+        updates.update_directly()
     projection.sort_directly()
     rotations.keep_matrices()
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())
+    if find_spec("scenepress_native"):
+        from . import pictures
+
+        pictures.draw_by_threads()
+    work_times.measure_tex()
     manimpango.list_fonts()

@@ -1,4 +1,4 @@
-"""What the service tries on its own sandbox, as an ordinary job, before it renders for anyone.
+"""Attacks of the service on its own sandbox, as an ordinary job, before it renders other jobs.
 
 The service puts a line ``TARGETS = {…}`` in front: `secrets`, files outside the job's folder;
 `folders`, where nothing may be written; `marks`, files that the service looks for afterwards, because
@@ -93,7 +93,7 @@ def others() -> list[int]:
     return [pid for pid in (TARGETS["service"], os.getppid()) if pid not in OURS]
 
 
-# Of its own process, as far as it may be read.
+# Files of its own process, if it may read them.
 TELLING = ("environ", "cmdline", "maps", "mountinfo", "mounts", "mountstats", "cgroup")
 LINKS = ("exe", "cwd", "root")
 

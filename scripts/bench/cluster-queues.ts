@@ -56,7 +56,7 @@ export async function openOurs(place: string): Promise<Ours> {
   return {
     storage,
     book,
-    enqueue: (owner) => book.open({ ...newJob, owner }),
+    enqueue: (owner) => book.add({ ...newJob, owner }),
     queue: {
       owners: async (most) => (await claim(most)).map(({ job }) => job.owner),
       take: async (most) =>

@@ -1,6 +1,8 @@
 /** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. The machine must be otherwise idle. */
 import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
+import { bench as encoding } from './encoding.ts';
+import { bench as profile } from './profile.ts';
 import { bench as render } from './render.ts';
 import { bench as sandbox } from './sandbox.ts';
 import { bench as scale } from './scale.ts';
@@ -18,8 +20,17 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
     about: 'time of every page with 100,000 jobs and 1,000 accounts, and CPU time of 200 open dashboards',
     bench: dashboard,
   },
+  encoding: {
+    about: 'CPU time, size and loss of several settings of the encoder, compared with those of Manim',
+    bench: encoding,
+  },
+  profile: {
+    about: 'what the time of a scene is spent on, and the functions that take most of it',
+    bench: profile,
+  },
   render: {
-    about: 'time from POST to `completed` on a warm service, compared with `manim render`',
+    about:
+      'time from POST to `completed` on a warm service, CPU time, memory and size, compared with `manim render`',
     bench: render,
   },
   sandbox: { about: 'overhead of the sandbox layers per job, single and combined', bench: sandbox },

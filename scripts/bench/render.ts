@@ -1,107 +1,211 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
-import { Appliance } from '../../appliance/appliance.ts';
-import { loadConfig } from '../../appliance/config/config.ts';
-import { createFirstAccount } from '../../appliance/first-account.ts';
-import { openLog } from '../../appliance/support/log.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { RenderUsage } from '../../lib/index.ts';
+import { type BenchScene, benchScenes } from './bench-scenes.ts';
+import {
+  MANIM_QUALITIES,
+  type ManimRender,
+  type Quality,
+  renderWithManim,
+  type Taken,
+} from './manim-command.ts';
+import { runPython } from './python.ts';
+import { Originals, type ServiceRender, WarmService } from './warm-service.ts';
 
-const run = promisify(execFile);
-const SCENES_FILE = join(import.meta.dirname, 'scenes.py');
-const DEFAULT_PYTHON = join(import.meta.dirname, '../../.venv/bin/python');
-const QUALITIES = { low: '-ql', medium: '-qm' } as const;
-const POLL_MS = 20;
+const ENCODERS = 4;
 
-type Quality = keyof typeof QUALITIES;
+/** A line of the table. */
+interface Result {
+  scene: string;
+  quality: Quality;
+  frames: number;
+  manim: Taken;
+  /** The same with several encoders. */
+  encoders: Taken | undefined;
+  /** With formulas that the service has not set before. */
+  cold: Taken;
+  /** The second time. */
+  known: Taken;
+  /** What the last cold render was spent on. */
+  workMs: RenderUsage['workMs'];
+  manimBytes: number;
+  bytes: number;
+  manimSsim: number | undefined;
+  ssim: number | undefined;
+}
+
+interface Videos {
+  theirs: ManimRender;
+  ours: ServiceRender;
+}
 
 /**
- * Renders the same scenes alternately on a warm service, from POST to `completed` over HTTP, and with `manim render`
- * without a cache. Prints medians in seconds and the speedup of the service.
+ * Renders scenes with `manim render` and on a warm service, from POST to `completed` over HTTP: first with formulas
+ * that it has not set before, then once more. Prints times, CPU times, memory, sizes and SSIM, and their geometric
+ * means.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { runs: { type: 'string', default: '3' }, scene: { type: 'string', multiple: true } },
+    options: {
+      only: { type: 'string', multiple: true },
+      quality: { type: 'string', multiple: true, default: ['medium'] },
+      runs: { type: 'string', default: '1' },
+      busy: { type: 'boolean', default: false },
+      encoders: { type: 'boolean', default: false },
+      ssim: { type: 'boolean', default: false },
+      markdown: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      list: { type: 'boolean', default: false },
+    },
   });
+  const all = await benchScenes();
+  if (values.list) return void console.log(all.map(({ set, name }) => `${set.padEnd(12)}${name}`).join('\n'));
+  const scenes = chosen(all, values.only);
+  const qualities = values.quality.map(qualityOf);
   const runs = Number(values.runs);
-  const code = await readFile(SCENES_FILE, 'utf8');
-  const all = [...code.matchAll(/^class (\w+)/gm)].map(([, name]) => `${name}`);
-  const scenes = all.filter((name) => values.scene?.includes(name) ?? true);
-
+  const table = new Table(values.markdown);
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-bench-'));
-  const service = await openService(folder);
+  const originals = values.ssim ? await Originals.start() : undefined;
+  const others = values.busy ? startBusyProcesses() : [];
+  let failures = 0;
   try {
-    await service.render(code, scenes[0] ?? '', 'low');
-    console.log(`Medians of ${runs} runs, in seconds.\n`);
-    console.log(row('scene', 'quality', 'manim', 'service', 'ratio'));
-    const ratios: number[] = [];
-    for (const quality of Object.keys(QUALITIES) as Quality[]) {
-      for (const scene of scenes) {
-        const [ours, theirs]: [number[], number[]] = [[], []];
-        for (let turn = 0; turn < runs; turn += 1) {
-          ours.push(await timed(() => service.render(code, scene, quality)));
-          theirs.push(await timed(() => renderWithManim(folder, scene, quality)));
+    console.log(introduction(runs, others.length));
+    table.begin();
+    for (const quality of qualities) {
+      const services = await startServices(runs);
+      try {
+        for (const scene of scenes) {
+          const measure = { quality, services, originals, folder, encoders: values.encoders };
+          await measured(scene, measure).then(
+            (result) => table.add(result),
+            (error: Error) => {
+              failures += 1;
+              console.log(`${scene.name}, ${quality}: ${error.message}`);
+            },
+          );
         }
-        const ratio = median(theirs) / median(ours);
-        ratios.push(ratio);
-        console.log(row(scene, quality, seconds(theirs), seconds(ours), ratio.toFixed(2)));
+      } finally {
+        for (const service of services) await service.stop();
       }
     }
-    const [slowest, fastest] = [Math.min(...ratios), Math.max(...ratios)];
-    console.log(`\nThe service is ${median(ratios).toFixed(2)} times as fast as the command in the median,`);
-    console.log(`${slowest.toFixed(2)} to ${fastest.toFixed(2)} times over all scenes.`);
+    table.end();
+    if (values.json !== undefined) await writeFile(values.json, JSON.stringify(table.results, null, 2));
   } finally {
-    await service.stop();
+    for (const process of others) process.kill();
+    await originals?.stop();
     await rm(folder, { recursive: true, force: true });
   }
+  if (failures > 0) process.exitCode = 1;
 }
 
-/** A listening appliance with a client. */
-async function openService(folder: string) {
-  const flags = { port: 0, dataDir: join(folder, 'data'), creditsMode: 'unmetered' };
-  const appliance = new Appliance(
-    loadConfig({ flags, env: process.env }),
-    openLog({ logLevel: 'error' }).logger,
-  );
-  const { hapi, installation } = await appliance.start();
-  const endpoint = `${hapi.info.uri}/api/v2/render`;
-  const headers = { authorization: `Bearer ${await createFirstAccount(installation)}` };
+/** Those with a name, or in a set. */
+function chosen(all: BenchScene[], only: string[] | undefined): BenchScene[] {
+  if (!only) return all;
+  for (const name of only)
+    if (!all.some((scene) => scene.name === name || scene.set === name))
+      throw new Error(`There is no scene ${name}. List them with --list.`);
+  return all.filter(({ name, set }) => only.includes(name) || only.includes(set));
+}
 
-  async function render(code: string, className: string, quality: Quality): Promise<void> {
-    const body = JSON.stringify({ code, className, quality });
-    const { jobId } = await json(fetch(endpoint, { method: 'POST', headers, body }));
-    for (;;) {
-      const job = await json(fetch(`${endpoint}/${jobId}`, { headers }));
-      if (job['status'] === 'completed') return;
-      if (job['status'] === 'failed') throw new Error(`${className}: ${job['error']}`);
-      await delay(POLL_MS);
-    }
+function qualityOf(name: string): Quality {
+  if (Object.hasOwn(MANIM_QUALITIES, name)) return name as Quality;
+  throw new Error(`Qualities: ${Object.keys(MANIM_QUALITIES).join(', ')}.`);
+}
+
+/** One for each run, because a service knows the formulas of earlier runs. A first render warms its libraries. */
+async function startServices(runs: number): Promise<WarmService[]> {
+  const services: WarmService[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const service = await WarmService.start();
+    services.push(service);
+    const code =
+      'from manim import *\n\nclass Warm(Scene):\n    def construct(self):\n        self.play(Create(Circle()))\n';
+    await service.render({ name: 'Warm', set: '', file: '', code }, 'low');
   }
-  return { render, stop: () => appliance.stop() };
+  return services;
 }
 
-async function json(answer: Promise<Response>): Promise<Record<string, unknown>> {
-  const response = await answer;
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-  return (await response.json()) as Record<string, unknown>;
+/** Processes of other users of the machine that take all processors. */
+function startBusyProcesses(): ChildProcess[] {
+  const loop = 'for (;;);';
+  return Array.from({ length: availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', loop], { stdio: 'ignore' }),
+  );
 }
 
-/** Renders into a new folder, because Manim would reuse the files of an earlier run. */
-async function renderWithManim(folder: string, scene: string, quality: Quality): Promise<void> {
-  const manim = join(dirname(process.env['SCENEPRESS_PYTHON'] ?? DEFAULT_PYTHON), 'manim');
-  const media = await mkdtemp(join(folder, 'manim-'));
-  const options = [QUALITIES[quality], '--disable_caching', '--progress_bar', 'none', '--media_dir', media];
-  await run(manim, ['render', ...options, SCENES_FILE, scene], { cwd: media });
-  await rm(media, { recursive: true });
+function introduction(runs: number, busy: number): string {
+  const times = runs === 1 ? 'One run' : `Medians of ${runs} runs`;
+  const beside = busy === 0 ? '' : `, beside ${busy} other processes that take all processors`;
+  return `${times}, in seconds${beside}. ×: how many times as fast as manim, or as large.\n`;
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const begunMs = performance.now();
-  await work();
-  return performance.now() - begunMs;
+interface Measure {
+  quality: Quality;
+  services: WarmService[];
+  originals: Originals | undefined;
+  folder: string;
+  encoders: boolean;
+}
+
+async function measured(scene: BenchScene, measure: Measure): Promise<Result> {
+  const { quality, services, originals, folder } = measure;
+  const cold: ServiceRender[] = [];
+  const known: ServiceRender[] = [];
+  const theirs: ManimRender[] = [];
+  const encoders: ManimRender[] = [];
+  for (const service of services) {
+    theirs.push(await renderWithManim(folder, scene, { quality }));
+    cold.push(await service.render(scene, quality));
+    if (measure.encoders)
+      encoders.push(await renderWithManim(folder, scene, { quality, encoders: ENCODERS }));
+    known.push(await service.render(scene, quality));
+  }
+  const [first, ours] = [theirs.at(-1), known.at(-1)];
+  if (!first || !ours) throw new Error('there was no run');
+  const compared = await comparedVideos(scene, { theirs: first, ours }, { quality, originals });
+  const bytes = { manimBytes: (await stat(first.video)).size, bytes: (await stat(ours.video)).size };
+  for (const { video } of [...theirs, ...cold, ...encoders, ...known]) await rm(video);
+  return {
+    scene: scene.name,
+    quality,
+    manim: medianOf(theirs),
+    encoders: measure.encoders ? medianOf(encoders) : undefined,
+    workMs: cold.at(-1)?.usage.workMs,
+    cold: medianOf(cold),
+    known: medianOf(known),
+    ...bytes,
+    ...compared,
+  };
+}
+
+interface Compared {
+  frames: number;
+  ssim: number | null;
+}
+
+/** The number of frames, which must be equal, and the SSIM of both with the frames that were drawn. */
+async function comparedVideos(
+  scene: BenchScene,
+  { theirs, ours }: Videos,
+  { quality, originals }: Pick<Measure, 'quality' | 'originals'>,
+): Promise<Pick<Result, 'frames' | 'manimSsim' | 'ssim'>> {
+  const compare = async (...frames: string[]) =>
+    (await runPython('quality.py', [...frames, theirs.video, ours.video])) as [Compared, Compared];
+  const [manim, service] = originals
+    ? await originals.with(scene, quality, (frames) => compare(frames))
+    : await compare('-');
+  if (manim.frames !== service.frames)
+    throw new Error(`manim has ${manim.frames} frames, the service ${service.frames}`);
+  return { frames: service.frames, manimSsim: manim.ssim ?? undefined, ssim: service.ssim ?? undefined };
+}
+
+function medianOf(taken: Taken[]): Taken {
+  const of = (name: keyof Taken) => median(taken.map((one) => one[name]));
+  return { wallMs: of('wallMs'), cpuMs: of('cpuMs'), memoryBytes: of('memoryBytes') };
 }
 
 function median(values: number[]): number {
@@ -110,10 +214,89 @@ function median(values: number[]): number {
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
 }
 
-function seconds(timesMs: number[]): string {
-  return (median(timesMs) / 1000).toFixed(2);
+const COLUMNS: [heading: string, cell: (result: Result) => string][] = [
+  ['quality', ({ quality }) => quality],
+  ['frames', ({ frames }) => String(frames)],
+  ['manim', ({ manim }) => seconds(manim.wallMs)],
+  ['CPU', ({ manim }) => seconds(manim.cpuMs)],
+  [`${ENCODERS} enc.`, ({ encoders }) => (encoders ? seconds(encoders.wallMs) : '')],
+  ['cold', ({ cold }) => seconds(cold.wallMs)],
+  ['CPU', ({ cold }) => seconds(cold.cpuMs)],
+  ['known', ({ known }) => seconds(known.wallMs)],
+  ['CPU', ({ known }) => seconds(known.cpuMs)],
+  ['cold ×', (result) => times(RATIOS.cold(result))],
+  ['known ×', (result) => times(RATIOS.known(result))],
+  ['CPU ×', (result) => times(RATIOS.cpu(result))],
+  ['size ×', (result) => times(RATIOS.size(result))],
+  ['SSIM', ({ manimSsim }) => (manimSsim === undefined ? '' : manimSsim.toFixed(5))],
+  ['ours', ({ ssim }) => (ssim === undefined ? '' : ssim.toFixed(5))],
+  ['MB', ({ manim }) => (manim.memoryBytes / 1e6).toFixed(0)],
+  ['ours', ({ cold }) => (cold.memoryBytes / 1e6).toFixed(0)],
+];
+
+const RATIOS = {
+  cold: ({ manim, cold }: Result) => manim.wallMs / cold.wallMs,
+  known: ({ manim, known }: Result) => manim.wallMs / known.wallMs,
+  cpu: ({ manim, cold }: Result) => manim.cpuMs / cold.cpuMs,
+  encoders: ({ encoders, cold }: Result) => (encoders ? encoders.wallMs / cold.wallMs : Number.NaN),
+  size: ({ bytes, manimBytes }: Result) => bytes / manimBytes,
+  memory: ({ manim, cold }: Result) => cold.memoryBytes / manim.memoryBytes,
+};
+
+const ABOUT: Record<keyof typeof RATIOS, string> = {
+  cold: 'as fast as manim with formulas never set before',
+  known: 'as fast with formulas set before',
+  cpu: 'less CPU time',
+  encoders: `as fast as manim with --max-inflight-encoders ${ENCODERS}`,
+  size: 'as large',
+  memory: 'as much memory',
+};
+
+/** Prints results as they come. */
+class Table {
+  readonly results: Result[] = [];
+  readonly #isMarkdown: boolean;
+
+  constructor(isMarkdown: boolean) {
+    this.#isMarkdown = isMarkdown;
+  }
+
+  begin(): void {
+    this.#print(['scene', ...COLUMNS.map(([heading]) => heading)]);
+    if (this.#isMarkdown) console.log(`|${'---|'.repeat(COLUMNS.length + 1)}`);
+  }
+
+  add(result: Result): void {
+    this.results.push(result);
+    this.#print([result.scene, ...COLUMNS.map(([, cell]) => cell(result))]);
+  }
+
+  /** The geometric means of each quality. */
+  end(): void {
+    for (const quality of new Set(this.results.map((result) => result.quality))) {
+      const results = this.results.filter((result) => result.quality === quality);
+      console.log(`\n${results.length} scenes, ${quality}; geometric means, and the range:`);
+      for (const name of Object.keys(RATIOS) as (keyof typeof RATIOS)[]) {
+        const values = results.map(RATIOS[name]).filter((value) => Number.isFinite(value) && value > 0);
+        if (values.length === 0) continue;
+        const mean = Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+        const range = `${times(Math.min(...values))} to ${times(Math.max(...values))}`;
+        console.log(`  ${times(mean).padStart(6)} × ${ABOUT[name]} (${range})`);
+      }
+    }
+  }
+
+  #print(cells: string[]): void {
+    const [name = '', ...numbers] = cells;
+    const padded = name.padEnd(18) + numbers.map((cell) => cell.padStart(9)).join('');
+    console.log(this.#isMarkdown ? `| ${cells.join(' | ')} |` : padded);
+  }
 }
 
-function row(scene: string, quality: string, ...numbers: string[]): string {
-  return [scene.padEnd(16), quality.padEnd(8), ...numbers.map((number) => number.padStart(8))].join('');
+function times(ratio: number): string {
+  return ratio.toFixed(2);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(2);
 }

@@ -24,7 +24,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 import { type Segment, type Tool, trailerOf } from '../../lib/render/setup/archive.ts';
 import { bundle as bundleOfPlayground } from '../dashboard-assets.ts';
 import { buildRoot } from '../root/build.ts';
@@ -45,6 +45,11 @@ const THREADS = [
   'lib/storage/sqlite/background-thread.ts',
   'node_modules/piscina/dist/worker.js',
 ].map((path) => ({ in: path, out: parse(path).name }));
+/** Packages that most starts don't need, each in a file of its own. */
+const DRIVERS: { [name: string]: { in: string; for: string[] } } = {
+  pg: { in: 'pg', for: ['pg'] },
+  s3: { in: 'scripts/binary/s3.ts', for: ['@aws-sdk/client-s3', '@aws-sdk/s3-request-presigner'] },
+};
 /** Files of the root that unpacking needs. */
 const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
 const COPY_BYTES = 8 * 1024 * 1024;
@@ -102,7 +107,10 @@ function packProgram(app: string, program: string, cache: string): string[] {
     // pkg doesn't detect thread entry points, and it would add optional dependencies from the checkout's
     // node_modules.
     pkg: {
-      scripts: THREADS.map(({ out }) => `${out}.js`),
+      scripts: [
+        ...THREADS.map(({ out }) => `${out}.js`),
+        ...Object.keys(DRIVERS).map((name) => `${name}.js`),
+      ],
       ignore: ['**/node_modules/**'],
     },
   };
@@ -129,9 +137,10 @@ function packProgram(app: string, program: string, cache: string): string[] {
  * `node:http` also evaluates the unused fetch and WebSocket. Returns the bundled npm packages.
  */
 function bundle(app: string): string[] {
-  const { metafile } = buildSync({
+  const drivers = Object.entries(DRIVERS).map(([out, driver]) => ({ out, ...driver }));
+  const files = drivers.map(({ out }) => `./${out}.js`);
+  const common = {
     absWorkingDir: PROJECT,
-    entryPoints: [{ in: 'appliance/main.ts', out: MAIN }, ...THREADS],
     outdir: app,
     bundle: true,
     platform: 'node',
@@ -139,13 +148,21 @@ function bundle(app: string): string[] {
     format: 'cjs',
     banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
     define: { 'import.meta.url': 'moduleUrl', 'import.meta.dirname': '__dirname' },
-    // A native module for an unused option of Piscina.
-    external: ['@napi-rs/nice'],
+    // pkg finds files by `require` only.
+    supported: { 'dynamic-import': false },
+    // Native modules for unused options of Piscina and pg.
+    external: ['@napi-rs/nice', 'pg-native', ...files],
     logLevel: 'warning',
     metafile: true,
+  } satisfies BuildOptions;
+  const program = buildSync({
+    ...common,
+    entryPoints: [{ in: 'appliance/main.ts', out: MAIN }, ...THREADS],
+    alias: Object.fromEntries(drivers.flatMap((it) => it.for.map((name) => [name, `./${it.out}.js`]))),
   });
-  const { inputs } = bundleOfPlayground().metafile;
-  return packagesOf({ ...metafile, inputs: { ...metafile.inputs, ...inputs } });
+  const apart = buildSync({ ...common, entryPoints: drivers.map((it) => ({ in: it.in, out: it.out })) });
+  const inputs = [program.metafile, apart.metafile, bundleOfPlayground().metafile].map((it) => it.inputs);
+  return packagesOf({ ...program.metafile, inputs: Object.assign({}, ...inputs) });
 }
 
 /** Replaces the random name of pkg's working folder, which the program contains, to make builds reproducible. */

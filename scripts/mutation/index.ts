@@ -3,10 +3,11 @@
  * jobs/job-book` for one module.
  *
  * Stryker changes the code in one place at a time and runs tests; a change that no test notices has survived. A module
- * with a test file of its own name has to be covered by that file alone, the others by the tests of their folder.
- * Survivors are printed, and shown in `.setup/mutation/FOLDER/`.
+ * with a test file of its own name has to be covered by that file alone ({@link TESTS}: by these), the others by the
+ * tests of their folder.
+ * Survivors are printed, and shown in `.setup/mutation/FOLDER/`. In the figures, those that hang are among the killed.
  */
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { installPackages } from '../install-packages.ts';
@@ -30,6 +31,7 @@ const FOLDERS: Record<string, string[]> = {
     'an-unreadable-source',
     'no-free-descriptors',
     'paused-queue',
+    'too-many-failures',
   ],
   webhooks: [
     'delivering',
@@ -43,10 +45,23 @@ const FOLDERS: Record<string, string[]> = {
   ],
 };
 
+/** Modules that are checked by other files than one of their own name. */
+const TESTS: Record<string, string[]> = {
+  'jobs/failures': ['job-claims'],
+  'jobs/job-book': ['job-book', 'recovery', 'job-claims'],
+  'webhooks/exchange-state': ['http-exchange'],
+};
+
 const ROOT = join(import.meta.dirname, '../..');
 const RESULTS = '.setup/mutation';
 /** In memory, where every flush of a test's database is quick. */
-const SANDBOXES = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'scenepress-mutation');
+const TEMPORARY = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `scenepress-mutation-${process.pid}`);
+/**
+ * A mutant whose tests take longer than this plus {@link TIMEOUT_FACTOR} times their usual duration counts as killed:
+ * it hangs. Much longer than the tests take on a machine that has become busy since they were timed.
+ */
+const TIMEOUT_MS = 15_000;
+const TIMEOUT_FACTOR = 4;
 
 process.chdir(ROOT);
 const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(FOLDERS);
@@ -59,18 +74,23 @@ for (const target of targets) {
 installPackages(import.meta.dirname, 'Stryker');
 // The same sources run thousands of times: cache them without types.
 process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, '.setup/compiled');
+process.env['TMPDIR'] = join(TEMPORARY, 'tmp');
+mkdirSync(process.env['TMPDIR'], { recursive: true });
+// Tests of mutants that hang are killed and leave files.
+process.once('exit', () => rmSync(TEMPORARY, { recursive: true, force: true }));
 // Repetitions of random histories.
 process.env['RUNS'] ??= '20';
 
-const rows: string[][] = [['folder', 'mutants', 'killed', 'survived', '%']];
+const rows: string[][] = [['folder', 'mutants', 'killed', 'hanging', 'survived', '%']];
 for (const target of targets) {
   const statuses: string[] = [];
   for (const run of runsOf(target)) statuses.push(...(await mutate(run)));
   const survived = statuses.filter((status) => status === 'Survived' || status === 'NoCoverage').length;
+  const hanging = statuses.filter((status) => status === 'Timeout').length;
   const killed = statuses.length - survived;
   rows.push([
     target,
-    ...[statuses.length, killed, survived].map(String),
+    ...[statuses.length, killed, hanging, survived].map(String),
     ((100 * killed) / statuses.length).toFixed(1),
   ]);
 }
@@ -101,8 +121,9 @@ function runsOf(target: string): Run[] {
   for (const module of globSync(`lib/${folder}/${chosen}.ts`).sort()) {
     const name = basename(module, '.ts');
     if (leftOut.includes(name)) continue;
-    const own = tests.find((path) => basename(path, '.test.ts') === name);
-    if (own) runs.push({ folder, name, modules: [module], tests: [own] });
+    const names = TESTS[`${folder}/${name}`] ?? [name];
+    const own = tests.filter((path) => names.includes(basename(path, '.test.ts')));
+    if (own.length > 0) runs.push({ folder, name, modules: [module], tests: own });
     else others.modules.push(module);
   }
   return others.modules.length > 0 ? [...runs, others] : runs;
@@ -124,7 +145,9 @@ async function mutate({ folder, name, modules, tests }: Run): Promise<string[]> 
       '!test/**',
       '!package.json',
     ],
-    tempDirName: SANDBOXES,
+    tempDirName: join(TEMPORARY, 'sandboxes'),
+    timeoutMS: TIMEOUT_MS,
+    timeoutFactor: TIMEOUT_FACTOR,
     testRunner: 'tap',
     tap: { testFiles: tests },
     plugins: [import.meta.resolve('@stryker-mutator/tap-runner'), join(import.meta.dirname, 'messages.ts')],

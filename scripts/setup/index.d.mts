@@ -1,4 +1,4 @@
-// What TypeScript imports of the set-up, which itself must run without TypeScript.
+// The exports of the set-up for TypeScript, which itself must run without TypeScript.
 
 /** A failure with a message for the user. */
 export class SetupError extends Error {}

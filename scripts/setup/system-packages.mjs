@@ -13,7 +13,7 @@ export const SYSTEM_PACKAGES = {
     'texlive-latex-recommended': undefined,
     'texlive-latex-extra': undefined,
     'texlive-fonts-recommended': undefined,
-    // What Manim's template libraries and lessons use: physics, siunitx, esvect, fontawesome5, ctex and others.
+    // Packages of Manim's template libraries and lessons: physics, siunitx, esvect, fontawesome5, ctex and others.
     'texlive-fonts-extra': undefined,
     'texlive-science': undefined,
     'texlive-lang-chinese': undefined,
@@ -105,7 +105,7 @@ export function systemPackages({ dev, build, installs = true, machine = THIS_MAC
   };
 }
 
-/** Of programs that only tests call, the package doesn't matter. */
+/** The packages whose programs are missing: only tests call these, from whichever package they are. */
 function notOnPath(packages) {
   return Object.fromEntries(
     Object.entries(packages).filter(([, program]) => program && !findProgram(program)),

@@ -22,7 +22,7 @@ async function opened(path: string, disk?: Disk) {
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   const service = new RenderService({ dataFolder: folder, ledger });
   await service.open();
-  const metrics = new Metrics({ service, folder, pricing: undefined });
+  const metrics = new Metrics({ service, place: folder, pricing: undefined });
   const assetUrl = () => '';
   const admin = new Administration({
     masterKeys,
@@ -32,7 +32,8 @@ async function opened(path: string, disk?: Disk) {
     keys,
     ledger,
     service,
-    folder,
+    place: folder,
+    placeName: path,
     assetUrl,
     metrics,
     readiness: () => readinessOf(service, { isDraining: false, warnings: [] }),

@@ -11,7 +11,7 @@ const CAPTIONS = 'WEBVTT\n\n00:00.000 --> 00:01.000\nGrüße\n';
 /** An appliance with a job whose video and captions exist and whose thumbnail has been removed. */
 async function withArtifacts(t: Test) {
   const appliance = await listeningAppliance(t);
-  const { storage, assets } = appliance.installation.folder;
+  const { storage, assets } = appliance.installation.place;
   const { jobId } = (await appliance.post(VALID)).json as { jobId: string };
   const source = join(await temporaryFolder(t), 'file');
   const artifacts: JobRecord['artifacts'] = [
@@ -22,7 +22,7 @@ async function withArtifacts(t: Test) {
     ['captions.vtt', CAPTIONS],
   ] as const) {
     await writeFile(source, content);
-    const { sizeBytes } = await assets.put(`${jobId}/${name}`, { path: source });
+    const { sizeBytes } = await assets.put(`${jobId}/${name}`, { path: source, contentType: 'video/mp4' });
     artifacts.push({ name, assetKey: `${jobId}/${name}`, sizeBytes });
   }
   await storage.transaction(async (tx) => {

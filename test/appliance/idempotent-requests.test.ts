@@ -15,7 +15,7 @@ t.test(
     const again = await askAs(key, '/api/v2/render', request);
     t.equal(again.status, 202);
     t.equal(again.text, first.text);
-    t.equal((await installation.folder.storage.listJobs({})).length, 1);
+    t.equal((await installation.place.storage.listJobs({})).length, 1);
   },
 );
 
@@ -24,7 +24,7 @@ t.test('concurrent requests with one key create one job', async (t) => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(VALID, KEY)));
   t.strictSame(new Set(answers.map(({ status }) => status)), new Set([202]));
   t.equal(new Set(answers.map(({ json }) => json['jobId'])).size, 1);
-  t.equal((await installation.folder.storage.listJobs({})).length, 1);
+  t.equal((await installation.place.storage.listJobs({})).length, 1);
 });
 
 t.test('a different request with a used key gets 409', async (t) => {

@@ -15,7 +15,7 @@ t.test('a request gets 402 and creates no job when the balance is below the rese
     /a reserve of \d+ credits, .* Top up credits, or wait for next month's free credits\./,
   );
   t.strictSame(Object.keys(json), ['error', 'message']);
-  t.strictSame(await installation.folder.storage.listJobs({}), []);
+  t.strictSame(await installation.place.storage.listJobs({}), []);
   t.match((await askAs(poor, '/api/v2/me')).json, { credits: { paid: 0, free: 9, total: 9 } });
 });
 

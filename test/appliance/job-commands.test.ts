@@ -35,7 +35,7 @@ async function serverWithAccount(t: Test) {
   return { dataDir, ...commands, server, ask, post };
 }
 
-t.test('with a server, jobs can be watched, listed, shown, cancelled and retried', async (t) => {
+t.test('with a server, jobs can be watched, listed, shown, canceled and retried', async (t) => {
   const { run, json, ask, post } = await serverWithAccount(t);
   t.match(await json('queue', 'pause'), { pausedAt: /Z$/, workers: 1, ready: true });
   t.match((await ask('/health/ready')).json, { status: 'ready', queue: 'paused' });
@@ -92,7 +92,7 @@ t.test('a pause survives a restart, and the next start reports it', async (t) =>
   t.match(await json('job', 'watch', jobId), { status: 'completed' });
 });
 
-t.test('without a server, queued jobs can be cancelled and retried, and the queue resumed', async (t) => {
+t.test('without a server, queued jobs can be canceled and retried, and the queue resumed', async (t) => {
   const { dataDir, json, server, post } = await serverWithAccount(t);
   await json('queue', 'pause');
   const { jobId } = await post('a scene');

@@ -57,6 +57,8 @@ t.test('what lists of the dashboard offer, commands do too', async (t) => {
   t.match((await run('job', 'count', '--since', '2020-01-01')).stdout, /^completed +1$/m);
   const details = await run('job', 'show', bad, '--details');
   t.match(details.stdout, /\nError +as it was told\n\nfail\n$/);
+  t.match((await run('job', 'show', good)).stdout, /^Time +start \d+\.\d\d s, scene 0\.00 s, TeX 0\.00 s, /m);
+  t.match(await json('job', 'show', good), { usage: { workMs: { tex: 1, draw: 1 }, peakMemoryBytes: null } });
   t.match(await json('job', 'show', good, '--details'), { code: 'x', metadataJson: null });
 
   const forgotten = await run('job', 'forget', good, bad, '0'.repeat(48));

@@ -44,7 +44,7 @@ t.test('open and prematurely closed connections are counted', async (t) => {
 });
 
 t.test('jobs, renders, credits, webhooks, requests and commits are counted', async (t) => {
-  const { ask, askAs, post, key, service } = await listeningAppliance(t, RENDERS);
+  const { ask, askAs, post, key, service, log } = await listeningAppliance(t, RENDERS);
   const delivered = new Promise((resolve) => service.once('delivery', resolve));
   // Loopback addresses must not be called, so the attempt is blocked.
   const ended = [
@@ -71,6 +71,8 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
     'queue_wait_seconds_count{quality="high"}': 1,
     'render_duration_seconds_count{status="completed",quality="high"}': 1,
     'render_duration_seconds_count{status="completed",quality="fourk"}': 0,
+    'render_work_seconds_total{work="tex",quality="high"}': 0.001,
+    'render_work_seconds_total{work="tex",quality="fourk"}': 0,
     'jobs{status="queued"}': 0,
     'jobs{status="running"}': 0,
     queue_oldest_seconds: 0,
@@ -100,6 +102,7 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
   t.ok((samples.get('scenepress_storage_flush_seconds_sum') ?? 0) > 0);
   t.ok((samples.get('scenepress_storage_bytes{file="database"}') ?? 0) > 0);
   t.ok((samples.get('scenepress_disk_bytes{part="free"}') ?? 0) > 0);
+  t.match(log(), new RegExp(`"jobId":"${jobs[0]?.jobId}","status":"completed",.*"texMs":1,.*"msg":"job"`));
   t.notMatch(text, /ada@|acct_|127\.0\.0\.1|wp-login|svc_live/, 'no accounts, hosts or paths of clients');
 });
 

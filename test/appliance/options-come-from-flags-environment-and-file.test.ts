@@ -101,5 +101,5 @@ t.test('an invalid configuration file is rejected', async (t) => {
 t.test('every option has its own environment variable', async (t) => {
   const variables = Object.keys(OPTIONS).map(variableOf);
   t.equal(new Set(variables).size, variables.length);
-  t.ok(variables.every((variable) => /^SCENEPRESS_[A-Z_]+$/.test(variable)));
+  t.ok(variables.every((variable) => /^SCENEPRESS_[A-Z][A-Z0-9_]+$/.test(variable)));
 });

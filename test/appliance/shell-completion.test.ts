@@ -18,7 +18,7 @@ async function complete(t: Test, shell: string, script: string): Promise<string[
   return ended.stdout.trim().split('\n');
 }
 
-/** What bash offers after these words, the last of which is incomplete. */
+/** The completions of bash after these words, the last of which is incomplete. */
 function afterInBash(t: Test, ...words: string[]): Promise<string[]> {
   const line = words.map((word) => `'${word}'`).join(' ');
   return complete(

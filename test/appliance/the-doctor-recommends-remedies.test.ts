@@ -58,7 +58,7 @@ t.test('interrupted operations and invalid documents are reported with a remedy'
   const installation = await openInstallation(config);
   const { accountId } = await installation.accounts.create('ada@example.org');
   await installation.accounts.beginDeletion(accountId);
-  await installation.folder.masterKeyFiles.begin(undefined);
+  await installation.place.masterKeyFiles.begin(undefined);
   await installation.close();
   const findings = async () => (await examineData(config)).findings.filter(({ status }) => status !== 'ok');
   t.match(await findings(), [

@@ -19,7 +19,7 @@ t.test('the webhook URL is the request’s, else the key’s, and is fixed at en
   ];
   for (const [key, request, expected] of cases) {
     const { json } = await askAs(key, '/api/v2/render', { method: 'POST', body: JSON.stringify(request) });
-    const job = await installation.folder.storage.getJob(String(json['jobId']));
+    const job = await installation.place.storage.getJob(String(json['jobId']));
     t.equal(job?.webhookUrl, expected);
     t.match(job?.keyId, /^key_/);
   }

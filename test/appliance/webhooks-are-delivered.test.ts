@@ -106,7 +106,7 @@ t.test('networks that are not allowed are not called', async (t) => {
   const { json } = await post({ ...VALID, webhookUrl: `https://127.0.0.1:${receiver.port}/` });
   await service.cancel(String(json['jobId']));
   await service.stop({ graceMs: 5_000 });
-  await installation.folder.start();
+  await installation.place.start();
   const deliveries = await installation.administration.deliveries.list({});
   t.match(deliveries, [{ status: 'waiting', lastStatus: 0, attempts: [{ reason: 'blocked' }] }]);
   t.same(receiver.received, []);

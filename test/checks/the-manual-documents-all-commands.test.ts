@@ -29,7 +29,12 @@ t.test('every command has a description, an example and, if it prints data, --js
 });
 
 /** They run until they are stopped, or their output is meant for another program. */
-const WITHOUT_JSON = ['scenepress serve', 'scenepress completion', 'scenepress install-service'];
+const WITHOUT_JSON = [
+  'scenepress serve',
+  'scenepress worker',
+  'scenepress completion',
+  'scenepress install-service',
+];
 
 function all(command: Command, above = ''): { path: string; command: Command }[] {
   const path = `${above}${command.name()}`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 const LIB = join(import.meta.dirname, '../../lib');
-/** What lint cannot tell apart: reads of the system's clock and of its random source. */
+/** Reads of the system's clock and of its random source, which lint cannot tell apart. */
 const SOURCES = [
   // The verifier of webhooks imports nothing of the library; `now` is an option.
   { taken: /Date\.now|new Date\(\)|AbortSignal\.timeout/, by: ['clock.ts', 'webhooks/signature.ts'] },

@@ -26,7 +26,7 @@ const pick = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.le
 interface Posted {
   status: number;
   jobId?: string;
-  /** Of an error. */
+  /** The message of an error. */
   message?: string;
 }
 
@@ -158,7 +158,7 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   const problems: string[] = [];
   let completed = 0;
   for (const [jobId, code] of acknowledged.jobs) {
-    // Cancelling returns the final state; it does not change a job that has ended.
+    // Canceling returns the final state; it does not change a job that has ended.
     const job = await last.ask<{ status: string; error: string | null }>({ ask: 'cancel', jobId });
     const canceled = job?.error === 'Canceled';
     if (job?.status === 'completed') completed += 1;

@@ -32,7 +32,7 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   return { ...appliance, keyId, jobId, deliveryId, accountId, member, state };
 }
 
-/** What no answer to another person contains. */
+/** Texts that no response to another person contains. */
 const THEIRS =
   /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
@@ -140,7 +140,7 @@ t.test('every operation of the administration is limited for members', async (t)
     }
   }
   t.equal(await state(), before);
-  t.same(await installation.folder.actStore.listActs({ limit: 10 }), [], 'a refused act is not recorded');
+  t.same(await installation.place.actStore.listActs({ limit: 10 }), [], 'a refused act is not recorded');
 });
 
 t.test('an administrator sees the things of all accounts', async (t) => {

@@ -114,7 +114,7 @@ t.test('accounts are disabled, enabled, promoted and deleted, but never one’s 
   t.equal((await client.post(`${path}/delete`, {})).status, 303);
   t.equal((await theirs.get('/dashboard')).status, 302);
   t.equal((await client.get(path)).status, 404);
-  const acts = await installation.folder.actStore.listActs({ actor: userId, limit: 10 });
+  const acts = await installation.place.actStore.listActs({ actor: userId, limit: 10 });
   t.ok(acts.length > 0);
   t.ok(
     acts.every(({ address }) => address === null),
@@ -157,7 +157,7 @@ t.test('an account has a limit of waiting jobs of its own', async (t) => {
   t.match(await administration.accounts.show({ account: member }), { maxQueued: 3 });
   t.match(await set('none'), { code: 1, stderr: 'A limit is a whole number of at least 1.' });
   t.match(await set('default'), { code: 0, stdout: `Account ${member} has the limits of all accounts.\n` });
-  const [act] = await installation.folder.actStore.listActs({ limit: 1 });
+  const [act] = await installation.place.actStore.listActs({ limit: 1 });
   t.match(act, { action: 'accounts.setLimits', actor: null, subject: owner });
 });
 

@@ -50,7 +50,7 @@ t.test('links for choosing a password are shown on request only, which is record
   const path = `/dashboard/accounts/${await idOf(member)}`;
   t.notMatch((await client.get(path)).text, 'token=');
   t.match((await client.post(`${path}/invitation`, {})).text, '/dashboard/set-up?token=');
-  const [act] = await installation.folder.actStore.listActs({ limit: 1 });
+  const [act] = await installation.place.actStore.listActs({ limit: 1 });
   t.match(act, { action: 'accounts.invite', actor: await idOf(admin), subject: await idOf(member) });
 });
 
@@ -134,8 +134,8 @@ t.test('who fails does not lock out a person elsewhere', async (t) => {
 
 t.test('events of others end with the role that showed them', async (t) => {
   const { admin, accounts, installation, service, idOf } = await peopled(t);
-  const { folder } = installation;
-  const sessions = new Sessions({ store: folder.sessionStore, accounts: installation.accounts });
+  const { place } = installation;
+  const sessions = new Sessions({ store: place.sessionStore, accounts: installation.accounts });
   const live = new Live({ service, sessions });
   t.teardown(() => live.stop());
   const adminId = await idOf(admin);
@@ -160,7 +160,7 @@ t.test('events of others end with the role that showed them', async (t) => {
 
 t.test('one account opens a limited number of streams', async (t) => {
   const { member, installation, service, idOf } = await peopled(t);
-  const sessions = new Sessions({ store: installation.folder.sessionStore, accounts: installation.accounts });
+  const sessions = new Sessions({ store: installation.place.sessionStore, accounts: installation.accounts });
   const live = new Live({ service, sessions });
   t.teardown(() => live.stop());
   const viewerOf = async (email: string) =>

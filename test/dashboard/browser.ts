@@ -89,7 +89,7 @@ export async function replaceText(page: Page, text: string): Promise<void> {
   })()`);
 }
 
-/** What axe-core finds on a page, one line for each. */
+/** The findings of axe-core on a page, one line for each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated over the protocol, which the page's policy doesn't restrict.
   await page.evaluate(AXE);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { usageCard } from '../../appliance/dashboard/pages/usage-view.ts';
 import { peopledAppliance } from './browser.ts';
 import { signedIn } from './client.ts';
 
@@ -13,9 +14,10 @@ t.test('the page of a job shows what its render took', async (t) => {
   const { accountId } = await installation.accounts.find(member);
   const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code: 'x' });
   const { usage } = await service.wait(jobId);
-  t.match(usage, { stagesMs: { checking: Number }, peakMemoryBytes: null });
+  t.match(usage, { stagesMs: { checking: Number }, workMs: { tex: 1 }, peakMemoryBytes: null });
   const client = await signedIn(t, port, member);
   const { text } = await client.get(`/dashboard/jobs/${jobId}`);
+  t.match(text, /TeX<\/dt><dd class="number">0\.0 s/);
   t.match(text, /Checking the video<\/dt><dd class="number">\d/);
   t.match(text, 'too short to measure');
 
@@ -24,4 +26,15 @@ t.test('the page of a job shows what its render took', async (t) => {
   t.notMatch((await client.get(`/dashboard/jobs/${waiting.jobId}`)).text, 'Peak memory');
   await service.cancel(waiting.jobId);
   t.notMatch((await client.get(`/dashboard/jobs/${waiting.jobId}`)).text, 'Peak memory');
+});
+
+t.test('without times by kind of work, the page shows those by stage', async (t) => {
+  const usage = { stagesMs: { loading: 1000, rendering: 3000 }, peakMemoryBytes: 2_000_000 };
+  const card = usageCard({ usage });
+  if (!card) return void t.fail('there is a card');
+  t.match(card.text, 'Drawing frames</dt><dd class="number">3.0 s');
+  t.match(card.text, 'max="4000" value="1000"');
+  t.match(card.text, '2.0 MB');
+  t.notMatch(card.text, 'TeX');
+  t.equal(usageCard({ usage: null }), false);
 });

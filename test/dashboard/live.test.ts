@@ -56,9 +56,9 @@ t.test('open streams do not delay a stop', async (t) => {
 
 t.test('a stream ends with its client and with its session', async (t) => {
   const { installation, service, member } = await peopledAppliance(t);
-  const { accounts, folder } = installation;
+  const { accounts, place } = installation;
   const { accountId } = await accounts.find(member);
-  const sessions = new Sessions({ store: folder.sessionStore, accounts });
+  const sessions = new Sessions({ store: place.sessionStore, accounts });
   const live = new Live({ service, sessions });
   t.teardown(() => live.stop());
   const hapi = createHapi({ port: 0 });

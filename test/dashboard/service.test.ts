@@ -68,7 +68,7 @@ t.test('a backup is downloaded, restored, and leaves nothing behind', async (t) 
   await copy.start();
   t.match(await copy.accountStore.findAccountByEmail(admin), { role: 'admin' });
   await copy.stop();
-  const [act] = await installation.folder.actStore.listActs({ limit: 1 });
+  const [act] = await installation.place.actStore.listActs({ limit: 1 });
   t.match(act, { action: 'data.backUp', actor: accountId });
   while (copiesIn(dataDir).length > 0) await new Promise((next) => setImmediate(next));
   t.match((await client.get('/dashboard/service')).text, '<dt>Artifacts</dt><dd>');
@@ -76,9 +76,9 @@ t.test('a backup is downloaded, restored, and leaves nothing behind', async (t) 
 
 t.test('one backup is downloaded at a time, and an abandoned one is removed', async (t) => {
   const { port, admin, dataDir, installation } = await peopledAppliance(t);
-  mkdirSync(join(installation.folder.path, 'assets'), { recursive: true });
+  mkdirSync(join(installation.place.path, 'assets'), { recursive: true });
   // More than the sockets take.
-  writeFileSync(join(installation.folder.path, 'assets', 'large'), Buffer.alloc(64 * 1024 * 1024));
+  writeFileSync(join(installation.place.path, 'assets', 'large'), Buffer.alloc(64 * 1024 * 1024));
   const client = await signedIn(t, port, admin);
   const csrf = /name="csrf" value="([^"]+)"/.exec((await client.get('/dashboard/account')).text)?.[1] ?? '';
   const cookie = Array.from(client.cookies, ([name, value]) => `${name}=${value}`).join('; ');

@@ -29,7 +29,7 @@ t.test('signing in and out', async (t) => {
   t.notOk(client.cookies.has(SESSION));
   client.cookies.set(SESSION, token);
   t.equal((await client.get('/dashboard')).status, 302, 'the session is over, not only its cookie');
-  const acts = await installation.folder.actStore.listActs({ limit: 10 });
+  const acts = await installation.place.actStore.listActs({ limit: 10 });
   t.same(
     acts.map(({ action, address }) => [action, address]),
     [
@@ -136,10 +136,10 @@ t.test('a stolen session does not serve to guess the password', async (t) => {
 
 t.test('a session ends seven days after its last use', async (t) => {
   const { installation, member } = await peopledAppliance(t);
-  const { folder, accounts } = installation;
+  const { place, accounts } = installation;
   const { accountId } = await accounts.find(member);
   const clock = new FakeClock('2026-11-23T10:00:00Z');
-  const sessions = new Sessions({ store: folder.sessionStore, accounts, clock });
+  const sessions = new Sessions({ store: place.sessionStore, accounts, clock });
   const token = await sessions.begin(accountId);
   const later = (ms: number) => clock.set(new Date(clock.now() + ms).toISOString());
   for (let count = 0; count < 3; count += 1) {

@@ -27,14 +27,14 @@ t.test('a form after the end of the session leads to the sign-in, and back', asy
   const form = `${url}/dashboard/keys/new?from=there`;
   await page.goto(form);
   await page.getByRole('textbox', { name: /^Name/ }).fill('Late');
-  await installation.folder.sessionStore.removeSessionsOf(accountId);
+  await installation.place.sessionStore.removeSessionsOf(accountId);
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('Your session has ended, so the form was not sent.').waitFor();
   t.same(await keys(), []);
   await signInHere(page, member);
   await page.getByRole('heading', { name: 'Create key' }).waitFor();
   t.equal(page.url(), form);
-  await installation.folder.sessionStore.removeSessionsOf(accountId);
+  await installation.place.sessionStore.removeSessionsOf(accountId);
   await page.getByRole('link', { name: 'Credits' }).click();
   await page.getByText('Your session has ended. Sign in again.').waitFor();
   await signInHere(page, member);
@@ -57,7 +57,7 @@ t.test('two tabs: signing in and out in one of them', async (t) => {
   // Its form is of the time before.
   await signInHere(other, member);
   await other.getByRole('heading', { name: 'Jobs' }).waitFor();
-  const { actStore } = installation.folder;
+  const { actStore } = installation.place;
   const acts = await actStore.listActs({ limit: 10 });
   t.equal(acts.filter(({ action }) => action === 'sign-in').length, 2, 'who is signed in stays so');
 });

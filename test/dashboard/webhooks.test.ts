@@ -61,7 +61,7 @@ async function withReceiver(t: Test) {
   });
   const { port, member, installation, service } = appliance;
   const url = `https://127.0.0.1:${receiver.port}/hook`;
-  const { administration, folder } = installation;
+  const { administration, place } = installation;
   const key = await administration.keys.create({ account: member, name: 'Site', webhookUrl: url });
   const { accountId } = await installation.accounts.find(member);
   const client = await signedIn(t, port, member);
@@ -75,7 +75,7 @@ async function withReceiver(t: Test) {
     const { jobId } = await service.enqueue(request);
     await service.cancel(jobId);
     const deliveryId = await sent;
-    const { storage } = folder;
+    const { storage } = place;
     await storage.transaction(async (tx) => {
       const record = await storage.deliveries.get(deliveryId, tx);
       if (record) await storage.deliveries.update(tx, { ...record, dueAtMs: null });

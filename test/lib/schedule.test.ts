@@ -48,7 +48,7 @@ t.test('a clock that is set back repeats its times, and loses none', async (t) =
   t.same(calls, ['2026-11-21T03:30:00.000Z', '2026-11-21T03:30:00.000Z']);
 });
 
-t.test('nothing is done after it was cancelled', async (t) => {
+t.test('nothing is done after it was canceled', async (t) => {
   const clock = new FakeClock('2026-11-21T03:29:00Z');
   let calls = 0;
   const timer = schedule(clock, '* * * * *', () => {

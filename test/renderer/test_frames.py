@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from fidelity.comparison import Comparison, Manim, Verdict, compare_all
-from fidelity.corpus import PREAMBLE, Example, documented, own_scenes
+from fidelity.corpus import PREAMBLE, Example, bench_scenes, documented, own_scenes
 from fidelity.recording import digest
 from fidelity.reference import options
 from sources import scene
@@ -28,6 +28,12 @@ OWN = [
     "Layered",
     "Typeset",
     "Bodies",
+    "Watched",
+    "Copied",
+    "Smooth",
+    "Mutable",
+    "Cameras",
+    "Traced",
 ]
 DOCUMENTED = [
     "animation.animation:OverrideAnimationExample",
@@ -47,6 +53,7 @@ DOCUMENTED = [
     "scene.moving_camera_scene:MovingCameraOnGraph",
     "scene.vector_space_scene:LinearTransformationSceneExample",
 ]
+BENCH = ["basic:Zoom", "lessons:QuadraticFormula", "plots:Tangent", "shapes:Gradient", "space:Helix"]
 SETTINGS = {
     # options of the scene
     "background_color": "config.background_color = '#224466'",
@@ -82,9 +89,11 @@ def with_setting(setting: str) -> Example:
 def sample() -> dict[str, Example]:
     """Compare small pictures; a few also in the service's sizes, a few also in portrait."""
     own = {example.class_name: example for example in own_scenes()}
+    bench = {example.name: example for example in bench_scenes()}
     found = {example.name: replace(example, size=(192, 108, 10)) for example in documented()}
     return {
         **{name: found[name] for name in DOCUMENTED},
+        **{f"bench:{name}": replace(bench[f"bench:{name}"], size=(192, 108, 4)) for name in BENCH},
         **{name: replace(own[name], size=(192, 108, 10)) for name in OWN},
         **{f"{name}, low": own[name] for name in ("Shapes", "Solid")},
         **{f"config: {name}": with_setting(setting) for name, setting in SETTINGS.items()},

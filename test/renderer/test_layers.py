@@ -1,4 +1,4 @@
-"""What each layer of the sandbox stops when it is the only one."""
+"""Each layer of the sandbox, when it is the only one."""
 
 import ast
 import os

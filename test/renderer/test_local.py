@@ -1,4 +1,4 @@
-"""What only `scenepress render` can ask for; render-formats.test.ts tests the formats themselves."""
+"""Options of `scenepress render` only; render-formats.test.ts tests the formats themselves."""
 
 import tarfile
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a scene prints, and warnings."""
+"""Output of a scene, and warnings."""
 
 from pathlib import Path
 

@@ -21,6 +21,7 @@ from scene_renderer import colours, drawing, families, interpolation, projection
 _MANIMS_FAMILY = Mobject.get_family
 _MANIMS_COLOR = VMobject.interpolate_color
 _MANIMS_COLOUR = manim.ManimColor.__init__
+_MANIMS_EQUAL = manim.ManimColor.__eq__
 _MANIMS_UPDATE = VMobject.update_rgbas_array
 _MANIMS_MEMBERS = Mobject.family_members_with_points
 _MANIMS_BOUNDARY = VMobject.get_points_defining_boundary
@@ -231,7 +232,7 @@ def test_colours_that_do_not_fit_fail_alike() -> None:
     ],
 )
 def test_colours_are_the_same(value: Any, alpha: Any) -> None:
-    """Of texts, arrays and all else, and the same errors."""
+    """For texts, arrays and all else, and with the same errors."""
 
     def made(init: Any) -> Any:
         colour = manim.ManimColor.__new__(manim.ManimColor)
@@ -252,6 +253,21 @@ class _Pale(VMobject):
 
     def generate_rgbas_array(self, color: Any, opacity: Any) -> Any:
         return super().generate_rgbas_array(color, opacity) / 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_colours_are_compared_alike(seed: int) -> None:
+    """Nearly equal ones, too."""
+    chance = random.Random(seed)
+    values = [0.0, 1.0, 0.5, 1e-9, float("inf"), float("nan"), chance.random()]
+    for _ in range(50):
+        one, other = manim.ManimColor("#000000"), manim.ManimColor("#000000")
+        one._internal_value = np.array([chance.choice(values) for _ in range(4)])
+        other._internal_value = one._internal_value * chance.choice([1, 1 + 1e-6, 1 + 1e-5, 1 + 2e-5])
+        with np.errstate(invalid="ignore"):
+            assert colours._is_equal(one, other) == _MANIMS_EQUAL(one, other)
+    with pytest.raises(TypeError):
+        colours._is_equal(manim.ManimColor("#000000"), "black")
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -429,7 +445,7 @@ def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPa
         return apply_fill(camera, context, vmobject)
 
     monkeypatch.setattr(ThreeDCamera, "apply_fill", fill_point)
-    monkeypatch.setitem(drawing._SOLID, "apply_fill", fill_point)
+    monkeypatch.setitem(drawing.SOLID, "apply_fill", fill_point)
     assert views_drawn() == expected
 
 

@@ -100,7 +100,7 @@ t.test('set-up link, first key, first video, first webhook, revocation', async (
   await page.getByText('The key was revoked').waitFor();
   t.equal((await ask('GET', '/api/v2/me')).status, 401);
 
-  const acts = await installation.folder.actStore.listActs({ limit: 10 });
+  const acts = await installation.place.actStore.listActs({ limit: 10 });
   t.same(
     acts.map(({ action }) => action),
     ['keys.revoke', 'jobs.cancel', 'jobs.render', 'keys.create', 'accounts.claim'],

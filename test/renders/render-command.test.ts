@@ -31,11 +31,12 @@ async function folderWithScenes(t: Test): Promise<string> {
 t.test('a scene becomes a video with its name, and no other files are left', async (t) => {
   const cwd = await folderWithScenes(t);
   const TMPDIR = await temporaryFolder(t);
-  const args = ['render', 'scenes.py', 'Plain', '-q', 'low'];
+  const args = ['render', 'scenes.py', 'Plain', '-q', 'low', '--times'];
   const { code, stdout, stderr } = await scenepress(args, { cwd, env: { TMPDIR } });
   t.equal(code, 0, stderr);
   t.equal(stdout, `${join(cwd, 'Plain.mp4')}\n`);
   t.match(stderr, /Rendering/);
+  t.match(stderr, /^Plain: start [\d.]+ s, scene [\d.]+ s, .* collect [\d.]+ s$/m);
   t.equal((await readFile(join(cwd, 'Plain.mp4'))).toString('latin1', 4, 8), 'ftyp');
   t.strictSame((await readdir(cwd)).sort(), ['Plain.mp4', 'scenes.py']);
   t.strictSame(await readdir(TMPDIR), []);

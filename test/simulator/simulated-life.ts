@@ -27,7 +27,7 @@ const MOST_STEPS = 10_000;
 const DATABASE = 'database.sqlite';
 export const ASSET_URL = 'https://assets.example';
 
-/** What a life has of the simulation. */
+/** The parts of the simulation that a life uses. */
 export interface Surroundings {
   world: SimulatedWorld;
   /** For everything that happens to the service. */

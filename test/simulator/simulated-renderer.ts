@@ -43,7 +43,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
       resolve(how);
     };
     const stop = (reason: StopReason) => {
-      // What is told to stop takes a moment, and may end by itself in it.
+      // A render that is told to stop takes a moment, in which it may end by itself.
       this.#clock.after(this.#random() * 500, () => end({ kind: 'stopped', durationMs, reason }));
     };
     return { result, stop };

@@ -7,7 +7,7 @@ import type { ExchangeResult, OutboundRequest } from '../../lib/webhooks/outboun
 type Random = () => number;
 type OutsideSender = OutsideParts['outbound'];
 
-/** What is outside of the service and outlives its crashes. */
+/** The world outside of the service, which outlives its crashes. */
 export class SimulatedWorld {
   readonly #random: Random;
   /** Keys of assets that are stored. */

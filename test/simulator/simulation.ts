@@ -33,7 +33,7 @@ export interface SimulationOptions {
 export interface History {
   jobs: number;
   lives: number;
-  /** Of everything that happened, and of what is stored in the end. */
+  /** The hash of all events, and of the data at the end. */
   hash: string;
 }
 
@@ -175,7 +175,7 @@ export class Simulation {
       });
   }
 
-  /** What fails here ends the simulation. */
+  /** An error here ends the simulation. */
   #attempt(check: () => void): void {
     try {
       check();
@@ -206,7 +206,7 @@ export class Simulation {
     return job ? Math.abs(this.#current.clock.now() - Date.parse(job.createdAt)) : Number.POSITIVE_INFINITY;
   }
 
-  /** What was told once stays so. */
+  /** A state that was reported once stays so. */
   #see(job: Job): void {
     this.#record('job', job);
     const before = this.#known.get(job.jobId);

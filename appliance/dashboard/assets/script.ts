@@ -100,7 +100,7 @@ let isStale = false;
 const show = (page) => {
   for (const region of regions()) {
     const next = page.getElementById(region.id);
-    // What is the same stays: a video that plays isn't interrupted.
+    // Equal elements are kept, so that a video that plays isn't interrupted.
     if (next && next.innerHTML !== region.dataset.last) {
       region.dataset.last = next.innerHTML;
       const checked = new Set([...region.querySelectorAll('input:checked')].map((box) => box.value));
@@ -158,7 +158,7 @@ if (regions().length > 0) {
   const connect = () => {
     events = new EventSource('/dashboard/live');
     events.addEventListener('open', () => {
-      // What happened while it was disconnected.
+      // Changes while it was disconnected.
       if (wasOpen) refresh();
       wasOpen = true;
       document.documentElement.dataset.connected = 'true';

@@ -1,4 +1,4 @@
-/** What the form of the playground contains. */
+/** The contents of the form of the playground. */
 export interface Draft {
   /** The code that the server had given when it was written. */
   base: string;

@@ -7,7 +7,7 @@ import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 
-/** Of a page. */
+/** Accounts per page. */
 const ROWS = 50;
 
 const DONE = new Map([

@@ -17,7 +17,7 @@ const KINDS: Record<Exclude<StatementLine['kind'], 'settle'>, string> = {
   void: 'Reserve returned in full',
 };
 
-/** What renders of each quality are called in the request, and their frame. */
+/** The frame sizes of the qualities, by their names in requests. */
 const SIZES: Record<Quality, string> = {
   low: '854 × 480',
   medium: '1280 × 720',

@@ -20,7 +20,7 @@ export function answerOf({ attempts, lastStatus }: Delivery): string {
   return `${counted(attempts.length, 'attempt')}, ${answerText(lastStatus, attempts.at(-1)?.reason ?? null)}`;
 }
 
-/** What came back from one attempt. */
+/** The response to one attempt. */
 export function answerText(status: number | null, reason: string | null): string {
   if (status === null) return 'under way';
   return status === 0 ? `no answer${reason === null ? '' : ` (${reason})`}` : `HTTP ${status}`;
@@ -46,7 +46,7 @@ export function reasonText(reason: FailureReason): string {
   return REASONS[reason];
 }
 
-/** A text in a box, or what is said without one. */
+/** A text in a box, or its substitute. */
 export function textBox(content: string | null, otherwise: string): Html {
   return content
     ? html`<pre class="wrap" tabindex="0">${content}</pre>`

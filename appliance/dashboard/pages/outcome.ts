@@ -6,7 +6,7 @@ import { progressText, statusTag } from './job-views.ts';
 
 const STAGES = ['loading', 'rendering', 'finishing', 'checking'] as const;
 
-/** What became of a job: its video or its error; its progress until then. */
+/** The outcome of a job: its video or its error; its progress until then. */
 export function outcome(job: JobDetails, assetUrl: string): Value {
   const { status, error, artifacts, jobId, forgottenAt } = job;
   if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
@@ -31,7 +31,7 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
   }</video>${timeline(job)}<div class="actions small">${links}</div>${printed(job)}</section>`;
 }
 
-/** What the scene printed, and warnings. */
+/** Output of the scene, and warnings. */
 function printed({ output }: JobDetails): Html | false {
   if (output === '') return false;
   return html`<details open><summary class="small">Output</summary><pre class="wrap">${output}</pre></details>`;

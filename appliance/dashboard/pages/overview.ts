@@ -8,7 +8,7 @@ import { firstLine, jobName, jobTable, progressText, statusTag } from './job-vie
 /** Failures that are grouped; more would make the page slow. */
 const MOST_FAILURES = 100;
 const MOST_SHOWN = 8;
-/** Of each status; counting 100,000 takes as long as all the rest. */
+/** Maximum count per status; counting 100,000 takes as long as all the rest. */
 const MOST_COUNTED = 10_000;
 
 /** The page that opens first. */

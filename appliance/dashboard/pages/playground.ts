@@ -31,7 +31,7 @@ const QUALITY_LABELS: Record<(typeof QUALITIES)[number], string> = {
 };
 const SNIPPET_LABELS: Record<SnippetName, string> = { curl: 'curl', node: 'Node', python: 'Python' };
 
-/** What the form shows. */
+/** The contents of the form. */
 interface Draft {
   code: string;
   /** Empty: the only scene of the code. */
@@ -44,7 +44,7 @@ interface Draft {
   fps: string;
 }
 
-/** An editor that renders what is written in it. */
+/** An editor whose scenes can be rendered. */
 export function playgroundRoutes(): Route[] {
   return [
     { method: 'GET', path: '/playground', for: 'members', handler: openPage },
@@ -129,7 +129,7 @@ async function scenesIn({ admin, form, viewer }: Visit): Promise<object> {
     return await admin.jobs.listScenes({ account: viewer.accountId, code });
   } catch (error) {
     if (!isScenepressError(error)) throw error;
-    // What is wrong with the code; other errors pass.
+    // Errors in the code; others are passed on.
     return isScenepressError(error, 'invalid_request') ? { error: error.message } : {};
   }
 }

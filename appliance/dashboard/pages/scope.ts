@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts';
 import { BASE, type Visit } from '../route.ts';
 
-/** Whose things a page shows: an administrator may name another account. */
+/** The account of a page: administrators may name another than their own. */
 export function accountOf({ query, viewer }: Visit): string {
   return (viewer.role === 'admin' && query['account']) || viewer.email;
 }

@@ -11,7 +11,7 @@ const HEIGHT = 100;
 const BAR = 10;
 const GAP = 2;
 
-/** What the account spent each day, as a chart and as a table. */
+/** The charges of each day, as a chart and as a table. */
 export async function spendingCard(visit: Visit): Promise<Html> {
   const { admin, query } = visit;
   const days = PERIODS.find((days) => String(days) === query['days']) ?? 30;
@@ -36,7 +36,7 @@ function chart(spending: DaySpending[]): Html {
   const most = Math.max(...spending.map(({ chargedCredits }) => chargedCredits));
   const width = spending.length * BAR;
   const bars = spending.map(({ day, chargedCredits }, index) => {
-    // What was spent can be seen, even beside a day of much more.
+    // Small amounts stay visible beside a day of much more.
     const height = chargedCredits === 0 ? 0 : Math.max(1.5, (chargedCredits / most) * HEIGHT);
     return html`<rect x="${index * BAR + GAP / 2}" y="${HEIGHT - height}" width="${BAR - GAP}" height="${height}"><title>${day}: ${shownNumber(chargedCredits)}</title></rect>`;
   });

@@ -1,4 +1,4 @@
-import type { RenderStage } from '../../../lib/index.ts';
+import type { RenderStage, RenderWork } from '../../../lib/index.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { shownDuration, shownSize } from '../format.ts';
 import { type Html, html } from '../html.ts';
@@ -9,18 +9,36 @@ const STAGES: Record<RenderStage, string> = {
   finishing: 'Writing the video',
   checking: 'Checking the video',
 };
+const WORK: Record<RenderWork, string> = {
+  start: 'Starting the process',
+  scene: 'Code of the scene',
+  tex: 'TeX',
+  copy: 'Copying mobjects',
+  update: 'Animations and updaters',
+  draw: 'Drawing frames',
+  encode: 'Waiting for the encoder',
+  collect: 'Checking the video',
+};
 
-/** Time by stage and peak memory of a render that ended by itself. */
-export function usageCard({ usage }: JobDetails): Html | false {
+/** Time by kind of work, or else by stage, and peak memory of a render that ended by itself. */
+export function usageCard({ usage }: Pick<JobDetails, 'usage'>): Html | false {
   if (!usage) return false;
-  const { stagesMs, peakMemoryBytes } = usage;
-  const total = Object.values(stagesMs).reduce((sum, ms) => sum + ms, 0);
-  const stages = Object.entries(STAGES).flatMap(([stage, label]) => {
-    const ms = stagesMs[stage as RenderStage];
-    return ms === undefined ? [] : [{ label, ms }];
+  const { stagesMs, workMs, peakMemoryBytes } = usage;
+  const times = workMs ? meters(WORK, workMs) : meters(STAGES, stagesMs);
+  return html`<section class="card" id="usage"><h2>Time and memory</h2><dl class="meters">${times}<div><dt>Peak memory</dt><dd class="number">${peakMemoryBytes === null ? 'too short to measure' : shownSize(peakMemoryBytes)}</dd></div></dl></section>`;
+}
+
+function meters<Part extends string>(
+  labels: Record<Part, string>,
+  partsMs: Partial<Record<Part, number>>,
+): Html[] {
+  const parts = (Object.keys(labels) as Part[]).flatMap((part) => {
+    const ms = partsMs[part];
+    return ms === undefined ? [] : [{ label: labels[part], ms }];
   });
-  return html`<section class="card" id="usage"><h2>Time and memory</h2><dl class="meters">${stages.map(
+  const totalMs = parts.reduce((sum, { ms }) => sum + ms, 0);
+  return parts.map(
     ({ label, ms }) =>
-      html`<div><dt>${label}</dt><dd class="number">${shownDuration(ms)}</dd><dd class="bar" aria-hidden="true"><progress max="${Math.max(total, 1)}" value="${ms}"></progress></dd></div>`,
-  )}<div><dt>Peak memory</dt><dd class="number">${peakMemoryBytes === null ? 'too short to measure' : shownSize(peakMemoryBytes)}</dd></div></dl></section>`;
+      html`<div><dt>${label}</dt><dd class="number">${shownDuration(ms)}</dd><dd class="bar" aria-hidden="true"><progress max="${Math.max(totalMs, 1)}" value="${ms}"></progress></dd></div>`,
+  );
 }

@@ -10,7 +10,7 @@ import { base64Of } from './upload.ts';
 /** A response with an object or a range of it. */
 interface Answer {
   body: Readable;
-  /** Of the whole object. */
+  /** The size of the whole object. */
   sizeBytes: number;
   etag: string | undefined;
   /** The CRC-32 of the whole object, if the response has it all. */

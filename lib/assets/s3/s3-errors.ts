@@ -1,6 +1,6 @@
 import { ScenepressError } from '../../errors.ts';
 
-/** What errors of the SDK have in common. */
+/** The common properties of errors of the SDK. */
 interface Failure {
   name?: string;
   message?: string;
@@ -23,7 +23,7 @@ const CORRUPTED = new Set([
 const PERMISSIONS =
   's3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads';
 
-/** What to do, by the name or the code of an error. */
+/** Advice, by the name or the code of an error. */
 const ADVICE: Record<string, string> = {
   AuthorizationHeaderMalformed: 'Set `region` to the region of the bucket.',
   CredentialsProviderError:

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** The token of temporary credentials. */
   sessionToken?: string;
   /** When a function's credentials expire, so that it is called again before. */
   expiration?: Date;

@@ -80,7 +80,7 @@ async function uploadParts(
     );
   } catch (error) {
     if (await isCompleted(bucket, key, error, { sizeBytes, crc })) return;
-    // What can't be aborted now is aborted by a later start.
+    // Uploads that can't be aborted now are aborted by a later start.
     await client.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId })).catch(() => {});
     throw error;
   }

@@ -143,8 +143,16 @@ export interface InspectJob {
   limits: JobLimits;
 }
 
+/** Compiles documents for LaTeX and adds them to a pack, or makes a new one. */
+export interface TexJob {
+  kind: 'tex';
+  documents: string[];
+  /** The limits that the fork sets on itself. */
+  limits: JobLimits;
+}
+
 /** Service to fork, once, over the socket in the job's folder. */
-export type RendererJob = RenderJob | ListJob | InspectJob;
+export type RendererJob = RenderJob | ListJob | InspectJob | TexJob;
 
 /** The stages of a render, in order. */
 export type JobStage = 'loading' | 'rendering' | 'finishing';
@@ -193,6 +201,34 @@ export interface OutputReport {
   text: string;
 }
 
+/** What the thread that runs a scene spent its time on, in milliseconds. */
+export interface WorkTimes {
+  /** The scene's own code, with its imports. */
+  scene: number;
+  /** Setting formulas with TeX. */
+  tex: number;
+  /** Copying mobjects. */
+  copy: number;
+  /** Animations and updaters, between pictures. */
+  update: number;
+  /** Drawing pictures. */
+  draw: number;
+  /** Waiting for the encoder. */
+  encode: number;
+}
+
+/** What the scene spent its time on; sent once, at its end. */
+export interface WorkReport {
+  type: 'work';
+  ms: WorkTimes;
+}
+
+/** Documents that LaTeX has compiled for the scene. */
+export interface CompiledReport {
+  type: 'compiled';
+  documents: string[];
+}
+
 /** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
 export interface DoneReport {
   type: 'done';
@@ -229,6 +265,8 @@ export type JobReport =
   | PreviewReport
   | PlaysReport
   | OutputReport
+  | WorkReport
+  | CompiledReport
   | DoneReport
   | InspectedReport
   | ScenesReport

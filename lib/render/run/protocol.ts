@@ -1,5 +1,5 @@
 import { parseObject, withoutControlCharacters } from './line-reader.ts';
-import type { JobReport, JobStage, Play, ZygoteReport } from './messages.ts';
+import type { JobReport, JobStage, Play, WorkTimes, ZygoteReport } from './messages.ts';
 
 /*
  * The protocol between Node and the renderer: one JSON object per line.
@@ -21,8 +21,14 @@ const MOST_SCENES = 1000;
 export const MOST_PLAYS = 1000;
 /** The output that is kept of a scene. */
 export const MOST_OUTPUT = 33_000;
+/** The documents for LaTeX that are kept of a scene. */
+export const MOST_DOCUMENTS = 1000;
+/** Their total length. */
+export const MOST_OF_DOCUMENTS: number = 1024 * 1024;
+const LONGEST_DOCUMENT = 32_768;
 const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
+const LONGEST_WORK_MS = 1e9;
 const LARGEST_SIDE_PX = 16_384;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
@@ -48,6 +54,10 @@ export function parseJobReport(line: string): JobReport | undefined {
       return { type: 'plays', plays: plays(report['plays']) };
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
+    case 'work':
+      return { type: 'work', ms: workTimes(report['ms']) };
+    case 'compiled':
+      return { type: 'compiled', documents: texDocuments(report['documents']) };
     case 'done':
       return {
         type: 'done',
@@ -80,6 +90,19 @@ function plays(value: unknown): Play[] {
     }));
 }
 
+function workTimes(value: unknown): WorkTimes {
+  const given = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const ms = (work: keyof WorkTimes) => Math.min(amount(given[work]), LONGEST_WORK_MS);
+  return {
+    scene: ms('scene'),
+    tex: ms('tex'),
+    copy: ms('copy'),
+    update: ms('update'),
+    draw: ms('draw'),
+    encode: ms('encode'),
+  };
+}
+
 function shortText(text: string): string {
   return withoutControlCharacters(text.slice(0, LONGEST_SHOWS)).replaceAll(/\s/g, ' ').toWellFormed();
 }
@@ -87,6 +110,13 @@ function shortText(text: string): string {
 function outputText(value: unknown): string {
   if (typeof value !== 'string') return '';
   return withoutControlCharacters(value.slice(0, MOST_OUTPUT).replaceAll('\r\n', '\n')).toWellFormed();
+}
+
+function texDocuments(value: unknown): string[] {
+  const given = Array.isArray(value) ? value.slice(0, MOST_DOCUMENTS) : [];
+  return given.filter(
+    (one) => typeof one === 'string' && one.length <= LONGEST_DOCUMENT && one.isWellFormed(),
+  );
 }
 
 function sceneNames(value: unknown): string[] {

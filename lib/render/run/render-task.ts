@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
-import type { LocalOutput, Play } from './messages.ts';
+import type { TexLease } from '../tex/tex-cache.ts';
+import type { LocalOutput, Play, WorkTimes } from './messages.ts';
 
 export type { Play } from './messages.ts';
 
@@ -16,6 +17,8 @@ export interface RenderTask {
   previewIntervalMs: number;
   /** Renders with a lower CPU priority. */
   background: boolean;
+  /** The formulas of earlier renders of the same owner. */
+  tex?: TexLease;
   /** Only of a {@link LocalRenderer}. */
   local?: LocalOutput;
   port: MessagePort;
@@ -71,10 +74,22 @@ export interface RenderedFile {
   path: string;
 }
 
-/** What a render took. */
+/**
+ * What a render spends its time on: starting its process and sandbox (`start`); the scene's own code, with imports and
+ * the creation of mobjects (`scene`); TeX (`tex`); copying mobjects (`copy`); animations and updaters (`update`);
+ * drawing (`draw`); waiting for the encoder (`encode`); ending its processes and checking its files (`collect`).
+ */
+export type RenderWork = keyof WorkTimes | 'start' | 'collect';
+
+/** Time and memory of a render. */
 export interface RenderUsage {
   /** Wall-clock time of each stage that it entered, in milliseconds. */
   stagesMs: Partial<Record<RenderStage, number>>;
+  /**
+   * Wall-clock time by kind of work, in milliseconds; the sum is that of the render. As the scene's process measured it,
+   * so a scene can falsify its own. Absent when the process did not report it.
+   */
+  workMs?: Record<RenderWork, number>;
   /** The most memory that all its processes were seen to use, measured five times a second; null: not measured. */
   peakMemoryBytes: number | null;
 }

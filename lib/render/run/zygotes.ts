@@ -50,7 +50,7 @@ export class Zygotes {
   /** The last `ready` event, repeated when the inspector has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;
   #stopping = false;
-  /** Of starts after failed ones. */
+  /** The delays of starts after failed ones. */
   readonly #backoff = new Backoff(AGAIN_FIRST_MS, AGAIN_LONGEST_MS);
   #again: Timer | undefined;
 

@@ -14,7 +14,7 @@ export type SandboxLayer = 'bubblewrap' | 'namespaces' | 'landlock' | 'seccomp';
 export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
 
 /**
- * What enforces a limit on all processes and files of a render:
+ * The mechanism that enforces a limit on all processes and files of a render:
  *
  * - `kernel`: the kernel, which rejects excess use or kills the render immediately
  * - `user`: the kernel, but counting all processes of the user that renders run as
@@ -22,7 +22,7 @@ export type SandboxLevel = 'full' | 'watched' | 'reduced' | 'none';
  */
 export type LimitEnforcer = 'kernel' | 'user' | 'watch';
 
-/** What enforces each total limit of a render. */
+/** The mechanism that enforces each total limit of a render. */
 export interface SandboxLimits {
   memory: Exclude<LimitEnforcer, 'user'>;
   processes: Exclude<LimitEnforcer, 'watch'>;

@@ -15,7 +15,7 @@ import {
 } from './renderer-folder.ts';
 import { UnpackedRoot } from './unpacked-root.ts';
 
-/** What {@link ensureRenderer} is doing. */
+/** The current step of {@link ensureRenderer}. */
 export interface SetUpProgress {
   /** For people, such as `Building the Python environment`. */
   message: string;
@@ -36,7 +36,7 @@ export interface EnsureRendererOptions {
    * the network, which takes some minutes.
    */
   archive?: string;
-  /** Receives what is being done. Not called if the renderer is there. */
+  /** Receives the current step. Not called if the renderer is there. */
   onProgress?: (progress: SetUpProgress) => void;
   /** Aborts the set-up, which rejects with its reason. The next one completes it. */
   signal?: AbortSignal;

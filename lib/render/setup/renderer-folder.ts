@@ -43,7 +43,7 @@ export function rootPrefix(): string {
   return `root-${keyOf([...ROOT_LOCKS.map(inPackage), ...sources])}-`;
 }
 
-/** What is set up for this version in a folder: preferably a root, which hides this machine's files from scenes. */
+/** The renderer of this version in a folder: preferably a root, which hides this machine's files from scenes. */
 export async function findRenderer(folder: string): Promise<FoundRenderer | undefined> {
   if (!existsSync(folder)) return undefined;
   const prefix = rootPrefix();

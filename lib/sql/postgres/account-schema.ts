@@ -1,7 +1,7 @@
 import { refuseDelete, refuseUpdate, TEXT } from './refusals.ts';
 
 /**
- * What a data folder keeps as JSON files: accounts, keys and settings; and sessions, the record of acts and the last use
+ * The contents of the JSON files of a data folder: accounts, keys and settings; and sessions, the record of acts and the last use
  * of each key, as in `../sqlite/sign-in-schema.ts`.
  */
 export const ACCOUNT_SCHEMA: string = `

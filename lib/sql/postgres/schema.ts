@@ -2,16 +2,18 @@ import { CONFIRMATIONS } from '../../storage/postgres/confirmations.ts';
 import { LEADERS } from '../../storage/postgres/leaders.ts';
 import { PostgresSchema } from '../../storage/postgres/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
+import { CLUSTER_SCHEMA } from './cluster-schema.ts';
 import { DUE_SCHEMA } from './due-schema.ts';
 import { LEDGER_SCHEMA } from './ledger-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 
-/** The tables of jobs, books, queue, deliveries, accounts and keys. */
+/** The tables of jobs, books, queue, deliveries, accounts, keys and machines. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
     MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA,
     CONFIRMATIONS,
+    { sql: CLUSTER_SCHEMA, compatibleFrom: 2 },
     { sql: LEADERS, compatibleFrom: 2 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.

@@ -14,7 +14,7 @@ export const CONFIRMATIONS: string = `CREATE TABLE confirmations (
 /** Rows of processes that have ended. */
 const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day'";
 
-/** What a transaction leaves when it is committed. */
+/** The trace of a committed transaction. */
 export interface Confirmation {
   /** No other transaction under way has it. */
   slot: string;
@@ -46,7 +46,7 @@ export class Confirmations {
     return { slot, nonce: this.#random.bytes(16).toString('hex') };
   }
 
-  /** Called when the transaction has ended, and its confirmation is not needed any more. */
+  /** Called when the transaction has ended, and its confirmation is no longer needed. */
   release({ slot }: Confirmation): void {
     this.#free.push(slot);
   }
@@ -57,7 +57,7 @@ export class Confirmations {
       ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, at = excluded.at; COMMIT`;
   }
 
-  /** What became of a transaction with this id; undefined while it is under way. */
+  /** The outcome of the transaction with this id; undefined while it is in progress. */
   async find(
     client: PgClient,
     id: string,

@@ -100,7 +100,7 @@ export class Connections {
   #pool(driver: PgDriver, options: { max: number; pipeline?: boolean }): PgPool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
     const pool = new driver.Pool({ ...this.#config(driver.types), ...options, query_timeout });
-    // Of connections that nothing uses; the pool removes them.
+    // Errors of idle connections; the pool removes these connections.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
     return pool;
   }

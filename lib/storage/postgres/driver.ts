@@ -1,6 +1,6 @@
 import { ScenepressError } from '../../errors.ts';
 
-/** What this package uses of `pg`, which is an optional peer dependency: public types must not mention its own. */
+/** The parts of `pg` in use, which is an optional peer dependency: public types must not mention its own. */
 export interface PgDriver {
   Pool: new (config: object) => PgPool;
   Client: new (config: object) => PgClient;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Clock, delay, systemClock } from '../../clock.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
+import { InProgress } from '../../in-progress.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
@@ -24,12 +25,12 @@ const LOOK_AGAIN_MS = 50;
 /** How long {@link PostgresDatabase.purge} waits for a table that others use. */
 const PURGE_LOCK_MS = 10_000;
 
-/** What failed in the database. */
+/** An error of the database. */
 interface Failure {
   error: unknown;
 }
 
-/** What became of a transaction that was run once. */
+/** The outcome of one run of a transaction. */
 type Attempt<T> = { kind: 'committed'; result: T } | { kind: 'failed'; error: unknown; failure?: Failure };
 
 interface Turn {
@@ -48,8 +49,8 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #confirmations: Confirmations;
   readonly #retrying: { clock: Clock; random: Random; retryForMs: number };
   readonly #begin: string;
-  /** Transactions, reads and tasks under way. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** Transactions, reads and tasks. */
+  readonly #inProgress = new InProgress();
   readonly #listeners: Listener[] = [];
   /** Transactions that the server may not know yet, by their turn. */
   readonly #beginning = new Map<number, Promise<void>>();
@@ -90,7 +91,7 @@ export class PostgresDatabase implements SqlDatabase {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await Promise.all(this.#listeners.map((listener) => listener.stop()));
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    while (this.#inProgress.size > 0) await this.#inProgress.settled();
     await this.#connections.close();
   }
 
@@ -188,7 +189,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Writes the tables with personal data anew, except for rows that transactions still see which began before. The log
+   * Rewrites the tables with personal data, except for rows that transactions still see which began before. The log
    * (WAL), replicas and backups are the task of who runs Postgres.
    */
   purge(): Promise<void> {
@@ -366,13 +367,7 @@ export class PostgresDatabase implements SqlDatabase {
   /** Runs work that {@link stop} waits for. */
   async #running<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#isOpen) throw new ScenepressError('not_running', 'The storage is closed.');
-    const done = work();
-    this.#underWay.add(done);
-    try {
-      return await done;
-    } finally {
-      this.#underWay.delete(done);
-    }
+    return this.#inProgress.add(work());
   }
 }
 

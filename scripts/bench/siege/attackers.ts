@@ -73,7 +73,7 @@ const posters: [string, string | undefined, () => object][] = [
   ['fork bombs', forks, () => ({ code: scenes.FORK_BOMB })],
   ['memory bombs', memory, () => ({ code: scenes.MEMORY_BOMB })],
   ['crash loop', crashes, () => ({ code: scenes.CRASH })],
-  // Of each kind: addresses, ports and names of their own.
+  // Each kind has addresses, ports and names of its own.
   [
     'tarpits',
     hooks,

@@ -148,7 +148,7 @@ for (const [what, diskMib, freeMib] of [
   });
 }
 
-t.test('a running job can be cancelled on a full disk', { skip }, async (t) => {
+t.test('a running job can be canceled on a full disk', { skip }, async (t) => {
   const disk = smallDisk(t, 24) as string;
   const { service, ledger, running } = await crowdedService(t, disk);
   fill(disk);

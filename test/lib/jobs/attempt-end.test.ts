@@ -14,7 +14,7 @@ function claimed(attempts = 1): ClaimedJob {
   return { job, claim: { jobId: '1', token: 7 } } as ClaimedJob;
 }
 
-/** What surrounds an attempt. `put` fails with an error. */
+/** The dependencies of an attempt. `put` fails with an error. */
 function newWorld(failure?: Error) {
   const errors: object[] = [];
   const missing: number[] = [];

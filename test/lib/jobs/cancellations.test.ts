@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
-import { turn } from '../../../lib/clock.ts';
 import { type AssetStore, LocalSignals, ScenepressError, silentLogger } from '../../../lib/index.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { clock, completed, newJob, openDistant } from '../../fixtures/books.ts';
+import { until } from '../../fixtures/until.ts';
 
 async function setUp(t: Test) {
   const opened = await openDistant(t);
@@ -26,16 +26,9 @@ async function setUp(t: Test) {
   return { ...opened, cancellations, changes, canceled, deleted, discards };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (const startedAt = performance.now(); !holds(); ) {
-    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
-    await turn();
-  }
-}
-
 t.test('a canceled job is reported, its worker told, and what it stored removed', async (t) => {
   const { book, begin, cancellations, changes, canceled, deleted, discards } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   await begin(jobId);
   await cancellations.cancel(jobId);
   t.same(changes, [`${jobId} failed`]);
@@ -48,7 +41,7 @@ t.test('a canceled job is reported, its worker told, and what it stored removed'
 
 t.test('a cancellation completes when the ledger answers again', async (t) => {
   const { book, storage, ledger, cancellations, changes, canceled } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   ledger.faults = () => 'before';
   await cancellations.cancel(jobId);
   t.same(canceled, [jobId]);
@@ -64,16 +57,16 @@ t.test('a cancellation completes when the ledger answers again', async (t) => {
 
 t.test('a stop ends the retries', async (t) => {
   const { book, ledger, cancellations, changes } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   ledger.faults = () => 'before';
   await book.cancel(jobId).catch(() => {});
-  const resumed = cancellations.resume(jobId);
+  const resumed = cancellations.complete(jobId);
   await until(() => clock.nextInMs !== undefined);
   cancellations.stop();
   await resumed;
   t.equal(clock.nextInMs, undefined);
   ledger.faults = undefined;
-  await cancellations.resume(jobId);
+  await cancellations.complete(jobId);
   t.same(changes, [`${jobId} failed`], 'and it can be resumed later');
 });
 
@@ -81,7 +74,7 @@ t.test(
   'a cancellation that is not committed is rejected, and one that finds the disk full repeated',
   async (t) => {
     const { book, begin, storage, cancellations, canceled } = await setUp(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     const cancel = book.cancel.bind(book);
     const failWith = (code: 'storage_failed' | 'storage_full') => {
       book.cancel = async () => {
@@ -102,10 +95,10 @@ t.test(
 
 t.test('a job that completed is told as such when it is resumed', async (t) => {
   const { book, begin, ledger, cancellations, changes } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   ledger.fault = 'after';
   await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }));
-  await cancellations.resume(jobId);
+  await cancellations.complete(jobId);
   t.same(changes, [`${jobId} completed`]);
 });

@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
-import { type Claim, DataFolder, LocalSignals, type Logger, type Precedence } from '../../../lib/index.ts';
+import {
+  type Claim,
+  DataFolder,
+  LocalSignals,
+  type Logger,
+  type Precedence,
+  type Signals,
+} from '../../../lib/index.ts';
 import type { Renders } from '../../../lib/jobs/attempt.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
@@ -19,6 +26,7 @@ import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { until } from '../../fixtures/until.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
@@ -28,7 +36,7 @@ async function setUp(
   t: Test,
   logger: Logger = silentLogger,
   more: Partial<DispatcherOptions> = {},
-  { isShared = false }: { isShared?: boolean } = {},
+  { isShared = false, wakesOften = true }: { isShared?: boolean; wakesOften?: boolean } = {},
 ) {
   const path = t.testdir({ work: {} });
   const folder = new DataFolder(join(path, 'data'));
@@ -59,7 +67,7 @@ async function setUp(
       return { result, stop };
     },
   } as unknown as Renders;
-  const signals = new LocalSignals();
+  const signals = more.signals ?? new LocalSignals();
   const statuses: string[] = [];
   const gate = Object.assign(new EventEmitter<{ open: [] }>(), { isOpen: true });
   const events: JobEvents = more.events ?? new EventEmitter();
@@ -68,7 +76,7 @@ async function setUp(
     if (phase === 'queued') dispatcher.added();
     if (phase === 'completed' || phase === 'failed') dispatcher.ended(owner);
     // Concurrent enqueues may wake it at any time.
-    dispatcher.wake();
+    if (wakesOften) dispatcher.wake();
   });
   const options: DispatcherOptions = {
     ...world,
@@ -98,12 +106,9 @@ async function setUp(
     logger,
   });
   const open = async (owner: string) =>
-    (await book.open({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
+    (await book.add({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
   const job = await open('a');
   await dispatcher.start(pool);
-  const until = async (done: () => boolean) => {
-    while (!done()) await new Promise(setImmediate);
-  };
   await until(() => ends.length === 1);
   /** The result of a successful render. */
   const rendered = (): RenderResult => {
@@ -124,6 +129,7 @@ async function setUp(
     storage,
     assets,
     book,
+    open,
     options,
     pool,
     gate,
@@ -132,7 +138,6 @@ async function setUp(
     job,
     ends,
     stops,
-    until,
     statuses,
     rendered,
     add,
@@ -151,7 +156,7 @@ const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameE
 t.test(
   'an attempt that starts before the previous one is cleaned up is counted and can be canceled',
   async (t) => {
-    const { storage, dispatcher, job, ends, until, statuses, cancel } = await setUp(t);
+    const { storage, dispatcher, job, ends, statuses, cancel } = await setUp(t);
     ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
     await until(() => ends.length === 2);
     t.equal(dispatcher.running, 1);
@@ -164,7 +169,7 @@ t.test(
 );
 
 t.test('artifacts of an interrupted attempt are removed when the job fails', async (t) => {
-  const { assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const { assets, dispatcher, job, ends, rendered } = await setUp(t);
   const first = rendered();
   // As after a kill between storing the files and committing the outcome.
   for (const { name, path } of first.kind === 'rendered' ? first.files : []) {
@@ -190,7 +195,7 @@ for (const [how, deletion] of [
   ],
 ] as const) {
   t.test(`a job ends although the asset store ${how} on delete`, async (t) => {
-    const { assets, dispatcher, ends, until, statuses } = await setUp(t);
+    const { assets, dispatcher, ends, statuses } = await setUp(t);
     t.intercept(assets, 'delete', { value: deletion });
     // Otherwise the dispatcher's stop waits for it.
     t.teardown(() => silence.resolve());
@@ -203,7 +208,7 @@ for (const [how, deletion] of [
 }
 
 t.test('a scene that fails at its first attempt ends without calls to the asset store', async (t) => {
-  const { storage, assets, dispatcher, job, ends, until } = await setUp(t);
+  const { storage, assets, dispatcher, job, ends } = await setUp(t);
   t.intercept(assets, 'delete', {
     value: async (assetKey: string) => t.fail(`nothing was stored at ${assetKey}`),
   });
@@ -214,7 +219,7 @@ t.test('a scene that fails at its first attempt ends without calls to the asset 
 });
 
 t.test('a completed job keeps its artifacts, and those of earlier attempts are removed', async (t) => {
-  const { storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const { storage, assets, dispatcher, job, ends, rendered } = await setUp(t);
   const [file] = (rendered() as Extract<RenderResult, { kind: 'rendered' }>).files;
   await assets.put(`${job.jobId}-1/captions.vtt`, { path: file?.path ?? '' });
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
@@ -235,7 +240,7 @@ t.test('attempts that fail for lack of resources are not counted', async (t) => 
     ...silentLogger,
     warn: (details) => holdsMs.push((details as { againInMs?: number }).againInMs),
   };
-  const { gate, storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  const { gate, storage, dispatcher, job, ends } = await setUp(t, logger);
   for (let attempts = 1; attempts <= 4; attempts++) {
     t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
     ends[attempts - 1]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
@@ -255,7 +260,7 @@ t.test('attempts that fail for lack of resources are not counted', async (t) => 
 });
 
 t.test('a shortage ends when no job is queued', async (t) => {
-  const { gate, dispatcher, job, ends, until, cancel } = await setUp(t);
+  const { gate, dispatcher, job, ends, cancel } = await setUp(t);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
   await until(() => dispatcher.running === 0);
   await cancel(job.jobId);
@@ -267,7 +272,7 @@ t.test('a shortage ends when no job is queued', async (t) => {
 
 for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
   t.test(`an attempt is not counted if the asset store fails with ${code}`, async (t) => {
-    const { gate, storage, assets, dispatcher, job, ends, until, rendered } = await setUp(t);
+    const { gate, storage, assets, dispatcher, job, ends, rendered } = await setUp(t);
     let failures = 2;
     const put = assets.put.bind(assets);
     t.intercept(assets, 'put', {
@@ -292,7 +297,7 @@ for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ECONNREFUSED']) {
 }
 
 t.test('a job ends although its artifacts disappeared after the render', async (t) => {
-  const { storage, dispatcher, job, ends, until, rendered } = await setUp(t);
+  const { storage, dispatcher, job, ends, rendered } = await setUp(t);
   for (let attempts = 1; attempts <= 2; attempts++) {
     await until(() => ends.length === attempts);
     const result = rendered();
@@ -317,7 +322,7 @@ t.test('a job is queued again if ending its attempt fails', async (t) => {
       if (failures-- > 0) throw new Error('the log is full');
     },
   };
-  const { storage, dispatcher, job, ends, until } = await setUp(t, logger);
+  const { storage, dispatcher, job, ends } = await setUp(t, logger);
   ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
   await until(() => dispatcher.running === 0);
   t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0, interruptions: 1 });
@@ -334,7 +339,7 @@ t.test('a renderer that dies by the signal that stops the service is not counted
 });
 
 t.test('the death of a worker thread counts as an interruption, not as an attempt', async (t) => {
-  const { storage, dispatcher, job, ends, until } = await setUp(t);
+  const { storage, dispatcher, job, ends } = await setUp(t);
   ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
   await until(() => ends.length === 2);
   t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1, interruptions: 1 });
@@ -346,7 +351,7 @@ t.test('the death of a worker thread counts as an interruption, not as an attemp
 });
 
 t.test('a job canceled while it is requeued ends', async (t) => {
-  const { storage, dispatcher, job, ends, until, cancel } = await setUp(t);
+  const { storage, dispatcher, job, ends, cancel } = await setUp(t);
   const transaction = storage.transaction.bind(storage);
   let canceled = false;
   t.intercept(storage, 'transaction', {
@@ -367,7 +372,7 @@ t.test('a job canceled while it is requeued ends', async (t) => {
 
 t.test('one of two workers is reserved for owners in good standing', async (t) => {
   const owners: string[] = [];
-  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
     owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }) },
     events: recordStartsIn(owners),
@@ -388,7 +393,7 @@ t.test('one of two workers is reserved for owners in good standing', async (t) =
 });
 
 t.test('one worker always serves all owners', async (t) => {
-  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 100 },
     owners: { precedenceOf: () => ({ yields: false, inGoodStanding: false }) },
   });
@@ -419,7 +424,7 @@ t.test('attempts that end during a stop leave no timers', async (t) => {
 t.test(
   'canceling a render ends the job immediately and frees the worker once the render has ended',
   async (t) => {
-    const { storage, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+    const { storage, dispatcher, job, ends, stops, cancel, add } = await setUp(t);
     for (const owner of ['b', 'c']) await add(owner);
     await until(() => ends.length === 2);
     const canceling = cancel(job.jobId);
@@ -433,7 +438,7 @@ t.test(
 );
 
 t.test('the render of a job canceled while it is claimed is stopped', async (t) => {
-  const { storage, book, dispatcher, job, ends, stops, until, cancel, add } = await setUp(t);
+  const { storage, book, dispatcher, job, ends, stops, cancel, add } = await setUp(t);
   const claim = book.claims.claim.bind(book.claims);
   t.intercept(book.claims, 'claim', {
     value: async (...args: Parameters<typeof claim>) => {
@@ -452,7 +457,7 @@ t.test('the render of a job canceled while it is claimed is stopped', async (t) 
 });
 
 t.test('a job that is claimed while the service stops is requeued at once', async (t) => {
-  const { storage, book, dispatcher, stops, ends, until, add } = await setUp(t);
+  const { storage, book, dispatcher, stops, ends, add } = await setUp(t);
   const claim = book.claims.claim.bind(book.claims);
   let stopped: Promise<void> | undefined;
   t.intercept(book.claims, 'claim', {
@@ -471,13 +476,12 @@ t.test('a job that is claimed while the service stops is requeued at once', asyn
 });
 
 t.test('an attempt whose job was canceled or claimed by another worker has no effect', async (t) => {
-  for (const how of ['cancelled', 'taken up'] as const) {
+  for (const how of ['canceled', 'taken up'] as const) {
     await t.test(how, async (t) => {
-      const { gate, storage, assets, book, dispatcher, job, ends, until, rendered, statuses } =
-        await setUp(t);
+      const { gate, storage, assets, book, dispatcher, job, ends, rendered, statuses } = await setUp(t);
       gate.isOpen = false;
       // The signal is lost.
-      if (how === 'cancelled') await book.cancel(job.jobId);
+      if (how === 'canceled') await book.cancel(job.jobId);
       else {
         t.intercept(storage.queue, 'lapsed', {
           value: async () => [{ jobId: job.jobId, owner: 'a', token: 1, interruptions: 0 }],
@@ -496,7 +500,7 @@ t.test('an attempt whose job was canceled or claimed by another worker has no ef
 });
 
 t.test('workers of several services render each job once', async (t) => {
-  const { storage, options, pool, dispatcher, ends, statuses, until, add } = await setUp(t);
+  const { storage, options, pool, dispatcher, ends, statuses, add } = await setUp(t);
   const other = new Dispatcher(options);
   await other.start(pool);
   for (const owner of ['b', 'c', 'd', 'a', 'b']) await add(owner);
@@ -515,8 +519,8 @@ t.test('workers of several services render each job once', async (t) => {
 
 t.test('queued jobs are found although their signal was lost', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
-  const { book, dispatcher, ends, until } = await setUp(t, silentLogger, { clock });
-  await book.open({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
+  const { book, dispatcher, ends } = await setUp(t, silentLogger, { clock });
+  await book.add({ owner: 'b', request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null });
   clock.advance(2_000);
   await until(() => ends.length === 2);
   await dispatcher.stop(0);
@@ -526,7 +530,7 @@ t.test('an owner who yields regains turns in time, without an event of their own
   const clock = new FakeClock('2026-11-22T10:00:00Z');
   let isSpent = true;
   const owners: string[] = [];
-  const { dispatcher, ends, until, add } = await setUp(t, silentLogger, {
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
     clock,
     events: recordStartsIn(owners),
@@ -547,7 +551,7 @@ t.test('an owner who yields regains turns in time, without an event of their own
 t.test('failed claims are retried', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (_, message) => errors.push(message) };
-  const { gate, book, dispatcher, ends, until, add } = await setUp(t, logger);
+  const { gate, book, dispatcher, ends, add } = await setUp(t, logger);
   const claim = book.claims.claim.bind(book.claims);
   let failures = 2;
   t.intercept(book.claims, 'claim', {
@@ -569,7 +573,7 @@ t.test('failed claims are retried', async (t) => {
 
 t.test('claims are renewed, and renders with lost claims are stopped', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
-  const { book, dispatcher, job, stops, until } = await setUp(t, silentLogger, { clock });
+  const { book, dispatcher, job, stops } = await setUp(t, silentLogger, { clock });
   const renewed: number[] = [];
   const renew = book.claims.renew.bind(book.claims);
   t.intercept(book.claims, 'renew', {
@@ -594,7 +598,7 @@ t.test('a worker that cannot renew its claims stops its renders if the storage i
   for (const isShared of [true, false]) {
     await t.test(isShared ? 'shared' : 'not shared', async (t) => {
       const clock = new FakeClock('2026-11-22T10:00:00Z');
-      const { gate, storage, book, dispatcher, job, stops, until } = await setUp(
+      const { gate, storage, book, dispatcher, job, stops } = await setUp(
         t,
         silentLogger,
         { clock },
@@ -620,7 +624,7 @@ t.test(
   'a render whose claim cannot be renewed for two thirds of its lease is ended, whatever the time of day',
   async (t) => {
     const clock = new FakeClock('2026-11-21T10:00:00Z');
-    const { storage, job, ends, stops, until } = await setUp(t, silentLogger, { clock }, { isShared: true });
+    const { storage, job, ends, stops } = await setUp(t, silentLogger, { clock }, { isShared: true });
     const transaction = storage.transaction.bind(storage);
     storage.transaction = async () => {
       throw new Error('the database cannot be reached');
@@ -640,3 +644,272 @@ t.test(
     t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
   },
 );
+
+/** Enough turns of the event loop for everything that needs no timer. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 50; count++) await new Promise(setImmediate);
+}
+
+/** With a clock that stands still, so nothing is found by polling. */
+function setUpTimeless(t: Test, more: Partial<DispatcherOptions> = {}, how: { isShared?: boolean } = {}) {
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  const logged: unknown[][] = [];
+  const log = (details: object, message?: string) => void logged.push([message, details]);
+  const logger: Logger = { ...silentLogger, warn: log, error: log };
+  const set = setUp(t, logger, { clock, ...more }, { ...how, wakesOften: false });
+  return set.then((opened) => ({ ...opened, clock, logged }));
+}
+
+t.test('an added job starts at once, although its signal is lost', async (t) => {
+  const published: unknown[] = [];
+  const signals: Signals = { publish: (signal) => published.push(signal), subscribe: () => () => {} };
+  const { ends, add } = await setUpTimeless(t, { signals });
+  await add('b');
+  await until(() => ends.length === 2);
+  t.same(published.at(-1), { kind: 'waiting' });
+});
+
+t.test('a job that another process added starts at its signal', async (t) => {
+  const { ends, open, signals } = await setUpTimeless(t);
+  await open('b');
+  signals.publish({ kind: 'waiting' });
+  await until(() => ends.length === 2);
+});
+
+t.test('waiting jobs start when the gate opens, and when a hold ends', async (t) => {
+  const { clock, dispatcher, gate, ends, add } = await setUpTimeless(t);
+  gate.isOpen = false;
+  await add('b');
+  await turns();
+  t.equal(ends.length, 1);
+  gate.isOpen = true;
+  gate.emit('open');
+  await until(() => ends.length === 2);
+  for (const end of ends) end({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
+  await until(() => dispatcher.running === 0);
+  t.equal(dispatcher.queued, 2);
+  clock.advance(999);
+  await turns();
+  t.equal(ends.length, 2);
+  clock.advance(1);
+  await until(() => ends.length === 4);
+});
+
+t.test('jobs that wait and run are counted, without a renderer, too', async (t) => {
+  const { clock, dispatcher, ends, add, open, options, job, pool } = await setUpTimeless(t);
+  await until(() => dispatcher.queued === 0);
+  t.equal(dispatcher.oldestQueuedMs, null);
+  t.equal(dispatcher.running, 1);
+  const other = new Dispatcher(options);
+  t.equal(other.worker, '');
+  await other.start(undefined);
+  t.teardown(() => other.stop(0));
+  const createdAtMs = clock.now();
+  await add('b');
+  await until(() => ends.length === 2);
+  await add('c');
+  await until(() => dispatcher.queued === 1 && other.queued === 1);
+  t.equal(other.oldestQueuedMs, createdAtMs);
+  t.equal(other.running, 0);
+  t.equal(other.progress(job.jobId), undefined);
+  await open('d');
+  clock.advance(2_000);
+  await until(() => other.queued === 2);
+  const { worker } = other;
+  t.match(worker, /^worker_/);
+  await other.stop(0);
+  await other.start(pool);
+  t.match(other.worker, /^worker_/);
+  t.not(other.worker, worker, 'claims of the earlier run are not its own');
+});
+
+t.test('a busy service claims nothing', async (t) => {
+  const { book, dispatcher, ends, add } = await setUpTimeless(t);
+  await add('b');
+  await until(() => ends.length === 2);
+  await turns();
+  t.intercept(book.claims, 'claim', { value: async () => t.fail('all workers are busy') });
+  await add('c');
+  await until(() => dispatcher.queued === 1);
+  await turns();
+});
+
+t.test('an owner who has to yield loses turns at the end of a job', async (t) => {
+  const owners: string[] = [];
+  let isSpent = false;
+  const { dispatcher, ends, add } = await setUpTimeless(t, {
+    owners: { precedenceOf: (owner) => ({ yields: owner === 'a' && isSpent, inGoodStanding: true }) },
+    events: recordStartsIn(owners),
+  });
+  await add('b');
+  await until(() => ends.length === 2);
+  for (const owner of ['a', 'c', 'd']) await add(owner);
+  isSpent = true;
+  for (let ended = 0; ended < 3; ended++) {
+    ends[ended]?.(failedScene);
+    await until(() => ends.length === ended + 3);
+  }
+  t.same(owners, ['a', 'b', 'c', 'd', 'a']);
+  t.equal(dispatcher.running, 2);
+});
+
+t.test('precedences are looked at while jobs wait, and a failure is logged', async (t) => {
+  const { clock, storage, dispatcher, ends, add, logged, options } = await setUpTimeless(t);
+  const other = new Dispatcher({ ...options, logger: silentLogger });
+  await other.start(undefined);
+  let looks = 0;
+  t.intercept(storage.queue, 'owners', {
+    value: async () => {
+      looks += 1;
+      throw new Error('not connected');
+    },
+  });
+  await add('b');
+  await until(() => ends.length === 2);
+  await until(() => dispatcher.queued === 0);
+  clock.advance(2_000);
+  await turns();
+  t.equal(looks, 0, 'no job waits');
+  await add('c');
+  await until(() => dispatcher.queued === 1 && other.queued === 1);
+  clock.advance(2_000);
+  await turns();
+  t.equal(looks, 1, 'not without a renderer');
+  t.match(logged, [[/precedence of owners failed/, { err: { message: 'not connected' } }]]);
+  await other.stop(0);
+  const { promise, reject } = Promise.withResolvers<never>();
+  t.intercept(storage.queue, 'owners', { value: () => promise });
+  clock.advance(2_000);
+  await dispatcher.stop(0);
+  reject(new Error('the storage is closed'));
+  await turns();
+  t.equal(logged.length, 1, 'nor after a stop');
+});
+
+t.test('suspects run one at a time', async (t) => {
+  const { clock, storage, dispatcher, pool, job, ends, add } = await setUpTimeless(t);
+  Object.assign(pool, { size: 4 });
+  for (const owner of ['b', 'c']) {
+    const { jobId } = await add(owner);
+    await until(() => dispatcher.running === 2);
+    const running = (await storage.getJob(jobId)) as JobRecord;
+    await storage.transaction((tx) => storage.updateJob(tx, { ...running, interruptions: 1 }));
+    ends.at(-1)?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+    await until(() => dispatcher.running === 1);
+  }
+  clock.advance(2_000);
+  await until(() => ends.length === 4);
+  await turns();
+  t.equal(dispatcher.running, 2, 'the first job and one suspect');
+  t.match(await storage.getJob(job.jobId), { phase: 'running' });
+  ends[3]?.(failedScene);
+  await until(() => ends.length === 5);
+});
+
+t.test('claims of attempts that have ended are not renewed', async (t) => {
+  const { clock, book, dispatcher, ends } = await setUpTimeless(t);
+  t.intercept(book.claims, 'renew', { value: async () => t.fail('no job is running') });
+  ends[0]?.(failedScene);
+  await until(() => dispatcher.running === 0);
+  clock.advance(60_000);
+  await turns();
+});
+
+t.test('an old claim that expires does not stop the next attempt at the job', async (t) => {
+  const { clock, book, dispatcher, ends, stops } = await setUpTimeless(t, {}, { isShared: true });
+  t.intercept(book.claims, 'renew', { value: () => Promise.reject(new Error('not connected')) });
+  const requeue = book.claims.requeue.bind(book.claims);
+  const late = Promise.withResolvers<void>();
+  t.intercept(book.claims, 'requeue', {
+    value: async (...args: Parameters<typeof requeue>) => {
+      const queued = await requeue(...args);
+      dispatcher.wake();
+      await late.promise;
+      return queued;
+    },
+  });
+  clock.advance(15_000);
+  ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+  await until(() => ends.length === 2);
+  clock.advance(15_000);
+  t.same(stops, []);
+  late.resolve();
+  ends[1]?.(failedScene);
+  await until(() => dispatcher.running === 0);
+});
+
+t.test('a stop waits for attempts as long as it may, then ends them', async (t) => {
+  const { clock, dispatcher, stops, job, storage } = await setUpTimeless(t);
+  const stopped = dispatcher.stop(5_000);
+  await turns();
+  clock.advance(4_999);
+  await turns();
+  t.same(stops, []);
+  clock.advance(1);
+  await stopped;
+  t.same(stops, ['shutdown']);
+  t.match(await storage.getJob(job.jobId), { phase: 'queued', attempts: 0 });
+});
+
+t.test('after a stop, nothing is left that would use the storage or keep the process alive', async (t) => {
+  const { clock, dispatcher, gate, signals, storage, ends, pool, job } = await setUpTimeless(t);
+  ends[0]?.({ kind: 'unavailable', durationMs: 0, message: 'EMFILE', isShortage: true });
+  await until(() => dispatcher.running === 0);
+  t.ok(dispatcher.isShortage);
+  await dispatcher.stop(0);
+  t.notOk(dispatcher.isShortage);
+  t.equal(clock.nextInMs, undefined);
+  t.equal(gate.listenerCount('open'), 0);
+  await turns();
+  const state = storage.queue.state.bind(storage.queue);
+  t.intercept(storage.queue, 'state', { value: () => t.fail('the storage may be closed') });
+  signals.publish({ kind: 'waiting' });
+  await turns();
+  t.intercept(storage.queue, 'state', { value: state });
+  await dispatcher.start(pool);
+  await until(() => ends.length === 2);
+  t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
+});
+
+t.test('a dispatcher that was not started can be stopped', async (t) => {
+  const { options } = await setUpTimeless(t);
+  await new Dispatcher(options).stop(0);
+});
+
+t.test('a claim that fails during a stop is not reported', async (t) => {
+  const { clock, book, dispatcher, logged, add } = await setUpTimeless(t);
+  const { promise: claiming, reject } = Promise.withResolvers<never>();
+  let isClaiming = false;
+  t.intercept(book.claims, 'claim', {
+    value: () => {
+      isClaiming = true;
+      return claiming;
+    },
+  });
+  await add('b');
+  await until(() => isClaiming);
+  const stopped = dispatcher.stop(0);
+  reject(new Error('the storage is closed'));
+  await stopped;
+  t.same(logged, []);
+  t.equal(clock.nextInMs, undefined);
+});
+
+t.test('a claim that fails is logged, with the time of the next', async (t) => {
+  const { clock, book, ends, logged, add } = await setUpTimeless(t);
+  const claim = book.claims.claim.bind(book.claims);
+  let failures = 1;
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      if (failures-- > 0) throw new Error('the disk is full');
+      return claim(...args);
+    },
+  });
+  await add('b');
+  await until(() => logged.length === 1);
+  t.match(logged, [[/Claiming jobs failed/, { againInMs: 1_000, err: { message: 'the disk is full' } }]]);
+  await turns();
+  t.equal(ends.length, 1);
+  clock.advance(1_000);
+  await until(() => ends.length === 2);
+});

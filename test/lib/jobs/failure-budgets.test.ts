@@ -1,12 +1,10 @@
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { DataFolder, type Job, type JobRecord, RenderService, StoredLedger } from '../../../lib/index.ts';
-import { type BudgetOptions, FailureBudgets } from '../../../lib/jobs/failure-budgets.ts';
+import t from 'tap';
+import type { JobRecord } from '../../../lib/index.ts';
+import { type BudgetOptions, DEFAULT_BUDGETS, FailureBudgets } from '../../../lib/jobs/failure-budgets.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const HOUR_MS = 3_600_000;
-const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
 function budgetsOf(limits: Partial<BudgetOptions>) {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -116,7 +114,6 @@ t.test('the limit that takes longer to wait for is named, with the minutes', (t)
 t.test('a failure of unknown length counts as one, a cancellation without a render does not', (t) => {
   const { budgets, over, isSpent } = budgetsOf({ failuresPerHour: 1, unpaidSecondsPerHour: 1 });
   over({ failedBy: 'cancel', durationMs: null });
-  over({ completedAtMs: null });
   t.notOk(isSpent());
   over({ durationMs: null });
   t.ok(isSpent());
@@ -126,6 +123,27 @@ t.test('a failure of unknown length counts as one, a cancellation without a rend
   t.notOk(isSpent());
   over({ failedBy: 'cancel', durationMs: 1 });
   t.ok(isSpent());
+  t.end();
+});
+
+t.test('a failure counts from the time it happened', (t) => {
+  const { clock, over, isSpent } = budgetsOf({ failuresPerHour: 1 });
+  over({ completedAtMs: clock.now() - 50 * 60_000 });
+  t.ok(isSpent());
+  clock.advance(10 * 60_000);
+  t.notOk(isSpent());
+  t.end();
+});
+
+t.test('the defaults are 300 failures and an hour', (t) => {
+  const { budgets, over } = budgetsOf(DEFAULT_BUDGETS);
+  for (let count = 0; count < 299; count++) over({ durationMs: 0 });
+  over({ durationMs: HOUR_MS - 1, failedBy: 'cancel' });
+  budgets.assertWithin('a');
+  over({ durationMs: 1, failedBy: 'cancel' });
+  t.throws(() => budgets.assertWithin('a'), { message: /took 3600 seconds/ });
+  over({ durationMs: 0 });
+  t.throws(() => budgets.assertWithin('a'), { message: /failed 300 times/ });
   t.end();
 });
 
@@ -140,68 +158,4 @@ t.test('removing owners of long ago leaves those of the last hour', (t) => {
     t.ok(isSpent('cancels'));
   }
   t.end();
-});
-
-/** A service whose renders take no time. */
-async function startedService(t: Test, folder: string, budgets: Partial<BudgetOptions>, clock: FakeClock) {
-  const dataFolder = new DataFolder(folder);
-  const ledger = new StoredLedger({ store: dataFolder.ledgerStore, clock });
-  const service = new RenderService({
-    dataFolder,
-    ledger,
-    workers: 1,
-    budgets,
-    clock,
-    renderer: { python, insecureNoSandbox: true },
-  });
-  t.teardown(() => service.stop());
-  await service.start();
-  const enqueue = (owner: string, code: string, more: object = {}) =>
-    service.enqueue({ owner, code, className: 'A', ...more });
-  const render = async (owner: string, code: string): Promise<Job> =>
-    service.wait((await enqueue(owner, code)).jobId);
-  return { service, ledger, enqueue, render };
-}
-
-t.test('an owner with too many failures is rejected, also after a restart, and not charged', async (t) => {
-  const folder = join(t.testdir(), 'data');
-  const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const first = await startedService(t, folder, { failuresPerHour: 2 }, clock);
-  const idempotency = { key: 'k' };
-  const { jobId } = await first.enqueue('ada', 'fail', { idempotency });
-  t.match(await first.service.wait(jobId), { status: 'failed', error: 'as it was told' });
-  t.match(await first.render('ada', 'x'), { status: 'completed' });
-  const { total } = await first.ledger.balance('ada');
-  await first.render('ada', 'fail');
-  await t.rejects(first.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
-  t.equal((await first.ledger.balance('ada')).total, total, 'neither failed nor rejected jobs cost credits');
-  await t.rejects(first.service.renderAgain(jobId), { code: 'too_many_failures' });
-  t.match(await first.enqueue('ada', 'fail', { idempotency }), { jobId }, 'a repeated request succeeds');
-  await t.rejects(first.enqueue('ada', ''), { code: 'invalid_request' });
-  t.match(await first.render('bob', 'x'), { status: 'completed' });
-  await first.service.stop();
-
-  const second = await startedService(t, folder, { failuresPerHour: 2 }, clock);
-  await t.rejects(second.enqueue('ada', 'x'), { code: 'too_many_failures', retryAfterMs: HOUR_MS });
-  clock.advance(HOUR_MS);
-  t.match(await second.render('ada', 'x'), { status: 'completed' });
-});
-
-t.test('queued jobs of an owner with a spent budget are rendered after those of others', async (t) => {
-  const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const { service, enqueue } = await startedService(
-    t,
-    join(t.testdir(), 'data'),
-    { failuresPerHour: 1 },
-    clock,
-  );
-  await service.pauseQueue();
-  const order: string[] = [];
-  service.on('job', ({ owner, status }) => status === 'running' && order.push(owner));
-  const jobs = [];
-  for (let i = 0; i < 3; i++) jobs.push(await enqueue('spent', 'fail'));
-  for (let i = 0; i < 3; i++) jobs.push(await enqueue('ada', 'x'));
-  await service.resumeQueue();
-  for (const { jobId } of jobs) await service.wait(jobId);
-  t.same(order, ['spent', 'ada', 'ada', 'ada', 'spent', 'spent']);
 });

@@ -139,7 +139,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
         webhookUrl: action.key % 2 ? 'https://example.org/' : null,
         keyId: null,
       };
-      const { job, repeated } = await book.open({ ...newJob, idempotency });
+      const { job, repeated } = await book.add({ ...newJob, idempotency });
       if (!repeated) told(job);
       return;
     }

@@ -1,14 +1,16 @@
 import t, { type Test } from 'tap';
-import { MOST_RESERVING_MS } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { clock, completed, newJob, openDistant, openStored, restart } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
+
+/** How long a process may reserve a job. */
+const MOST_RESERVING_MS = 300_000;
 
 t.test('recovery', async (t) => {
   t.test('requeues running jobs at the front', async (t) => {
     const { book, storage, begin } = await openStored(t);
     const jobs = [];
-    for (let i = 0; i < 3; i++) jobs.push((await book.open(newJob)).job.jobId);
+    for (let i = 0; i < 3; i++) jobs.push((await book.add(newJob)).job.jobId);
     await begin(jobs[0] as string);
     await restart(storage);
     t.match((await book.recover()).requeued, [
@@ -22,7 +24,7 @@ t.test('recovery', async (t) => {
 
   t.test('fails no job because of crashes of the service, and counts them', async (t) => {
     const { book, ledger, storage, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     for (let crashes = 1; crashes <= 20; crashes++) {
       t.match(await begin(jobId), { job: { attempts: 1 } });
       await restart(storage);
@@ -39,7 +41,7 @@ t.test('recovery', async (t) => {
 
   t.test('delays a job that was interrupted twice, longer each time', async (t) => {
     const { book, storage, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     for (const holdMs of [
       0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000,
     ]) {
@@ -52,13 +54,13 @@ t.test('recovery', async (t) => {
         clock.advance(1);
       }
       const [claimed] = (await claimJobs(book)) as [ClaimedJob];
-      await book.claims.requeue(claimed.claim, { counted: false });
+      await book.claims.requeue(claimed.claim);
     }
   });
 
   t.test('keeps the count of attempts whose renderer died', async (t) => {
     const { book, storage, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
     await begin(jobId);
     await restart(storage);
@@ -70,7 +72,7 @@ t.test('recovery', async (t) => {
 
   t.test('looks for artifacts of interrupted attempts when the job ends', async (t) => {
     const { book, storage, begin } = await openDistant(t, 100);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     await begin(jobId);
     await restart(storage);
     await book.recover();
@@ -86,10 +88,10 @@ t.test('recovery', async (t) => {
 
   t.test('does not count an attempt that a shutdown ended', async (t) => {
     const { book, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     for (let i = 0; i < 5; i++) {
       const { claim } = await begin(jobId);
-      t.match(await book.claims.requeue(claim, { counted: false }), { phase: 'queued', attempts: 0 });
+      t.match(await book.claims.requeue(claim), { phase: 'queued', attempts: 0 });
     }
   });
 });
@@ -109,7 +111,7 @@ t.test('recovery in a shared storage', async (t) => {
       await answer.promise;
       return reserved;
     };
-    const opening = book.open(newJob);
+    const opening = book.add(newJob);
     opening.catch(() => {});
     await asked.promise;
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
@@ -143,7 +145,7 @@ t.test('recovery in a shared storage', async (t) => {
   t.test('settles a job that another process left settling, once it had time to', async (t) => {
     const { book, ledger, storage, begin } = await openDistant(t);
     Object.assign(storage, { isShared: true });
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     const { claim } = await begin(jobId);
     ledger.fault = 'before';
     await t.rejects(book.finish(claim, completed(2), { durationMs: 7 }), { message: /billing system/ });
@@ -164,6 +166,19 @@ t.test('recovery in a shared storage', async (t) => {
     clock.set('2026-01-01T00:00:00Z');
     t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
     t.equal(ledger.balanceCredits, 100);
+  });
+
+  t.test('tries all jobs although the ledger does not answer for one', async (t) => {
+    const { book, ledger, storage } = await openDistant(t);
+    Object.assign(storage, { isShared: true });
+    ledger.faults = () => 'before';
+    for (let count = 0; count < 2; count++) await t.rejects(book.add(newJob));
+    clock.advance(MOST_RESERVING_MS);
+    let calls = 0;
+    ledger.faults = () => (++calls === 1 ? 'before' : undefined);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [{ message: /billing system/ }] });
+    t.match((await storage.unfinishedJobs()).length, 1);
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
   });
 
   t.test('reports a ledger that does not answer, and tries again', async (t) => {

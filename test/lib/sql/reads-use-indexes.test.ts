@@ -27,7 +27,7 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
     const details = plan.map(({ detail }) => detail);
     const scans = details.filter((detail) => /^SCAN \w+$/.test(detail) && !COMPUTED.test(detail));
     t.same(scans, [], text.slice(-120));
-    // Of the grants of an account, and of due deliveries, there are few.
+    // An account has few grants, and few deliveries are due.
     const sorts = details.filter(
       (detail, i) =>
         / B-TREE FOR /.test(detail) &&

@@ -208,6 +208,7 @@ t.test('processes that start at the same time migrate one after the other', asyn
     { version: 1 },
     { version: 2 },
     { version: 3 },
+    { version: 4 },
   ]);
   await helpersOf(one).insert(jobRecord('1'));
   t.equal((await other.getJob('1'))?.jobId, '1');
@@ -216,8 +217,8 @@ t.test('processes that start at the same time migrate one after the other', asyn
 t.test('data of a newer version is rejected', async (t) => {
   const { storage, sql } = await open(t);
   await storage.stop();
-  await sql('INSERT INTO migrations (version) VALUES (4)');
-  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 4/ });
+  await sql('INSERT INTO migrations (version) VALUES (5)');
+  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 5/ });
   await t.rejects(storage.getJob('1'), { code: 'not_running' });
 });
 

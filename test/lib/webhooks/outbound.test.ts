@@ -1,13 +1,15 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { createServer as createTcp, type Socket } from 'node:net';
+import { connect, createServer as createTcp, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock, turn } from '../../../lib/clock.ts';
 import { ANSWER_BYTES } from '../../../lib/webhooks/http-exchange.ts';
-import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
+import { assertOutboundOptions, Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { until } from '../../fixtures/until.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const authority = new TestAuthority(t.testdir());
@@ -72,6 +74,87 @@ t.test('body and headers arrive unchanged, with the name as Host', async (t) => 
   t.strictSame(received[0]?.body, BODY);
 });
 
+t.test('an exchange leaves no timer, no listener and no connection', async (t) => {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const { signal } = new AbortController();
+  const connections: Socket[] = [];
+  const server = createTls(certificate, (socket) => {
+    socket.on('error', () => {}).once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nok'));
+  });
+  server.on('connection', (socket: Socket) => connections.push(socket));
+  const port = await listen(t, server);
+  const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
+  const posted = outbound({}, clock).post(request, signal);
+  await until(() => connections.length === 1);
+  const closed = once(connections[0] as Socket, 'close');
+  clock.advance(10_000);
+  t.match(await posted, { reason: 'timeout' });
+  await closed;
+  t.same(getEventListeners(signal, 'abort'), []);
+  const { port: other } = await webhookReceiver(t, certificate);
+  t.match(await outbound({}, clock).post({ ...request, url: `https://receiver.test:${other}/` }, signal), {
+    status: 200,
+    reason: null,
+  });
+  t.equal(clock.nextInMs, undefined);
+  t.same(getEventListeners(signal, 'abort'), []);
+});
+
+t.test('a connection without a handshake is closed after the timeout', async (t) => {
+  const server = createTcp();
+  const port = await listen(t, server);
+  const closed = once(server, 'connection').then(([socket]) => once(socket.resume(), 'close'));
+  t.match(await post(port, { timeoutMs: 100 }), { status: 0, reason: 'timeout' });
+  await closed;
+});
+
+t.test('TLS is asked for the name and for HTTP/1.1', async (t) => {
+  const seen: unknown[] = [];
+  const server = createTls({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] }, (socket) => {
+    seen.push([socket.servername, socket.alpnProtocol]);
+    socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
+  });
+  const port = await listen(t, server);
+  t.match(await post(port), { status: 200 });
+  t.match(await post(port, {}, `https://127.0.0.1:${port}/`), { status: 200 });
+  t.same(seen, [
+    ['receiver.test', 'http/1.1'],
+    [false, 'http/1.1'],
+  ]);
+});
+
+t.test('what TLS adds to the headers is limited', async (t) => {
+  const port = await speaking(t, (socket) => {
+    socket.setNoDelay(true).write('HTTP/1.1 200 OK\r\nx: ');
+    // Each write waits for the one before; otherwise TLS would merge single bytes into one record.
+    const more = () => socket.destroyed || socket.write('y', () => setImmediate(more));
+    more();
+  });
+  const detail = 'more than 128 KiB before the response headers were complete';
+  t.match(await post(port), { status: 200, reason: 'too_large', detail, sent: true });
+});
+
+t.test('a body is read after its headers have been counted', async (t) => {
+  const port = await speaking(t, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n${'a'.repeat(500)}`);
+    setTimeout(() => socket.write('b'.repeat(500)), 100);
+  });
+  t.match(await post(port), { status: 200, answer: `${'a'.repeat(500)}${'b'.repeat(500)}` });
+});
+
+t.test('an error of TLS after the handshake is reported', async (t) => {
+  // Only TLS 1.2 has renegotiation.
+  const server = createTls({ ...certificate, maxVersion: 'TLSv1.2' }, (socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        socket.renegotiate({}, () => {});
+      });
+  });
+  t.match(await post(await listen(t, server)), { status: 200, reason: 'tls', sent: true });
+});
+
 t.test('the status is that of the response', async (t) => {
   for (const status of [200, 201, 204, 301, 307, 400, 404, 410, 500, 503]) {
     const { port, received } = await webhookReceiver(t, certificate, (response) => {
@@ -129,7 +212,8 @@ t.test('refused, reset and aborted connections are reported', async (t) => {
   const port = await listen(t, server);
   server.close();
   await once(server, 'close');
-  t.match(await post(port), { status: 0, reason: 'refused', answer: null, sent: false });
+  const refused = { status: 0, reason: 'refused', answer: null, sent: false };
+  t.match(await post(port), { ...refused, detail: /^127\.0\.0\.1: connect ECONNREFUSED/ });
 
   const resets = await listen(
     t,
@@ -257,6 +341,91 @@ t.test('the next address is tried if one refuses', async (t) => {
   t.match(await post(port, { resolve: async () => ['127.0.0.9', '127.0.0.1'] }), { status: 200 });
 });
 
+t.test('IPv4 is tried before IPv6', async (t) => {
+  const { port, received } = await webhookReceiver(t, certificate);
+  const other = createTcp((socket) => socket.destroy());
+  other.listen(port, '::1');
+  const [event] = await Promise.race([
+    once(other, 'listening').then(() => ['listening']),
+    once(other, 'error').then(() => ['error']),
+  ]);
+  t.teardown(() => other.close());
+  if (event === 'error') return t.comment('This machine has no IPv6, or the port is in use.');
+  const allowNetworks = [LOOPBACK, '::1/128'];
+  for (const addresses of [
+    ['::1', '127.0.0.1'],
+    ['127.0.0.1', '::1'],
+  ]) {
+    t.match(await post(port, { allowNetworks, resolve: async () => addresses }), { status: 200 });
+  }
+  t.equal(received.length, 2);
+});
+
+/** Lets 127.0.0.9 drop connections to a port: a server there accepts none, and its backlog is full. */
+async function silence(t: Test, port: number): Promise<void> {
+  const program = `const { createServer } = require('node:net');
+    const { parentPort, workerData: port } = require('node:worker_threads');
+    createServer().listen({ host: '127.0.0.9', port, backlog: 1 }, () => {
+      parentPort.postMessage('listening');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`;
+  const worker = new Worker(program, { eval: true, workerData: port });
+  t.teardown(() => worker.terminate());
+  await once(worker, 'message');
+  for (let isFull = false; !isFull; ) {
+    const socket = connect(port, '127.0.0.9').on('error', () => {});
+    t.teardown(() => socket.destroy());
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await turn();
+    isFull = socket.connecting;
+  }
+}
+
+t.test('an address that does not respond is given up for the next after 2.5 seconds', async (t) => {
+  const { port } = await webhookReceiver(t, certificate);
+  await silence(t, port);
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const resolve = async () => ['127.0.0.9', '127.0.0.1'];
+  let hasEnded = false;
+  const posted = post(port, { resolve }, undefined, clock).finally(() => {
+    hasEnded = true;
+  });
+  await until(() => clock.nextInMs === 2_500);
+  clock.advance(2_499);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.notOk(hasEnded);
+  clock.advance(1);
+  t.match(await posted, { status: 200, reason: null });
+  t.equal(clock.nextInMs, undefined);
+});
+
+t.test('connecting can be aborted, and the next address is not tried', async (t) => {
+  const cut = new AbortController();
+  const { port, received } = await webhookReceiver(t, certificate);
+  await silence(t, port);
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
+  const resolve = async () => ['127.0.0.9', '127.0.0.1'];
+  const posted = outbound({ resolve }, clock).post(request, cut.signal);
+  await until(() => clock.nextInMs === 2_500);
+  cut.abort();
+  t.match(await posted, { reason: 'stopped', sent: false });
+  t.equal(clock.nextInMs, undefined);
+  t.same(received, []);
+});
+
+t.test('other errors of the network mean that the receiver is unreachable', async (t) => {
+  const broadcast = { allowNetworks: ['255.255.255.255/32'], resolve: async () => ['255.255.255.255'] };
+  t.match(await post(1, broadcast), { status: 0, reason: 'unreachable', sent: false });
+});
+
+t.test('a lookup that fails after the timeout has no effect', async (t) => {
+  const { promise, reject } = Promise.withResolvers<string[]>();
+  t.match(await post(1, { timeoutMs: 10, resolve: () => promise }), { reason: 'timeout' });
+  reject(new Error('too late'));
+  await turn();
+});
+
 t.test('private addresses are not called by default', async (t) => {
   const { port, received } = await webhookReceiver(t, certificate);
   const closed = { allowNetworks: [] };
@@ -274,14 +443,19 @@ t.test('private addresses are not called by default', async (t) => {
     t.match(await post(port, closed, `https://${host}:${port}/`), { status: 0, reason: 'blocked' }, host);
   }
   t.match(await post(port, closed), { status: 0, reason: 'blocked' }, 'by its name');
-  for (const url of [`http://127.0.0.1:${port}/`, `https://user:secret@127.0.0.1:${port}/`, 'nonsense']) {
+  const urls = ['user:secret@', 'user@', ':secret@'].map((user) => `https://${user}127.0.0.1:${port}/`);
+  for (const url of [`http://127.0.0.1:${port}/`, ...urls, 'nonsense']) {
     t.match(await post(port, {}, url), { status: 0, reason: 'blocked' }, url);
   }
   t.equal(received.length, 0);
 });
 
 t.test('a name without an address gets the reason dns', async (t) => {
-  t.match(await post(1, { resolve: async () => [] }), { status: 0, reason: 'dns' });
+  const none = { status: 0, reason: 'dns', detail: 'the name has no address' };
+  t.match(await post(1, { resolve: async () => [] }), none);
+  const long = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}/`;
+  const { detail } = await post(1, { resolve: () => Promise.reject(new Error('no')) }, long);
+  t.equal(detail?.length, 200, 'details are cut');
   const fails = async () => Promise.reject(Object.assign(new Error('no'), { code: 'ESERVFAIL' }));
   t.match(await post(1, { resolve: fails }), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
 });
@@ -328,5 +502,11 @@ t.test('invalid options throw immediately', async (t) => {
     code,
     message: /"10.0.0.0\/33" is not a network/,
   });
-  t.throws(() => outbound({ ca: 'not a certificate' }), { code, message: /is not a PEM certificate/ });
+  t.throws(() => outbound({ ca: 'not a certificate' }), {
+    code,
+    message: /webhooks is not a PEM certificate/,
+  });
+  t.throws(() => assertOutboundOptions({ allowNetworks: ['10.0.0.0/33'] }), { code });
+  t.throws(() => assertOutboundOptions({ ca: 'not a certificate' }), { code, message: /webhooks/ });
+  assertOutboundOptions({});
 });

@@ -4,12 +4,14 @@ import sys
 import time
 
 from fidelity.comparison import Comparison, Verdict, compare_all
-from fidelity.corpus import documented, own_scenes
+from fidelity.corpus import bench_scenes, documented, own_scenes
 
 
 def main() -> None:
     pattern = sys.argv[1] if len(sys.argv) > 1 else ""
-    examples = [example for example in own_scenes() + documented() if pattern in example.name]
+    examples = [
+        example for example in own_scenes() + bench_scenes() + documented() if pattern in example.name
+    ]
     if not examples:
         sys.exit(f"No scene has {pattern!r} in its name.")
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""The scenes to compare: examples in the docstrings of the installed Manim, and `scenes.py`."""
+"""The scenes to compare: Manim's documented examples, `scenes.py`, and the scenes of the benchmarks."""
 
 import ast
 import importlib.util
@@ -19,6 +19,7 @@ QUALITIES = {
     "fourk": (3840, 2160, 60),
 }
 _DIRECTIVE = re.compile(r"( *)\.\. manim:: *(\w+) *")
+_BENCH_SCENES = Path(__file__).parents[3] / "scripts" / "bench" / "scenes"
 _OPTION = re.compile(r"\s*:(\w+):\s*(.*)")
 
 
@@ -39,6 +40,16 @@ def own_scenes() -> list[Example]:
     code = Path(__file__).with_name("scenes.py").read_text()
     names = re.findall(r"^class (\w+)\(\w*Scene\)", code, re.MULTILINE)
     return [Example(f"scenes:{name}", name, code) for name in names]
+
+
+def bench_scenes() -> list[Example]:
+    """Return the scenes of the benchmarks."""
+    found = []
+    for path in sorted(_BENCH_SCENES.glob("*.py")):
+        code = path.read_text()
+        names = re.findall(r"^class (\w+)\(\w*Scene\)", code, re.MULTILINE)
+        found += [Example(f"bench:{path.stem}:{name}", name, PREAMBLE + code) for name in names]
+    return found
 
 
 def documented() -> list[Example]:

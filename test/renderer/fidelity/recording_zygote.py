@@ -14,13 +14,14 @@ def _record() -> None:
 
     class Recorder(encode.MovieEncoder):
         def __init__(self, path: Path, *rest: Any) -> None:
-            super().__init__(path, *rest)
             self._folder = path.parent
             self._recording = Recording()
+            super().__init__(path, *rest)
 
-        def write(self, pixels: Any, repeat: int = 1) -> None:
-            self._recording.add(pixels, repeat)
-            super().write(pixels, repeat)
+        def _take(self) -> Any:
+            if frame := super()._take():
+                self._recording.add(*frame)
+            return frame
 
         def finish(self, segment: Any) -> None:
             super().finish(segment)

@@ -304,3 +304,100 @@ class Layered(Scene):
         self.play(ApplyWave(front), Flash(disc, color=TEAL), Broadcast(Star()), run_time=0.6)
         self.remove(disc)
         self.wait(0.2)
+
+
+class Watched(Scene):
+    """Reads the pixels of its camera: between plays, and from then on in each frame."""
+
+    def construct(self):
+        square = Square(fill_opacity=1)
+        self.play(square.animate.shift(RIGHT), run_time=0.4)
+        frame = self.renderer.get_frame()
+        self.add(Dot(frame.mean() * UP / 50))
+        self.play(square.animate.scale(1.5), run_time=0.4)
+        kept = self.camera.pixel_array[:, self.camera.pixel_width // 2 :]
+        dot = Dot(color=RED).add_updater(lambda dot: dot.move_to(kept.mean() * UP / 50))
+        self.add(dot)
+        self.play(square.animate.shift(LEFT), run_time=0.6)
+        self.add(ImageMobject(np.array(self.camera.get_image())).scale(0.3).to_corner(UL))
+        self.play(square.animate.rotate(0.3), run_time=0.4)
+
+
+class Copied(Scene):
+    """Keeps a copy of its camera, which shares the pixels."""
+
+    def construct(self):
+        square = Square(fill_opacity=1)
+        self.play(Create(square), run_time=0.4)
+        other = self.camera.__deepcopy__({})
+        bar = Line().add_updater(lambda line: line.set_length(1 + other.pixel_array.mean() / 20))
+        self.add(bar)
+        self.play(square.animate.shift(RIGHT), run_time=0.6)
+
+
+class Smooth(Scene):
+    """Changes how Cairo draws, and the array that the camera draws on."""
+
+    def construct(self):
+        square = Square(fill_opacity=0.7).rotate(0.2)
+        self.play(square.animate.shift(RIGHT), run_time=0.3)
+        (context,) = self.camera.pixel_array_to_cairo_context.values()
+        context.set_antialias(1)
+        self.play(square.animate.rotate(1), run_time=0.3)
+        context.set_antialias(0)
+        self.play(square.animate.rotate(1), run_time=0.3)
+        self.camera.pixel_array = np.zeros_like(self.camera.background)
+        self.play(square.animate.rotate(1), run_time=0.3)
+
+
+class Mutable(Scene):
+    """Changes arrays in place, some of which frames before have shown."""
+
+    def construct(self):
+        shapes = VGroup(Square(), Circle(fill_opacity=0.5), Star()).arrange()
+        shapes[1].set_color_by_gradient(RED, GREEN, BLUE)
+        self.camera.background[:20] = 90
+
+        def change(group, dt):
+            for shape in group:
+                shape.points[: len(shape.points) // 2] += dt
+                shape.stroke_rgbas[:, 0] = abs(np.sin(self.time))
+                shape.fill_rgbas *= 0.97
+            self.camera.background[-20:] += np.uint8(30)
+
+        shapes.add_updater(change)
+        self.add(shapes)
+        self.wait(1)
+        self.play(Create(Line(LEFT, RIGHT)), run_time=0.3)
+
+
+class Cameras(MovingCameraScene):
+    """Zooms while mobjects in front and behind move, with a background of its own."""
+
+    def construct(self):
+        self.camera.background_color = "#102030"
+        self.add(NumberPlane(), Dot())
+        self.play(self.camera.frame.animate.scale(0.4).move_to(2 * RIGHT), Rotate(Square()), run_time=0.6)
+        self.camera.frame.save_state()
+        self.play(self.camera.auto_zoom([self.mobjects[1]], margin=1), run_time=0.4)
+        self.play(Restore(self.camera.frame), Flash(ORIGIN), run_time=0.4)
+        self.wait(0.2)
+
+
+class Traced(ThreeDScene):
+    """Moves the camera by chance around what leaves a trace, with labels that face it."""
+
+    def construct(self):
+        self.set_camera_orientation(phi=1, theta=0.3)
+        axes, dot = ThreeDAxes(), Dot3D(RIGHT, resolution=(4, 4))
+        label = Text("here", font_size=24)
+        self.add_fixed_orientation_mobjects(label)
+        dot.add_updater(lambda dot, dt: dot.shift(dt * np.array([random.gauss(0, 4), np.random.normal(), 1])))
+        label.add_updater(lambda label: label.next_to(dot, UP))
+        self.add(axes, dot, label, TracedPath(dot.get_center, dissipating_time=0.3))
+        self.camera.theta_tracker.add_updater(
+            lambda tracker, dt: tracker.increment_value(dt * random.random())
+        )
+        self.add(self.camera.theta_tracker)
+        self.wait_until(lambda: self.time > 0.8, max_time=3)
+        self.move_camera(zoom=0.7, run_time=0.3)

@@ -26,6 +26,22 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     attempts: 1,
   });
   t.match(usage?.stagesMs, { loading: Number, rendering: Number, finishing: Number, checking: Number });
+  const { workMs } = usage ?? {};
+  t.match(Object.keys(workMs ?? {}), [
+    'start',
+    'scene',
+    'tex',
+    'copy',
+    'update',
+    'draw',
+    'encode',
+    'collect',
+  ]);
+  const sumMs = Object.values(workMs ?? {}).reduce((sum, ms) => sum + ms, 0);
+  t.ok(
+    Math.abs(sumMs - (durationMs ?? 0)) < 10,
+    `the times by kind of work, ${sumMs} ms, are the whole render`,
+  );
   t.match(createdAt, ISO_TIME);
   t.match(startedAt, ISO_TIME);
   t.match(completedAt, ISO_TIME);

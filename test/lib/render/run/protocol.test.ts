@@ -42,6 +42,16 @@ t.test('output is limited in length and free of control characters, except tabs 
   );
 });
 
+t.test('times of work are numbers that are not negative', async (t) => {
+  const none = { scene: 0, tex: 0, copy: 0, update: 0, draw: 0, encode: 0 };
+  t.same(parse({ type: 'work', ms: { ...none, tex: 1.5, x: 1 } }), {
+    type: 'work',
+    ms: { ...none, tex: 1.5 },
+  });
+  t.same(parse({ type: 'work', ms: { scene: -1, tex: 'x', draw: null } }), { type: 'work', ms: none });
+  for (const ms of [undefined, null, 7, []]) t.same(parse({ type: 'work', ms }), { type: 'work', ms: none });
+});
+
 t.test('plays are limited in number and length, and free of control characters', async (t) => {
   const play = { line: 3, shows: 'Create(Circle)', startSeconds: 0.5, seconds: 1 };
   t.same(parse({ type: 'plays', plays: [{ ...play, x: 1 }, null, 'x'] }), { type: 'plays', plays: [play] });

@@ -1,0 +1,101 @@
+import { isatty } from 'node:tty';
+import { isScenepressError } from '../../lib/index.ts';
+import { Appliance } from '../appliance.ts';
+import { listeningUrl } from '../config/addresses.ts';
+import type { Config } from '../config/config.ts';
+import { createFirstAccount, onlyAccount } from '../first-account.ts';
+import { claimForAdministrator } from '../first-administrator.ts';
+import { InternalToken } from '../http/authentication.ts';
+import { limitYoungGeneration } from '../memory.ts';
+import { openLog } from '../support/log.ts';
+import { UserError } from '../user-error.ts';
+import { VERSION } from '../version.ts';
+import { renderWelcome } from '../welcome.ts';
+import { print } from './output.ts';
+import {
+  dashboardMessage,
+  keyMessage,
+  otherKeyMessage,
+  rolesMessage,
+  startMessage,
+  stopMessage,
+} from './start-message.ts';
+import { awaitStopSignal } from './stop-signal.ts';
+
+/** Runs a server or a worker until it is told to stop. `welcome`: renders a scene first. */
+export async function runService(config: Config, { welcome }: { welcome: boolean }): Promise<void> {
+  limitYoungGeneration();
+  const { logger, reopen } = openLog(config);
+  const internalToken = welcome ? new InternalToken() : undefined;
+  const appliance = new Appliance(config, logger, { ...(internalToken && { internalToken }) });
+  const { received: stopSignal, aborted } = awaitStopSignal();
+  onHangup(() => {
+    reopen();
+    appliance.reload().catch((error: unknown) => logger.error({ err: error }, 'reload failed'));
+  });
+
+  let started: Awaited<ReturnType<Appliance['start']>>;
+  try {
+    started = await appliance.start({ signal: aborted });
+  } catch (error) {
+    if (!aborted.aborted) throw error;
+    logger.info({ signal: await stopSignal }, 'stopped during start');
+    return;
+  }
+  const { hapi, addresses, service, installation } = started;
+  try {
+    const url = addresses.publicUrl();
+    const dataDir = installation.place.path;
+    const { queuePausedAt } = service.status();
+    if (config.roles.includes('api')) {
+      const { key, dashboard } = await prepareApi();
+      const account = key === undefined ? await onlyAccount(installation) : undefined;
+      const aboutKeys = key ? keyMessage({ url, key }) : otherKeyMessage({ config, account, dataDir });
+      print(startMessage({ config, url, dataDir, queuePausedAt }) + dashboard + aboutKeys);
+    } else print(rolesMessage({ config, url: listeningUrl(hapi) }));
+    logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
+    if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
+    const signal = await stopSignal;
+    logger.info({ signal }, 'stopping');
+    const { drainSeconds } = config;
+    if (signal === 'SIGINT') print(stopMessage({ running: service.status().running, drainSeconds }));
+  } finally {
+    await appliance.stop();
+  }
+  logger.info({}, 'stopped');
+
+  /** Machines that start for the first time at the same time must not create an account each. */
+  async function prepareApi(): Promise<{ key: string | undefined; dashboard: string }> {
+    const { storage } = installation.place;
+    const key = await storage.alone('first account', () => createFirstAccount(installation));
+    if (config.dashboard !== 'on') return { key, dashboard: '' };
+    await storage.alone('first administrator', () => claimForAdministrator(config, installation, logger));
+    const { url: setupLink } = await installation.administration.accounts.showSetupLink();
+    return { key, dashboard: dashboardMessage({ url: addresses.publicUrl(), setupLink }) };
+  }
+
+  async function welcomeTheUser(): Promise<void> {
+    print('Rendering the welcome scene …');
+    try {
+      print(`Watch it: ${await renderWelcome(hapi, service, internalToken as InternalToken)}`);
+    } catch (error) {
+      // The service keeps running.
+      if (error instanceof UserError) print(error.message);
+      else if (!isScenepressError(error, 'not_running')) logger.error({ err: error }, 'welcome failed');
+    } finally {
+      internalToken?.revoke();
+    }
+  }
+}
+
+/** SIGHUP reloads a service without a terminal. With one, it means that the terminal was closed, and stops it. */
+function onHangup(reload: () => void): void {
+  if (!isatty(0)) {
+    process.on('SIGHUP', reload);
+    return;
+  }
+  process.once('SIGHUP', () => {
+    process.on('SIGHUP', () => {}); // Shell and kernel may both send it; ignore the second one.
+    process.kill(process.pid, 'SIGTERM');
+  });
+}

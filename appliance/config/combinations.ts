@@ -1,0 +1,60 @@
+import type { Setting } from './config.ts';
+import type { Config } from './config-values.ts';
+import { flagOf, variableOf } from './names.ts';
+
+/** Sentences about options that contradict or lack each other. */
+export function combinationProblems(settings: Setting[]): string[] {
+  const given = new Map(settings.map((setting) => [setting.name, setting]));
+  const has = (name: keyof Config) => given.get(name)?.value !== undefined;
+  const isSet = (name: keyof Config) => has(name) && given.get(name)?.source !== 'default';
+  const problems: string[] = [];
+  const pairs: [keyof Config, keyof Config, string][] = [
+    ['tlsCert', 'tlsKey', 'HTTPS needs a certificate and its key'],
+    ['databaseCert', 'databaseKey', 'A client certificate for the database needs its key'],
+  ];
+  for (const [one, other, why] of pairs) {
+    if (has(one) === has(other)) continue;
+    problems.push(`${why}: set ${named(has(one) ? other : one)} too.`);
+  }
+  for (const name of NEED_A_DATABASE) {
+    if (!isSet(name) || has('databaseUrl')) continue;
+    problems.push(`${named(name)} needs a database: set ${named('databaseUrl')} too.`);
+  }
+  for (const name of NEED_A_BUCKET) {
+    if (!isSet(name) || has('s3Bucket')) continue;
+    problems.push(`${named(name)} needs a bucket: set ${named('s3Bucket')} too.`);
+  }
+  if (has('s3Bucket') && has('artifactDir'))
+    problems.push(`Artifacts are kept in one place: remove ${named('artifactDir')} or ${named('s3Bucket')}.`);
+  if (given.get('s3Links')?.value === 'public' && !has('s3PublicUrl'))
+    problems.push(`Public links need ${named('s3PublicUrl')}.`);
+  if (has('s3AccessKeyId') !== (has('s3SecretAccessKey') || has('s3SecretAccessKeyFile')))
+    problems.push(
+      `An access key for S3 needs its id, ${named('s3AccessKeyId')}, and its secret, SCENEPRESS_S3_SECRET_ACCESS_KEY ` +
+        `or ${named('s3SecretAccessKeyFile')}.`,
+    );
+  if (has('s3KmsKeyId') && given.get('s3Encryption')?.value !== 'aws:kms')
+    problems.push(`${named('s3KmsKeyId')} needs ${flagOf('s3Encryption')} aws:kms.`);
+  return problems;
+}
+
+const NEED_A_DATABASE: (keyof Config)[] = [
+  'databasePasswordFile',
+  'databaseTls',
+  'databaseCa',
+  'databaseCert',
+  'roles',
+  'quality',
+  'machineName',
+];
+const NEED_A_BUCKET: (keyof Config)[] = [
+  's3Prefix',
+  's3Region',
+  's3Endpoint',
+  's3AccessKeyId',
+  's3Encryption',
+];
+
+function named(name: keyof Config): string {
+  return `${flagOf(name)} (${variableOf(name)})`;
+}

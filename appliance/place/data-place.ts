@@ -1,0 +1,32 @@
+import type { AssetStore, DataFolder, MachineStore } from '../../lib/index.ts';
+
+/**
+ * Where an installation keeps its data: a data folder, or a database that several machines share. Then `path` is a folder
+ * of this process alone, for its socket, its lock and renders in progress.
+ */
+export interface DataPlace
+  extends Pick<
+    DataFolder,
+    | 'path'
+    | 'storage'
+    | 'ledgerStore'
+    | 'accountStore'
+    | 'keyStore'
+    | 'keyUseStore'
+    | 'sessionStore'
+    | 'actStore'
+    | 'workFolder'
+    | 'statistics'
+    | 'artifactBytes'
+    | 'masterKeys'
+    | 'alone'
+    | 'onFlush'
+    | 'start'
+    | 'stop'
+  > {
+  readonly masterKeyFiles: Pick<DataFolder['masterKeyFiles'], 'load' | 'isRotating' | 'begin' | 'finish'>;
+  /** Of the service, unless it is configured to keep artifacts elsewhere. */
+  readonly assets: AssetStore;
+  /** The processes of the installation; undefined where there is only one. */
+  readonly machineStore?: MachineStore;
+}

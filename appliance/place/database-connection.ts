@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import type { PostgresOptions } from '../../lib/postgres/index.ts';
+import type { DatabaseConfig } from '../config/config-values.ts';
+import { UserError } from '../user-error.ts';
+import { passwordInFile } from './password-file.ts';
+
+/** How to connect to the configured database. Error: a {@link UserError} for a file that can't be read. */
+export async function connectionOf(
+  config: DatabaseConfig,
+): Promise<{ url: string; options: Pick<PostgresOptions, 'schema' | 'maxConnections' | 'tls'> }> {
+  const { databaseSchema: schema, databaseConnections: maxConnections } = config;
+  const tls = await tlsOf(config);
+  return {
+    url: await urlOf(config),
+    options: { schema, maxConnections, ...(tls !== undefined && { tls }) },
+  };
+}
+
+async function urlOf({ databaseUrl = '', databasePasswordFile: file }: DatabaseConfig): Promise<string> {
+  const url = new URL(databaseUrl);
+  const password =
+    file === undefined
+      ? await passwordInFile(url)
+      : (await contentOf(file, 'The password for the database')).replace(/\r?\n$/, '');
+  const isGiven = url.password !== '' || process.env['PGPASSWORD'] !== undefined;
+  if (password === undefined || (file === undefined && isGiven)) return databaseUrl;
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+async function tlsOf(config: DatabaseConfig): Promise<PostgresOptions['tls']> {
+  const { databaseTls, databaseCa, databaseCert, databaseKey } = config;
+  if (databaseTls === 'off') return false;
+  if (databaseCa === undefined && databaseCert === undefined) return databaseTls === 'on' ? true : undefined;
+  return {
+    ...(databaseCa !== undefined && { ca: await contentOf(databaseCa, 'The CA of the database') }),
+    ...(databaseCert !== undefined && {
+      cert: await contentOf(databaseCert, 'The client certificate for the database'),
+    }),
+    ...(databaseKey !== undefined && {
+      key: await contentOf(databaseKey, 'The key of the client certificate for the database'),
+    }),
+  };
+}
+
+/** The content of a configured file. */
+export async function contentOf(file: string, what: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new UserError(`${what} can't be read: ${(cause as Error).message}.`, { cause });
+  }
+}

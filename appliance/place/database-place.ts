@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type AccountStore,
+  type ActStore,
+  type AssetStore,
+  DATA_FILES,
+  type DataStatistics,
+  FolderLock,
+  isScenepressError,
+  type KeyStore,
+  type KeyUseStore,
+  type LedgerStore,
+  type MachineStore,
+  type MasterKeyOptions,
+  type MasterKeys,
+  ScenepressError,
+  type SessionStore,
+} from '../../lib/index.ts';
+import type { PostgresStorage } from '../../lib/postgres/index.ts';
+import { UserError } from '../user-error.ts';
+import type { DataPlace } from './data-place.ts';
+
+/** A folder that holds a whole installation, whose data `serve` with a database would ignore. */
+const MOVED = 'moved';
+
+/** An installation in a database, and the folder of this process. */
+export class DatabasePlace implements DataPlace {
+  readonly path: string;
+  readonly storage: PostgresStorage;
+  readonly assets: AssetStore;
+  readonly machineStore: MachineStore;
+  readonly ledgerStore: LedgerStore;
+  readonly accountStore: AccountStore;
+  readonly keyStore: KeyStore;
+  readonly keyUseStore: KeyUseStore;
+  readonly sessionStore: SessionStore;
+  readonly actStore: ActStore;
+  readonly masterKeyFiles: DataPlace['masterKeyFiles'];
+  /** The database groups commits itself. */
+  onFlush: DataPlace['onFlush'] = () => {};
+  readonly #lock: FolderLock | undefined;
+
+  /** `ownsFolder`: false for a command, which needs no folder of its own. */
+  constructor(
+    path: string,
+    { storage, assets, ownsFolder }: { storage: PostgresStorage; assets: AssetStore; ownsFolder: boolean },
+  ) {
+    this.path = path;
+    this.storage = storage;
+    this.assets = assets;
+    this.machineStore = storage.machineStore;
+    this.ledgerStore = storage.ledgerStore;
+    this.accountStore = storage.accountStore;
+    this.keyStore = storage.keyStore;
+    this.keyUseStore = storage.keyUseStore;
+    this.sessionStore = storage.sessionStore;
+    this.actStore = storage.actStore;
+    this.masterKeyFiles = storage.masterKey;
+    this.#lock = ownsFolder ? new FolderLock(path) : undefined;
+  }
+
+  get workFolder(): string {
+    return join(this.path, DATA_FILES.work);
+  }
+
+  /** Errors: `storage_locked` when another process has the folder; {@link UserError} for an unusable database. */
+  async start(): Promise<void> {
+    if (this.#lock) {
+      this.#refuseData();
+      await mkdir(this.path, { recursive: true, mode: 0o700 });
+      await this.#lock.acquire();
+    }
+    try {
+      await this.storage.start();
+    } catch (error) {
+      this.#lock?.release();
+      throw explained(error);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.storage.masterKey.close();
+    await this.storage.stop();
+    this.#lock?.release();
+  }
+
+  masterKeys(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    return this.storage.masterKey.load(options);
+  }
+
+  async statistics(): Promise<DataStatistics> {
+    return { databaseBytes: await this.storage.databaseBytes(), logBytes: 0, documentBytes: 0 };
+  }
+
+  artifactBytes(): Promise<number> {
+    return this.storage.artifactBytes();
+  }
+
+  /** Error: `conflict` while another process does it. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = await this.storage.alone('master key', async () => ({ result: await work() }));
+    if (done) return done.result;
+    throw new ScenepressError('conflict', 'Another process is replacing the master key.');
+  }
+
+  /** Its jobs and accounts would not be those of the service. */
+  #refuseData(): void {
+    if (!existsSync(join(this.path, DATA_FILES.database)) || existsSync(join(this.path, MOVED))) return;
+    throw new UserError(
+      `${this.path} contains an installation whose data is not in the database. Move it there with ` +
+        `\`scenepress migrate --from ${this.path} --to postgres://…\`, or choose another folder for this process with ` +
+        '--data-dir or SCENEPRESS_DATA_DIR.',
+      { exitCode: 2 },
+    );
+  }
+}
+
+/** Says what to do about a database that can't be used. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const cause = ((isScenepressError(error) && error.cause) || error) as { code?: unknown; message?: string };
+  const remedy = remedyFor(String(cause.code ?? ''), cause.message ?? '');
+  if (remedy === undefined) return error;
+  const reason = cause.message === undefined || cause.message === '' ? error.message : cause.message;
+  return new UserError(`The database can't be used (${reason}). ${remedy}`, { cause: error });
+}
+
+function remedyFor(code: string, message: string): string | undefined {
+  switch (code) {
+    case 'ECONNREFUSED':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ETIMEDOUT':
+      return 'Start Postgres, or correct host and port in --database-url or SCENEPRESS_DATABASE_URL.';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'Correct the host in --database-url or SCENEPRESS_DATABASE_URL.';
+    case '28P01':
+    case '28000':
+      return (
+        'Give the right user in --database-url, and its password in SCENEPRESS_DATABASE_PASSWORD_FILE, PGPASSWORD or ' +
+        'the file PGPASSFILE; pg_hba.conf of the server must let it in.'
+      );
+    case '3D000':
+      return 'Create the database, e.g. with createdb, or correct its name in --database-url.';
+    case '42501':
+      return 'Let the user of --database-url create a schema in the database, or own it.';
+    case 'ERR_MODULE_NOT_FOUND':
+      return 'Install its driver: npm install pg';
+  }
+  if (/password must be a string|no password supplied/i.test(message))
+    return 'It asks for a password: set SCENEPRESS_DATABASE_PASSWORD_FILE, PGPASSWORD or the file PGPASSFILE.';
+  if (/timeout|terminated/i.test(message))
+    return 'Start Postgres, or correct host and port in --database-url or SCENEPRESS_DATABASE_URL.';
+  if (/certificate|self.signed|SSL|TLS/i.test(message))
+    return 'Set SCENEPRESS_DATABASE_CA to the file with its certificate authority, or SCENEPRESS_DATABASE_TLS=off.';
+  return undefined;
+}

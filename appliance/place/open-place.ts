@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import { DataFolder, isScenepressError, type Logger } from '../../lib/index.ts';
+import type { Config } from '../config/config.ts';
+import { UserError } from '../user-error.ts';
+import { type ArtifactStore, artifactStoreOf, UnknownArtifactStore } from './artifact-store.ts';
+import type { DataPlace } from './data-place.ts';
+import { connectionOf } from './database-connection.ts';
+import { DatabasePlace } from './database-place.ts';
+
+/** The opened place of an installation, and where its artifacts are if not there. */
+export interface OpenedPlace extends Partial<ArtifactStore> {
+  place: DataPlace;
+}
+
+/**
+ * Opens the configured database or data folder. `serves`: by a server or a worker, not by a command. Errors:
+ * `storage_locked` while another process owns the folder.
+ */
+export async function openPlace(
+  config: Config,
+  { serves, logger }: { serves: boolean; logger: Logger },
+): Promise<OpenedPlace> {
+  const path = resolve(config.dataDir);
+  const artifacts = await artifactStoreOf(config);
+  if (config.databaseUrl === undefined) {
+    const folder = new DataFolder(path);
+    await startFolder(folder);
+    return { place: folder, ...artifacts };
+  }
+  if (serves) assertServable(config, artifacts);
+  const { url, options } = await connectionOf(config);
+  const { postgres } = await import('../../lib/postgres/index.ts');
+  const storage = postgres(url, { ...options, logger });
+  const assets = artifacts?.assets ?? new UnknownArtifactStore();
+  const place = new DatabasePlace(path, { storage, assets, ownsFolder: serves });
+  await place.start();
+  return { place, ...artifacts };
+}
+
+/** Errors about what a process of several needs, which one alone does not. */
+function assertServable(config: Config, artifacts: ArtifactStore | undefined): void {
+  if (!artifacts) {
+    throw new UserError(
+      'With a database, artifacts must be where all machines reach them: set --s3-bucket (SCENEPRESS_S3_BUCKET), or ' +
+        '--artifact-dir (SCENEPRESS_ARTIFACT_DIR) to a folder that they share.',
+      { exitCode: 2 },
+    );
+  }
+  const { roles, publicUrl, assetUrl, s3Links } = config;
+  if (roles.includes('api') || (publicUrl ?? assetUrl) !== undefined || s3Links === 'public') return;
+  throw new UserError(
+    'The outcomes that webhooks get contain links to artifacts: set --public-url (SCENEPRESS_PUBLIC_URL) to the URL under ' +
+      'which clients reach the servers, as on the servers.',
+    { exitCode: 2 },
+  );
+}
+
+async function startFolder(folder: DataFolder): Promise<void> {
+  try {
+    await folder.start();
+  } catch (cause) {
+    if (!isScenepressError(cause, 'storage_failed', 'conflict')) throw cause;
+    throw new UserError(`${cause.message} The data folder is set by --data-dir or SCENEPRESS_DATA_DIR.`, {
+      cause,
+    });
+  }
+}
+
+/** Names the place that a configuration means, to compare it with that of a server. */
+export function placeNameOf({ databaseUrl, databaseSchema, dataDir }: Config): string {
+  if (databaseUrl === undefined) return resolve(dataDir);
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return `${hostname}:${port || '5432'}${pathname} ${databaseSchema}`;
+}

@@ -1,0 +1,17 @@
+import type { WorkTimes } from './messages.ts';
+import type { RenderWork } from './render-task.ts';
+
+/**
+ * The time of a render by kind of work, in milliseconds. `scene`: as reported by the fork at the end of its scene, and
+ * limited to `totalMs`. What the render took before the report and is not in it was its start.
+ */
+export function workTimes(
+  scene: WorkTimes,
+  { totalMs, collectMs }: { totalMs: number; collectMs: number },
+): Record<RenderWork, number> {
+  const measuredMs = Object.values(scene).reduce((sum, ms) => sum + ms, 0);
+  const startMs = Math.max(0, totalMs - collectMs - measuredMs);
+  const all = { start: startMs, ...scene, collect: collectMs };
+  const rounded = Object.entries(all).map(([work, ms]) => [work, Math.round(Math.min(ms, totalMs))]);
+  return Object.fromEntries(rounded) as Record<RenderWork, number>;
+}

@@ -1,0 +1,27 @@
+import { TEXT } from './refusals.ts';
+
+/**
+ * What the processes of a service share besides its data: what tells the right master key from others, and the machines.
+ * `machines` is not logged, because each process writes its row again every few seconds; times are those of the server.
+ */
+export const CLUSTER_SCHEMA: string = `
+CREATE TABLE master_keys (
+  name ${TEXT} PRIMARY KEY CHECK (name IN ('check', 'next')),
+  content ${TEXT} NOT NULL
+);
+
+CREATE UNLOGGED TABLE machines (
+  machine_id ${TEXT} PRIMARY KEY,
+  name ${TEXT} NOT NULL,
+  roles ${TEXT} NOT NULL,
+  qualities ${TEXT},
+  version ${TEXT} NOT NULL,
+  state ${TEXT} NOT NULL,
+  workers bigint NOT NULL,
+  busy_workers bigint NOT NULL,
+  warm_workers bigint NOT NULL,
+  started_at timestamptz NOT NULL,
+  seen_at timestamptz NOT NULL,
+  drain_requested_at timestamptz
+) WITH (fillfactor = 50);
+`;

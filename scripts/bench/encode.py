@@ -1,0 +1,148 @@
+"""Encodes the frames of a scene with several settings of x264: ``encode.py FILE CLASS WIDTH HEIGHT FPS SETTINGS…``.
+
+Settings are written as ``preset:name=value:…``. Prints JSON: for each of them, and first for those of Manim, which
+encodes each play on its own, the CPU time, the size and what was lost, as mean SSIM and PSNR of the luma of 40 frames.
+"""
+
+import io
+import json
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import av
+from quality import luma, mean_psnr, ssim
+from sample import Channel, job_of
+from scene_renderer import warm_up
+
+MANIM = "medium:crf=23"
+THREADS = 4
+COMPARED = 40
+
+
+@dataclass
+class Shot:
+    """A frame in yuv420p and its number of repetitions; `first`: it begins a play."""
+
+    frame: av.VideoFrame
+    repeat: int
+    first: bool
+
+
+def record(arguments: list[str]) -> tuple[list[Shot], int]:
+    """Render a scene; return its frames, and its frames per second."""
+    from scene_renderer import capture, encode, formats
+    from scene_renderer.conversion import Converter
+
+    shots: list[Shot] = []
+    begins = [True]
+    firsts: SimpleQueue[bool] = SimpleQueue()
+
+    class Recorder(encode.MovieEncoder):
+        def _put(self, *item: Any) -> None:
+            firsts.put(begins[0])
+            begins[0] = False
+            super()._put(*item)
+
+        def _take(self) -> Any:
+            item = super()._take()
+            if item is not None:
+                pixels, repeat = item
+                frame = Converter(formats.MP4.pixel_format).convert(pixels)
+                shots.append(Shot(frame, repeat, firsts.get()))
+            return item
+
+    class Writer(capture.MovieWriter):
+        def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:
+            begins[0] = True
+            super().begin_animation(allow_write, **kwargs)
+
+    vars(encode)["MovieEncoder"], vars(capture)["MovieWriter"] = Recorder, Writer
+    from scene_renderer.rendering import render
+
+    job, channel = job_of(arguments), Channel()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        render(job, Path(folder), channel)  # type: ignore[arg-type]
+        os.chdir("/")
+    if "error" in channel.report:
+        sys.exit(channel.report["error"])
+    return shots, job.fps
+
+
+def encode_all(shots: list[Shot], fps: int, settings: str, *, sliced: bool) -> tuple[bytes, float, float]:
+    """Return a video of the shots, and the CPU and wall-clock seconds that it took."""
+    preset, *others = settings.split(":")
+    options = {"preset": preset, **dict(other.split("=") for other in others)}
+    file = io.BytesIO()
+    began, used = time.perf_counter(), time.process_time()
+    with av.open(file, "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=fps, options=options)
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height, stream.pix_fmt = shots[0].frame.width, shots[0].frame.height, "yuv420p"
+        if not sliced:
+            stream.codec_context.thread_count = THREADS
+            stream.codec_context.thread_type = "FRAME"
+        pts = 0
+        for shot in shots:
+            for _ in range(shot.repeat):
+                shot.frame.pts = pts
+                pts += 1
+                container.mux(stream.encode(shot.frame))
+        container.mux(stream.encode(None))
+    return file.getvalue(), time.process_time() - used, time.perf_counter() - began
+
+
+def measure(shots: list[Shot], fps: int, settings: str, *, plays: list[list[Shot]]) -> dict[str, Any]:
+    """Return what settings make of the shots, encoded by plays."""
+    size = 0
+    cpu = wall = 0.0
+    similarities: list[float] = []
+    errors: list[float] = []
+    stride = -(-sum(map(len, plays)) // COMPARED)
+    number = 0
+    for play in plays:
+        video, play_cpu, play_wall = encode_all(play, fps, settings, sliced=settings == MANIM)
+        size, cpu, wall = size + len(video), cpu + play_cpu, wall + play_wall
+        with av.open(io.BytesIO(video)) as container:
+            decoded = container.decode(video=0)
+            for shot in play:
+                frames = [next(decoded) for _ in range(shot.repeat)]
+                if number % stride == 0:
+                    original, shown = luma(shot.frame), luma(frames[-1])
+                    similarities.append(ssim(original, shown))
+                    errors.append(float(((original - shown) ** 2).mean()))
+                number += 1
+    return {
+        "settings": settings,
+        "cpuMs": cpu * 1000,
+        "wallMs": wall * 1000,
+        "bytes": size,
+        "ssim": sum(similarities) / len(similarities),
+        "psnr": mean_psnr(errors),
+    }
+
+
+def main() -> None:
+    """Render, encode and print."""
+    arguments, settings = sys.argv[1:6], sys.argv[6:]
+    output = os.fdopen(os.dup(1), "w")  # a render replaces standard output
+    warm_up.run()
+    shots, fps = record(arguments)
+    plays: list[list[Shot]] = []
+    for shot in shots:
+        if shot.first or not plays:
+            plays.append([])
+        plays[-1].append(shot)
+    results = [measure(shots, fps, MANIM, plays=plays)]
+    results += [measure(shots, fps, one, plays=[shots]) for one in settings]
+    json.dump({"results": results}, output)
+    output.close()
+
+
+main()

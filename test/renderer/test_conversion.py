@@ -1,0 +1,86 @@
+"""The conversion of frames to the pixel format of videos."""
+
+import av
+import numpy as np
+import numpy.typing as npt
+import pytest
+from av.video.reformatter import Interpolation, VideoReformatter
+
+import scenepress_native
+from scene_renderer.conversion import Converter
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def planes(frame: av.VideoFrame) -> list[Pixels]:
+    return [
+        np.asarray(memoryview(plane), np.uint8)
+        .reshape(plane.height, plane.line_size)[:, : plane.width]
+        .copy()
+        for plane in frame.planes
+    ]
+
+
+def noise(width: int, height: int) -> Pixels:
+    return np.random.default_rng(width).integers(0, 256, (height, width, 4), dtype=np.uint8)
+
+
+def extremes(width: int, height: int) -> Pixels:
+    blocks = np.random.default_rng(1).choice(
+        np.array([0, 255], np.uint8), (height // 2 + 1, width // 2 + 1, 4)
+    )
+    return np.ascontiguousarray(blocks.repeat(2, 0).repeat(2, 1)[:height, :width])
+
+
+@pytest.mark.parametrize("size", [(64, 36), (90, 160), (192, 108), (854, 480)])
+@pytest.mark.parametrize("make", [noise, extremes])
+def test_yuv420p_is_that_of_swscale_with_accurate_rounding(make: object, size: tuple[int, int]) -> None:
+    assert callable(make)
+    pixels = make(*size)
+    frame = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
+    accurate = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
+    expected = VideoReformatter().reformat(frame, format="yuv420p", interpolation=accurate)
+    for ours, theirs in zip(planes(Converter("yuv420p").convert(pixels)), planes(expected), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_luma_is_that_of_the_manim_command_and_chroma_nearly() -> None:
+    pixels = noise(320, 180)
+    theirs = planes(av.VideoFrame.from_ndarray(pixels, format="rgba").reformat(format="yuv420p"))
+    ours = planes(Converter("yuv420p").convert(pixels))
+    np.testing.assert_array_equal(ours[0], theirs[0])
+    for plane in (1, 2):
+        assert np.abs(ours[plane].astype(int) - theirs[plane]).max() <= 1
+
+
+def test_the_smallest_pictures_are_converted() -> None:
+    pixels = np.full((2, 2, 4), 255, np.uint8)
+    assert [plane.tolist() for plane in planes(Converter("yuv420p").convert(pixels))] == [
+        [[235, 235], [235, 235]],
+        [[128]],
+        [[128]],
+    ]
+
+
+def test_other_formats_are_converted_by_swscale() -> None:
+    pixels = noise(16, 8)
+    assert Converter("yuva420p").convert(pixels).format.name == "yuva420p"
+    argb = Converter("argb").convert(pixels).to_ndarray()
+    np.testing.assert_array_equal(argb[:, :, 1:], pixels[:, :, :3])
+
+
+def test_buffers_that_are_too_small_are_refused() -> None:
+    pixels = noise(16, 8)
+    whole = (bytearray(16 * 8), bytearray(8 * 4), bytearray(8 * 4))
+    scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8))
+    for width, height, buffers, strides in [
+        (16, 10, whole, (16, 8, 8)),
+        (18, 8, whole, (18, 9, 9)),
+        (15, 8, whole, (16, 8, 8)),
+        (16, 8, (bytearray(16 * 8 - 1), *whole[1:]), (16, 8, 8)),
+        (16, 8, (*whole[:2], bytearray(8 * 4 - 1)), (16, 8, 8)),
+        (16, 8, whole, (15, 8, 8)),
+        (16, 8, whole, (16, -8, 8)),
+    ]:
+        with pytest.raises(ValueError, match="don't fit"):
+            scenepress_native.to_yuv420p(pixels, width, height, buffers, strides)
