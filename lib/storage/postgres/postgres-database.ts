@@ -5,11 +5,12 @@ import { InProgress } from '../../in-progress.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { Transaction } from '../storage.ts';
+import type { Storage, Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
 import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
+import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
@@ -136,6 +137,11 @@ export class PostgresDatabase implements SqlDatabase {
         await client.end();
       }
     });
+  }
+
+  /** As {@link Storage.lead}, by the clock of the server. */
+  lead(task: string, holder: string, forMs: number): Promise<boolean> {
+    return this.transaction(async (tx) => (await tx.all(LEAD, task, holder, forMs)).length > 0);
   }
 
   /** A connection that has the lock; undefined while another has it. */
