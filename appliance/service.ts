@@ -69,6 +69,7 @@ export function createService(
     }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
+    texCacheBytes: config.texCacheMb * MIB,
     probeAfterMs: config.probeAfterMinutes * 60_000,
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),

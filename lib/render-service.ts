@@ -238,10 +238,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return this.#parts.storage.countJobs({ ...query, after: firstIdAt(sinceMs) });
   }
 
-  /**
-   * Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. `signal` aborts only the
-   * wait for its end.
-   */
+  /** Cancels an unfinished job: it fails with "Canceled". Returns others unchanged. `signal` aborts the wait only. */
   async cancel(jobId: string, { owner, signal }: WaitOptions = {}): Promise<Job> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);
@@ -263,6 +260,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
         `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`,
       );
     }
+    await this.#parts.texCache?.forget(job.owner);
     const forgotten = await forgetJob(this.#parts, job);
     await this.#parts.storage.purge();
     return jobOf(forgotten);
@@ -275,6 +273,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async forgetAll(owner: string): Promise<number> {
     await this.#parts.intake.settled();
     const count = await forgetJobsOf(owner, this.#parts, (jobId) => this.cancel(jobId));
+    await this.#parts.texCache?.forget(owner);
     await this.#parts.storage.purge();
     return count;
   }
@@ -354,7 +353,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { book, cancellations, discards } = this.#parts;
     const { orphans, stuck } = await withSpareSpace(() => book.recover());
     discards.add(orphans);
-    for (const jobId of stuck) void cancellations.resume(jobId);
+    for (const jobId of stuck) void cancellations.complete(jobId);
   }
 
   get #accepting(): boolean {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { AssetStore } from './assets/asset-store.ts';
 import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
 import { Gate } from './gate.ts';
 import { Cancellations } from './jobs/cancellations.ts';
@@ -26,6 +27,7 @@ import { DEFAULT_QUEUE } from './queue/queue-options.ts';
 import { type Random, systemRandom } from './random.ts';
 import { Renderer, studioOf } from './render/pool/renderer.ts';
 import { DEFAULT_LIMITS } from './render/run/limits.ts';
+import { TEX_CACHE_BYTES, TexCache } from './render/tex/tex-cache.ts';
 import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
 import { LocalSignals } from './signals/local-signals.ts';
 import type { Storage } from './storage/storage.ts';
@@ -51,6 +53,7 @@ export interface ServiceParts {
   discards: Discards;
   book: JobBook;
   renderer: Renderer;
+  texCache: TexCache | undefined;
   gate: Gate;
   cancellations: Cancellations;
   intake: Intake;
@@ -128,6 +131,17 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     outcomes: webhooks.book,
     secrets: webhooks.secrets,
   });
+  const { texCacheBytes = TEX_CACHE_BYTES } = options;
+  // Processes that share a storage couldn't forget what others keep.
+  const texCache =
+    dataFolder && !storage.isShared
+      ? new TexCache({
+          folder: join(dataFolder.path, DATA_FILES.tex),
+          mostBytes: texCacheBytes,
+          clock,
+          logger,
+        })
+      : undefined;
   const renderer =
     outside.renderer ??
     new Renderer({
@@ -140,6 +154,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       clock,
       logger,
       spareSpace,
+      texCache,
     });
   const gate = new Gate({ spareSpace, renderer, settings, clock });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
@@ -180,6 +195,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     discards,
     book,
     renderer,
+    texCache,
     gate,
     cancellations,
     intake,

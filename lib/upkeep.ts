@@ -29,18 +29,21 @@ export interface UpkeepOptions {
   logger: Logger;
 }
 
-const SWEEP_MS = LEASE_MS / 3;
+const SWEEP_MS = LEASE_MS / 6;
+const RESUME_MS = 10_000;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * checks the storage, requeues, rolls back or settles jobs of dead processes. Each task runs in one process at a time.
+ * checks the storage, requeues, rolls back or settles jobs of dead processes. Each task runs in one
+ * process at a time, except that any process requeues jobs.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #logger: Logger;
   readonly #steady: SteadyClock;
   #tasks: Timer[] | undefined;
-  #sweeps: Timer | undefined;
+  #sweeps: Timer[] = [];
+  #isSweeping = false;
   #bookProblems: number | null = null;
 
   constructor(options: UpkeepOptions) {
@@ -61,11 +64,14 @@ export class Upkeep {
       schedule(clock, HOURLY, () => void this.#alone('tidying', () => this.#tidy())),
     ];
     if (this.#options.storage.isShared) {
-      this.#sweeps = clock.every(SWEEP_MS, () => {
-        void this.#alone('sweep', () => this.#sweep());
-        // Separate, because a ledger that does not answer would delay the sweep.
-        void this.#alone('abandoned transitions', () => this.#resumeAbandoned());
-      });
+      this.#sweeps = [
+        // In each process: one that stands still in the middle of a task keeps others from it.
+        clock.every(SWEEP_MS, () => void this.#sweep()),
+        clock.every(
+          RESUME_MS,
+          () => void this.#alone('abandoned transitions', () => this.#resumeAbandoned()),
+        ),
+      ];
     }
     void this.#alone('audit', () => this.#audit());
     this.#steady.look();
@@ -73,9 +79,8 @@ export class Upkeep {
 
   /** Starts no more tasks. Errors of tasks in progress, caused by the closing stores, are not logged. */
   async stop(): Promise<void> {
-    const tasks = this.#tasks ?? [];
+    const tasks = [...(this.#tasks ?? []), ...this.#sweeps.splice(0)];
     this.#tasks = undefined;
-    this.#sweeps?.cancel();
     for (const task of tasks) task.cancel();
   }
 
@@ -107,12 +112,16 @@ export class Upkeep {
 
   async #sweep(): Promise<void> {
     const { book, dispatcher, events } = this.#options;
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
     try {
       const again = await book.claims.putBackLapsed({ except: dispatcher.worker });
       if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Requeued jobs of dead workers.');
       for (const job of again) events.emit('change', job);
     } catch (error) {
       this.#report(error, 'Requeueing jobs of dead workers failed.');
+    } finally {
+      this.#isSweeping = false;
     }
   }
 

@@ -17,7 +17,7 @@ export interface Declaration {
   text: string;
 }
 
-/** By entry point, such as `scenepress/client`: what it exports. */
+/** The exports by entry point, such as `scenepress/client`. */
 export type Api = Map<string, { comment: string; names: Map<string, Declaration> }>;
 
 /** Reads the public API from the declarations that the compiler makes. */

@@ -55,7 +55,7 @@ export interface ActInfo {
   actor: string | null;
   /** The operation, such as `keys.revoke`. */
   action: string;
-  /** The id of what it was done to. */
+  /** The id of its object. */
   subject: string | null;
   address: string | null;
 }
@@ -155,7 +155,7 @@ export interface JobPage {
   next: string | null;
 }
 
-/** A job with what it was made of. */
+/** A job with its source and options. */
 export interface JobDetails extends ShownJob {
   startedAt: string | null;
   /** The scene's code; null once it is forgotten. */

@@ -65,6 +65,7 @@ export interface Config extends DatabaseConfig, ArtifactConfig {
   rendererDir?: string;
   studioDir?: string;
   insecureNoSandbox: boolean;
+  texCacheMb: number;
   renderTimeoutSeconds: number;
   renderMemoryMb: number;
   renderProcesses: number;

@@ -38,15 +38,15 @@ export class Cancellations {
     } catch (error) {
       // The outcome is committed: the cancellation completes when the ledger answers.
       if ((await storage.getJob(jobId))?.phase !== 'settling') throw error;
-      void this.resume(jobId);
+      void this.complete(jobId);
     }
     signals.publish({ kind: 'canceled', jobId });
   }
 
   /** Completes an interrupted transition; retries until it succeeds or is stopped. */
-  async resume(jobId: string): Promise<void> {
+  async complete(jobId: string): Promise<void> {
     const { book, clock, logger } = this.#options;
-    const ended = await retry(() => book.resume(jobId), {
+    const ended = await retry(() => book.complete(jobId), {
       failed: RECORDING_FAILED,
       clock,
       signal: this.#stopped.signal,

@@ -34,7 +34,7 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
   for (const assetKey of orphanKeysOf(job)) await assets.delete(assetKey);
   const known = await storage.transaction(async (tx) => {
     await storage.forgetJob(tx, forgotten);
-    if (job.artifacts.length > 0) await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());
+    await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());
     const ids = await deliveriesOf(storage, job);
     await forgetDeliveries(storage, tx, ids, clock.now());
     return new Set(ids);

@@ -27,7 +27,7 @@ export class Intake {
   }
 
   /**
-   * Returns the new job, or that of an earlier equal request. Errors: those of {@link JobBook.open}; `owner_refused`.
+   * Returns the new job, or that of an earlier equal request. Errors: those of {@link JobBook.add}; `owner_refused`.
    */
   take(newJob: NewJob): Promise<JobRecord> {
     return this.#inProgress.add(this.#take(newJob));
@@ -42,7 +42,7 @@ export class Intake {
     const { book, owners, gate, events } = this.#options;
     const { owner } = newJob;
     try {
-      const { job, repeated } = await book.open(newJob, {
+      const { job, repeated } = await book.add(newJob, {
         owner: () => this.#assertAdmitted(owner),
         capacity: () => {
           gate.assertDiskNotFull();
@@ -53,7 +53,7 @@ export class Intake {
       return job;
     } catch (error) {
       if (!(error instanceof StuckError)) throw error;
-      void this.#options.cancellations.resume(error.jobId);
+      void this.#options.cancellations.complete(error.jobId);
       throw error.cause;
     }
   }

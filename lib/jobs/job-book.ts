@@ -11,15 +11,12 @@ import type { Claim, QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
-import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import { JobClaims } from './job-claims.ts';
 import { type EndedJob, type FinishOptions, JobEnding, type Outcomes } from './job-ending.ts';
 import type { Owners } from './owners.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
-
-export { MOST_ATTEMPTS };
 
 /** The data of a new job. */
 export interface NewJob {
@@ -65,7 +62,7 @@ export interface JobBookOptions {
 }
 
 /**
- * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.resume}
+ * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.complete}
  * until it succeeds. `cause`: the first error.
  */
 export class StuckError extends Error {
@@ -83,7 +80,7 @@ export interface Recovery {
   requeued: JobRecord[];
   /** As in {@link EndedJob}. */
   orphans: string[];
-  /** Ids of jobs whose transition could not be completed; retry {@link JobBook.resume}. */
+  /** Ids of jobs whose transition could not be completed; retry {@link JobBook.complete}. */
   stuck: string[];
 }
 
@@ -144,7 +141,7 @@ export class JobBook {
    * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the idempotency key was
    * used for another request, `queue_full`, and errors of the admission checks.
    */
-  async open(
+  async add(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
     { owner: admitOwner = async () => {}, capacity: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
@@ -184,11 +181,16 @@ export class JobBook {
       const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (made) return made;
       admit();
-      await this.#assertCapacity(tx, owner);
+      // Read before the queue's lock and the account's are taken, in this order.
+      const caps = await this.#capsOf(owner);
+      await Promise.all([
+        this.#storage.queue.assertCapacity(tx, owner, caps),
+        this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
+      ]);
       return undefined;
     };
     if (this.#joined) {
-      const opened = await this.#storage.transaction(async (tx) => {
+      const added = await this.#storage.transaction(async (tx) => {
         const made = await madeBefore(tx);
         if (made) return { job: made, repeated: true };
         const answer = await this.#ledger.reserve(reserve, tx);
@@ -198,8 +200,8 @@ export class JobBook {
         await this.#admit(tx, job);
         return { job, repeated: false };
       });
-      if ('refused' in opened) throw this.#insufficientCredits(reserve, opened.refused);
-      return opened;
+      if ('refused' in added) throw this.#insufficientCredits(reserve, added.refused);
+      return added;
     }
     const made = await this.#storage.transaction(async (tx) => {
       const made = await madeBefore(tx);
@@ -214,7 +216,7 @@ export class JobBook {
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
         // Other jobs may have been admitted during the ledger call.
-        await this.#assertCapacity(tx, owner);
+        await this.#storage.queue.assertCapacity(tx, owner, await this.#capsOf(owner));
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);
@@ -223,17 +225,16 @@ export class JobBook {
       return { job, repeated: false };
     } catch (error) {
       // The ledger may or may not have reserved; void is correct in both cases.
-      await this.resume(jobId).catch(() => {
+      await this.complete(jobId).catch(() => {
         throw new StuckError(jobId, error);
       });
       throw error;
     }
   }
 
-  async #assertCapacity(tx: Transaction, owner: string): Promise<void> {
+  async #capsOf(owner: string): Promise<QueueCaps> {
     const own = await this.#caps.maxQueuedOf?.(owner);
-    const caps = own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
-    await this.#storage.queue.assertCapacity(tx, owner, caps);
+    return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
   }
 
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
@@ -263,7 +264,7 @@ export class JobBook {
    * Completes an interrupted transition: a reserving job is rolled back, a settling job is settled. Undefined when
    * the job was removed or is in another phase.
    */
-  async resume(jobId: string): Promise<EndedJob | undefined> {
+  async complete(jobId: string): Promise<EndedJob | undefined> {
     const job = await this.#storage.transaction(async (tx) => {
       const job = await this.#storage.getJob(jobId, tx);
       // Rewritten, so a failed write that resurfaces after a crash cannot contradict later ones.
@@ -271,7 +272,7 @@ export class JobBook {
       return job;
     });
     if (job?.phase === 'reserving') await this.#withdraw(job);
-    return this.#ending.resume(jobId);
+    return this.#ending.complete(jobId);
   }
 
   /**
@@ -285,7 +286,7 @@ export class JobBook {
     for await (const job of this.#unfinished(['reserving', 'settling'])) {
       if (this.#mayBeReserving(job)) continue;
       try {
-        orphans.push(...((await this.resume(job.jobId))?.orphans ?? []));
+        orphans.push(...((await this.complete(job.jobId))?.orphans ?? []));
       } catch {
         stuck.push(job.jobId);
       }
@@ -307,7 +308,7 @@ export class JobBook {
       if (phase === 'settling') this.#settling.add(jobId);
       if (phase === 'settling' ? !before.has(jobId) : this.#mayBeReserving(job)) continue;
       try {
-        const ended = await this.resume(jobId);
+        const ended = await this.complete(jobId);
         if (ended) resumed.ended.push(ended);
         else if (phase === 'reserving') resumed.withdrawn += 1;
       } catch (error) {

@@ -8,8 +8,8 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobRecord } from './job.ts';
 
-/** How long a claim is valid unless renewed. */
-export const LEASE_MS = 30_000;
+/** How long a claim is valid unless renewed. With the sweep after it, jobs of a dead worker are requeued within 30 s. */
+export const LEASE_MS = 24_000;
 
 /** Jobs requeued per transaction. */
 const LAPSED_AT_ONCE = 100;
@@ -38,12 +38,8 @@ export class JobClaims {
       const nowMs = this.#clock.now();
       const lease = { nowMs, lapsesAtMs: nowMs + LEASE_MS };
       const claims = await this.#storage.queue.claim(tx, worker, { ...request, ...lease });
-      const claimed: ClaimedJob[] = [];
-      for (const claim of claims) {
-        const job = await this.#begin(tx, claim);
-        if (job) claimed.push({ job, claim });
-      }
-      return claimed;
+      const jobs = await Promise.all(claims.map((claim) => this.#begin(tx, claim)));
+      return claims.flatMap((claim, i) => (jobs[i] ? [{ job: jobs[i], claim }] : []));
     });
   }
 
@@ -64,8 +60,11 @@ export class JobClaims {
   ): Promise<JobRecord | undefined> {
     const { jobId } = claim;
     return this.#storage.transaction(async (tx) => {
-      if (!(await this.#storage.queue.holds(tx, claim))) return undefined;
-      const job = await this.#storage.getJob(jobId, tx);
+      const [isHeld, job] = await Promise.all([
+        this.#storage.queue.holds(tx, claim),
+        this.#storage.getJob(jobId, tx),
+      ]);
+      if (!isHeld) return undefined;
       if (counted && (job?.attempts ?? 0) >= MOST_ATTEMPTS) return undefined;
       return this.#waitAgain(tx, job, { counted, interrupted });
     });
@@ -80,11 +79,11 @@ export class JobClaims {
     for (;;) {
       const some = await this.#storage.transaction(async (tx) => {
         const query = { nowMs: this.#clock.now(), most: LAPSED_AT_ONCE, except };
+        const lapsed = await this.#storage.queue.lapsed(tx, query);
+        const jobs = await Promise.all(lapsed.map(({ jobId }) => this.#storage.getJob(jobId, tx)));
         const again: JobRecord[] = [];
-        for (const { jobId } of await this.#storage.queue.lapsed(tx, query)) {
-          const job = await this.#storage.getJob(jobId, tx);
+        for (const job of jobs)
           again.push(await this.#waitAgain(tx, job, { counted: false, interrupted: true }));
-        }
         return again;
       });
       all.push(...some);

@@ -10,7 +10,7 @@ import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job
 
 /** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
 export interface Outcomes {
-  open(tx: Transaction, job: JobRecord): Promise<void>;
+  add(tx: Transaction, job: JobRecord): Promise<void>;
 }
 
 /** A job that became terminal. */
@@ -73,16 +73,17 @@ export class JobEnding {
 
   /** Undefined when the claim is invalid and the job is not `settling`. */
   finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
-    return this.#end(claim.jobId, async (tx) => {
+    const decide: Decision = async (tx) => {
       const isHeld = await this.#storage.queue.holds(tx, claim);
       return () => (isHeld ? { outcome, options } : undefined);
-    });
+    };
+    return this.#end(claim.jobId, decide, claim.owner);
   }
 
   /** Undefined when the job is terminal. */
   cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async (tx) => {
-      await this.#storage.queue.remove(tx, jobId);
+      await this.#storage.queue.lock(tx, jobId);
       return ({ phase, startedAtMs }) => {
         const isRunning = phase === 'running';
         const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
@@ -95,12 +96,15 @@ export class JobEnding {
   }
 
   /** Completes a `settling` job; undefined in other phases. */
-  resume(jobId: string): Promise<EndedJob | undefined> {
+  complete(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async () => () => undefined);
   }
 
-  async #end(jobId: string, decide: Decision): Promise<EndedJob | undefined> {
-    const found = this.#joined ? await this.#endAtOnce(jobId, decide) : await this.#endInSteps(jobId, decide);
+  /** `owner`: the job's, if it is known. */
+  async #end(jobId: string, decide: Decision, owner?: string): Promise<EndedJob | undefined> {
+    const found = this.#joined
+      ? await this.#endAtOnce(jobId, decide, owner)
+      : await this.#endInSteps(jobId, decide);
     if (!found) return undefined;
     const { ended, options } = found;
     return { job: ended, orphans: mayHaveOrphans(ended, options) ? orphanKeysOf(ended) : [] };
@@ -109,9 +113,13 @@ export class JobEnding {
   #endAtOnce(
     jobId: string,
     decide: Decision,
+    owner: string | undefined,
   ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
     return this.#storage.transaction(async (tx) => {
-      const settling = await this.#decided(tx, jobId, decide);
+      const [settling] = await Promise.all([
+        this.#decided(tx, jobId, decide),
+        owner === undefined ? undefined : this.#ledger.prepare?.({ owner, jobId }, tx),
+      ]);
       if (!settling) return undefined;
       const ended = await this.#settle(settling.job, tx);
       await this.#makeTerminal(tx, ended);
@@ -150,8 +158,7 @@ export class JobEnding {
     jobId: string,
     decide: Decision,
   ): Promise<{ job: JobRecord; options: FinishOptions; isNew: boolean } | undefined> {
-    const outcomeOf = await decide(tx);
-    const job = await this.#storage.getJob(jobId, tx);
+    const [outcomeOf, job] = await Promise.all([decide(tx), this.#storage.getJob(jobId, tx)]);
     if (!job || isTerminal(job.phase) || job.phase === 'reserving') return undefined;
     if (job.phase === 'settling') return { job, options: { durationMs: job.durationMs ?? 0 }, isNew: false };
     const end = outcomeOf(job);
@@ -183,7 +190,7 @@ export class JobEnding {
   async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {
     await this.#storage.updateJob(tx, ended);
     await this.#storage.queue.remove(tx, ended.jobId);
-    await this.#outcomes?.open(tx, ended);
+    await this.#outcomes?.add(tx, ended);
   }
 }
 

@@ -1,6 +1,6 @@
 import { ScenepressError } from '../errors.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
-import { type Job, jobOf } from './job.ts';
+import { isTerminal, type Job, jobOf } from './job.ts';
 import type { JobEvents } from './job-events.ts';
 
 /** An event of a job that is followed. */
@@ -26,6 +26,11 @@ export class JobFollowers {
     events.on('preview', (jobId, jpeg) => this.#tell(jobId, { type: 'preview', jpeg }));
   }
 
+  /** The number of jobs that are followed. */
+  get size(): number {
+    return this.#followers.size;
+  }
+
   #tell(jobId: string, event: JobEvent): void {
     for (const follower of this.#followers.get(jobId) ?? []) follower.add(event);
   }
@@ -49,7 +54,7 @@ export class JobFollowers {
   ): AsyncGenerator<JobEvent, void> {
     const ended = AbortSignal.any([this.#stopped.signal, ...(signal ? [signal] : [])]);
     const follower = new Follower();
-    this.#add(jobId, follower);
+    const remove = this.#add(jobId, follower);
     try {
       ended.throwIfAborted();
       // The record that was read may be older than an event that arrived meanwhile, or newer.
@@ -62,7 +67,7 @@ export class JobFollowers {
       for (;;) {
         if (event) {
           yield event;
-          if (event.type === 'job' && isOver(event.job)) return;
+          if (event.type === 'job' && isTerminal(event.job.status)) return;
         } else {
           await follower.added(ended);
         }
@@ -70,23 +75,22 @@ export class JobFollowers {
         event = follower.next();
       }
     } finally {
-      this.#remove(jobId, follower);
+      remove();
     }
   }
 
-  #add(jobId: string, follower: Follower): void {
+  /** Returns a function that removes the follower. */
+  #add(jobId: string, follower: Follower): () => void {
     const followers = this.#followers.get(jobId) ?? new Set();
     this.#followers.set(jobId, followers.add(follower));
-  }
-
-  #remove(jobId: string, follower: Follower): void {
-    const followers = this.#followers.get(jobId);
-    followers?.delete(follower);
-    if (followers?.size === 0) this.#followers.delete(jobId);
+    return () => {
+      followers.delete(follower);
+      if (followers.size === 0) this.#followers.delete(jobId);
+    };
   }
 }
 
-/** Keeps what a slow consumer has not taken: changes of the status, the last progress and the last preview. */
+/** Keeps the events that a slow consumer has not taken: changes of the status, the last progress and the last preview. */
 class Follower {
   #jobs: JobEvent[] = [];
   #progress: JobEvent | undefined;
@@ -131,11 +135,7 @@ class Follower {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     signal.addEventListener('abort', this.#wake);
-    if (!signal.aborted) await promise;
+    await promise;
     signal.removeEventListener('abort', this.#wake);
   }
-}
-
-function isOver({ status }: Job): boolean {
-  return status === 'completed' || status === 'failed';
 }

@@ -32,8 +32,8 @@ export function validJobQuery(query: JobListQuery): JobQuery {
 /** Ids sort by time, so times become limits of ids. */
 function withoutTimes({ sinceMs, untilMs, ...query }: JobListQuery): JobQuery {
   const untilId = untilMs === undefined ? undefined : firstIdAt(untilMs);
-  const { before } = query;
-  const earlier = untilId === undefined || (before !== undefined && before < untilId) ? before : untilId;
+  // `sort` leaves undefined to the end.
+  const [earlier] = [query.before, untilId].sort();
   return {
     ...query,
     ...(earlier !== undefined && { before: earlier }),

@@ -3,8 +3,9 @@ import type { Logger } from '../logger.ts';
 import type { Claim } from '../queue/queue.ts';
 import { LEASE_MS } from './job-claims.ts';
 
-const LOOK_MS = LEASE_MS / 6;
-const RENEW_AFTER_MS = LEASE_MS / 3;
+const LOOK_MS = LEASE_MS / 12;
+/** Early enough that a fail-over of the database, which takes about ten seconds, ends no render. */
+const RENEW_AFTER_MS = LEASE_MS / 6;
 /** Early enough that the render has stopped before another worker can start the job. */
 const GIVE_UP_AFTER_MS = (2 * LEASE_MS) / 3;
 

@@ -3,7 +3,7 @@ import type { EnqueueRequest } from '../render-service-options.ts';
 import { fingerprintOf, type NewJob } from './job-book.ts';
 import { parseRenderRequest } from './render-request.ts';
 
-/** Validates what was enqueued. Error: `invalid_request` for the first violated rule. */
+/** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */
 export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
   if (typeof owner !== 'string' || owner === '') throw invalid('owner is a non-empty string');

@@ -55,6 +55,12 @@ export interface Ledger {
   /** True when the ledger takes part in transactions of that storage. */
   joins(storage: Storage): boolean;
 
+  /**
+   * Reads ahead what the next `reserve`, `settle` or `void` in this transaction needs; called at the same time as other
+   * reads of it. Must change nothing.
+   */
+  prepare?(request: { owner: string; jobId?: string }, tx: Transaction): Promise<void>;
+
   /** Holds credits for a job. `tx`: the transaction that adds the job, which therefore has no reserve yet. */
   reserve(
     request: { jobId: string; owner: string; amountCredits: number },

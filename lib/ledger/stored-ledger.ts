@@ -6,12 +6,12 @@ import { SortableIds } from '../ids.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { schedule } from '../schedule.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
+import { balanceOf, partOf, partsFrom, sumOf, tail } from './grant-parts.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type {
   AuditReport,
   Charges,
   EntryQuery,
-  Grant,
   GrantPart,
   LedgerAccount,
   LedgerEntry,
@@ -33,6 +33,19 @@ export interface StoredLedgerOptions {
   clock?: Clock;
   /** The source of ids. */
   random?: Random;
+}
+
+/** What was read ahead in a transaction. */
+interface Prepared {
+  owner: string;
+  account: LedgerAccount | undefined;
+  jobId: string | undefined;
+  entries: LedgerEntry[] | undefined;
+}
+
+interface EntriesOfJob {
+  reserve: LedgerEntry | undefined;
+  end: LedgerEntry | undefined;
 }
 
 /** Options of a grant. */
@@ -61,6 +74,7 @@ export class StoredLedger implements Ledger {
   readonly #freeCredits: number;
   readonly #clock: Clock;
   readonly #ids: SortableIds;
+  readonly #prepared = new WeakMap<Transaction, Prepared>();
   #monthly: Timer | undefined;
 
   constructor({
@@ -161,6 +175,14 @@ export class StoredLedger implements Ledger {
     return this.#store.sumCharges(owner, period);
   }
 
+  async prepare({ owner, jobId }: { owner: string; jobId?: string }, tx: Transaction): Promise<void> {
+    const [account, entries] = await Promise.all([
+      this.#store.getAccount(owner, tx),
+      jobId === undefined ? undefined : this.#store.entriesOfJob(jobId, tx),
+    ]);
+    this.#prepared.set(tx, { owner, account, jobId, entries });
+  }
+
   audit(): Promise<AuditReport> {
     return this.#store.audit();
   }
@@ -174,8 +196,7 @@ export class StoredLedger implements Ledger {
     // A joined job is new: it has no entries.
     if (tx) return this.#reserve(request, await this.#openBooks(owner, tx), tx);
     return this.#store.storage.transaction(async (tx) => {
-      const account = await this.#openBooks(owner, tx);
-      const { reserve, end } = await this.#entriesOf(request.jobId, tx);
+      const [account, { reserve, end }] = await this.#booksOf(request.jobId, owner, tx);
       if (end?.kind === 'void') return 'insufficient';
       return reserve ? 'reserved' : this.#reserve(request, account, tx);
     });
@@ -204,8 +225,7 @@ export class StoredLedger implements Ledger {
   ): Promise<{ kind: 'settled'; chargedCredits: number } | { kind: 'insufficient' }> {
     assertCredits(amountCredits);
     return this.#in(tx, async (tx) => {
-      const account = await this.#openBooks(owner, tx);
-      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      const [account, { reserve, end }] = await this.#booksOf(jobId, owner, tx);
       if (end?.kind === 'void') return { kind: 'insufficient' };
       // Enqueued while renders were free.
       if (!reserve) return { kind: 'settled', chargedCredits: 0 };
@@ -233,8 +253,7 @@ export class StoredLedger implements Ledger {
 
   async void({ jobId, owner }: { jobId: string; owner: string }, tx?: Transaction): Promise<void> {
     await this.#in(tx, async (tx) => {
-      const account = await this.#openBooks(owner, tx);
-      const { reserve, end } = await this.#entriesOf(jobId, tx);
+      const [account, { reserve, end }] = await this.#booksOf(jobId, owner, tx);
       assert.equal((reserve ?? end)?.owner ?? owner, owner);
       assert(end?.kind !== 'settle', 'a settled job is not voided');
       if (end) return;
@@ -251,7 +270,11 @@ export class StoredLedger implements Ledger {
    * outdated.
    */
   async #openBooks(owner: string, tx: Transaction): Promise<LedgerAccount> {
-    const account = (await this.#store.getAccount(owner, tx)) ?? (await this.#newAccount(owner, tx));
+    const prepared = this.#prepared.get(tx);
+    const known = prepared?.owner === owner ? prepared.account : await this.#store.getAccount(owner, tx);
+    // What follows changes it.
+    this.#prepared.delete(tx);
+    const account = known ?? (await this.#newAccount(owner, tx));
     const period = monthOf(this.#clock.now());
     if (account.period === period) return account;
     const isKnown = account.period !== '';
@@ -287,11 +310,19 @@ export class StoredLedger implements Ledger {
     return { grantId: `free-${period}`, source: 'free', period, amountCredits };
   }
 
-  async #entriesOf(
-    jobId: string,
-    tx: Transaction,
-  ): Promise<{ reserve: LedgerEntry | undefined; end: LedgerEntry | undefined }> {
-    const entries = await this.#store.entriesOfJob(jobId, tx);
+  /** Entries that were read before the account was locked may be outdated. */
+  async #booksOf(jobId: string, owner: string, tx: Transaction): Promise<[LedgerAccount, EntriesOfJob]> {
+    if (this.#prepared.get(tx)?.owner === owner) {
+      const entries = await this.#entriesOf(jobId, tx);
+      return [await this.#openBooks(owner, tx), entries];
+    }
+    return [await this.#openBooks(owner, tx), await this.#entriesOf(jobId, tx)];
+  }
+
+  async #entriesOf(jobId: string, tx: Transaction): Promise<EntriesOfJob> {
+    const prepared = this.#prepared.get(tx);
+    const known = prepared?.jobId === jobId ? prepared.entries : undefined;
+    const entries = known ?? (await this.#store.entriesOfJob(jobId, tx));
     return {
       reserve: entries.find(({ kind }) => kind === 'reserve'),
       end: entries.find(({ kind }) => kind !== 'reserve'),
@@ -330,48 +361,4 @@ function assertCredits(amount: number): void {
 /** Deterministic, so the ledger itself detects repetitions. */
 function grantIdOf(owner: string, idempotencyKey: string): string {
   return `key-${hash('sha256', JSON.stringify([owner, idempotencyKey]))}`;
-}
-
-function sumOf(parts: GrantPart[]): number {
-  return parts.reduce((sum, part) => sum + part.amountCredits, 0);
-}
-
-function balanceOf({ grants }: LedgerAccount): Balance {
-  const of = (source: Grant['source']) =>
-    grants.reduce((sum, grant) => sum + (grant.source === source ? grant.remainingCredits : 0), 0);
-  const [paid, free] = [of('paid'), of('free')];
-  return { paid, free, total: paid + free };
-}
-
-function partOf(grant: Grant, amountCredits: number): GrantPart {
-  return { grantId: grant.grantId, source: grant.source, period: grant.period, amountCredits };
-}
-
-/** Takes an amount from free grants first, then from the oldest paid ones. The balance must cover it. */
-function partsFrom(grants: Grant[], amountCredits: number): GrantPart[] {
-  const parts: GrantPart[] = [];
-  let missing = amountCredits;
-  for (const source of ['free', 'paid'] as const) {
-    for (const grant of grants.filter((grant) => grant.source === source)) {
-      const taken = Math.min(missing, grant.remainingCredits);
-      if (taken === 0) continue;
-      missing -= taken;
-      parts.push(partOf(grant, taken));
-    }
-  }
-  assert.equal(missing, 0, 'the balance covers what is taken');
-  return parts;
-}
-
-/** The last `amountCredits` of a list of parts. */
-function tail(parts: GrantPart[], amountCredits: number): GrantPart[] {
-  const result: GrantPart[] = [];
-  let missing = amountCredits;
-  for (const part of parts.toReversed()) {
-    const taken = Math.min(missing, part.amountCredits);
-    if (taken > 0) result.unshift({ ...part, amountCredits: taken });
-    missing -= taken;
-  }
-  assert.equal(missing, 0);
-  return result;
 }

@@ -7,7 +7,7 @@ export interface Act {
   actor: string | null;
   /** The operation, such as `keys.revoke`. */
   action: string;
-  /** The id of what it was done to. */
+  /** The id of its object. */
   subject: string | null;
   /** The client's address; null without one, and once the actor's account was deleted. */
   address: string | null;

@@ -22,17 +22,34 @@ export function precedenceOf(rank: number): Precedence {
   return { yields: rank >= 2, inGoodStanding: rank % 2 === 0 };
 }
 
-const NEXT = nextOwner([0, 1, 2, 3]);
-const NEXT_IN_GOOD_STANDING = nextOwner([0, 2]);
+interface Candidate {
+  owner: string;
+  precedence: number;
+  running: number;
+}
 
-/** Selects the next owner of each rank, with one index lookup each, and then the first of these. */
-function nextOwner(ranks: number[]): string {
+const ANY_RANK = [0, 1, 2, 3];
+const IN_GOOD_STANDING = [0, 2];
+const NEXT = nextOwners(ANY_RANK);
+const NEXT_IN_GOOD_STANDING = nextOwners(IN_GOOD_STANDING);
+
+const READY = `SELECT ${QUEUE.names} FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL
+  ORDER BY job_id LIMIT ?`;
+const SUSPECTS = `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
+  AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
+const RANK = 'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?';
+const BEHIND_ALL =
+  'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1 WHERE owner = ?';
+
+/** Selects the next owners of each rank, with one index lookup each, and then the first of these. */
+function nextOwners(ranks: number[]): string {
   const each = ranks.map(
     (rank) =>
-      `SELECT * FROM (SELECT owner, precedence, turn FROM turns
-         WHERE precedence = ${rank} AND ready > 0 AND running < ? ORDER BY turn LIMIT 1) AS first`,
+      `SELECT * FROM (SELECT owner, precedence, running, turn FROM turns
+         WHERE precedence = ${rank} AND ready > 0 AND running < ? ORDER BY turn LIMIT ?) AS of_rank`,
   );
-  return `SELECT owner, precedence FROM (${each.join(' UNION ALL ')}) AS firsts ORDER BY precedence / 2, turn LIMIT 1`;
+  return `SELECT owner, precedence, running FROM (${each.join(' UNION ALL ')}) AS firsts
+    ORDER BY precedence / 2, turn LIMIT ?`;
 }
 
 /** Assigns waiting jobs to a worker, in one transaction. */
@@ -43,6 +60,7 @@ export class ClaimRound {
   /** Ranks by owner; each is computed once. */
   readonly #ranks = new Map<string, number>();
   readonly #mostRunning: number;
+  readonly #claims: Claim[] = [];
   #othersLeft: number;
   #misses = 0;
 
@@ -56,34 +74,34 @@ export class ClaimRound {
 
   async take(): Promise<Claim[]> {
     const { most, maySuspect, changed = [] } = this.#request;
-    for (const owner of changed) await this.#rank(owner);
-    const claims: Claim[] = [];
-    if (maySuspect && most > 0) {
-      const suspect = await this.#dueSuspect();
-      if (suspect) claims.push(await this.#give(suspect));
-    }
-    while (claims.length < most) {
-      const owner = await this.#nextOwner();
-      if (owner === undefined) break;
-      const first = await this.#firstOf(owner);
-      if (first) claims.push(await this.#give(first));
-    }
-    return claims;
+    for (const owner of changed) this.#rank(owner);
+    const looksForSuspect = maySuspect && most > 0;
+    const [suspects, first] = await Promise.all([
+      looksForSuspect ? this.#dueSuspects() : [],
+      this.#nextOwners(),
+    ]);
+    const suspect = await this.#lockedSuspect(suspects);
+    if (suspect) this.#give(suspect);
+    for (let next = suspect ? await this.#nextOwners() : first; next.length > 0; )
+      next = (await this.#serve(next)) ? await this.#nextOwners() : [];
+    return this.#claims;
   }
 
-  /** The due suspect with the fewest interruptions, which is the least likely cause. */
-  async #dueSuspect(): Promise<QueueRow | undefined> {
+  get #left(): number {
+    return this.#request.most - this.#claims.length;
+  }
+
+  async #dueSuspects(): Promise<QueueRow[]> {
     const nowMs = Math.floor(this.#request.nowMs);
-    const rows = await this.#tx.all(
-      `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
-         AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`,
-      nowMs,
-      nowMs + LONGEST_HOLD_MS,
-    );
-    for (const row of rows) {
-      const suspect = QUEUE.record(row);
-      if (!(await this.#mayHaveTurn(suspect.owner))) continue;
-      const locked = await this.#tx.getUnlocked(QUEUE.byKey, suspect.jobId);
+    const rows = await this.#tx.all(SUSPECTS, nowMs, nowMs + LONGEST_HOLD_MS);
+    return rows.map((row) => QUEUE.record(row));
+  }
+
+  /** The suspect with the fewest interruptions, which is the least likely cause, whose owner may have a turn. */
+  async #lockedSuspect(suspects: QueueRow[]): Promise<QueueRow | undefined> {
+    for (const { owner, jobId } of suspects) {
+      if (!(await this.#mayHaveTurn(owner))) continue;
+      const [locked] = await this.#tx.allUnlocked(QUEUE.byKey, jobId);
       if (locked) return QUEUE.record(locked);
     }
     return undefined;
@@ -92,53 +110,82 @@ export class ClaimRound {
   async #mayHaveTurn(owner: string): Promise<boolean> {
     const turns = await this.#tx.get<{ running: number }>(TURNS, owner);
     if ((turns?.running ?? 0) >= this.#mostRunning) return false;
-    return this.#othersLeft > 0 || precedenceOf(await this.#rank(owner)).inGoodStanding;
+    return this.#othersLeft > 0 || precedenceOf(this.#rank(owner)).inGoodStanding;
   }
 
-  async #nextOwner(): Promise<string | undefined> {
-    for (;;) {
-      const ranks = this.#othersLeft > 0 ? 4 : 2;
-      const next = await this.#tx.get<{ owner: string; precedence: number }>(
-        ranks === 4 ? NEXT : NEXT_IN_GOOD_STANDING,
-        ...Array.from({ length: ranks }, () => this.#mostRunning),
-      );
-      if (!next) return undefined;
-      if ((await this.#rank(next.owner)) === next.precedence) return next.owner;
-      // The recorded rank was outdated and has been updated: select again.
-    }
-  }
-
-  async #rank(owner: string): Promise<number> {
-    const known = this.#ranks.get(owner);
-    if (known !== undefined) return known;
-    const rank = rankOf(this.#request.precedenceOf(owner));
-    this.#ranks.set(owner, rank);
-    await this.#tx.run(
-      'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
-      rank,
-      owner,
-      rank,
+  /** The owners whose turns come next, in their order; at most as many as jobs are wanted. */
+  async #nextOwners(): Promise<Candidate[]> {
+    const left = this.#left;
+    if (left <= 0) return [];
+    const isAny = this.#othersLeft > 0;
+    const ranks = isAny ? ANY_RANK : IN_GOOD_STANDING;
+    return this.#tx.all<Candidate>(
+      isAny ? NEXT : NEXT_IN_GOOD_STANDING,
+      ...ranks.flatMap(() => [this.#mostRunning, left]),
+      left,
     );
+  }
+
+  /**
+   * Gives a job to each of these owners, as far as their order is that of the turns after it: not behind the first whose
+   * recorded rank is outdated, which is corrected, nor to those that yield to the others. If there are no other owners,
+   * each gets its share of the jobs that are left. Returns whether to look for more.
+   */
+  async #serve(next: Candidate[]): Promise<boolean> {
+    const { precedence: first } = next[0] as Candidate;
+    const ofGroup = next.filter(({ precedence }) => precedence >> 1 === first >> 1);
+    const outdated = ofGroup.findIndex(
+      ({ owner, precedence }) => this.#rank(owner, precedence) !== precedence,
+    );
+    const served = outdated < 0 ? ofGroup : ofGroup.slice(0, outdated);
+    const areAll = outdated < 0 && next.length < this.#left;
+    const share = areAll ? Math.ceil(this.#left / served.length) : 1;
+    const jobs = await Promise.all(
+      served.map(({ owner, running }) => this.#ready(owner, Math.min(share, this.#mostRunning - running))),
+    );
+    for (let round = 0; round < share; round++) {
+      for (const ofOwner of jobs) {
+        const job = ofOwner[round];
+        if (job && this.#left > 0 && this.#mayGive(job.owner)) this.#give(job);
+      }
+    }
+    for (const [i, { owner }] of served.entries()) if (jobs[i]?.length === 0) await this.#missed(owner);
+    return this.#left > 0;
+  }
+
+  #mayGive(owner: string): boolean {
+    return this.#othersLeft > 0 || precedenceOf(this.#rank(owner)).inGoodStanding;
+  }
+
+  /**
+   * The owner's rank, computed once. `recorded`: as just read; a wrong one is corrected each time, because another
+   * process may record its own after a correction that found no row to lock.
+   */
+  #rank(owner: string, recorded?: number): number {
+    const known = this.#ranks.get(owner);
+    const rank = known ?? rankOf(this.#request.precedenceOf(owner));
+    this.#ranks.set(owner, rank);
+    const isRecorded = recorded === undefined ? known !== undefined : recorded === rank;
+    if (!isRecorded) this.#tx.write(RANK, rank, owner, rank);
     return rank;
   }
 
-  /** Undefined when the owner's last job is being removed by another transaction. */
-  async #firstOf(owner: string): Promise<QueueRow | undefined> {
-    const row = await this.#tx.getUnlocked(
-      `SELECT ${QUEUE.names} FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL
-       ORDER BY job_id LIMIT 1`,
-      owner,
-    );
-    if (row) return QUEUE.record(row);
-    // The row has the counts that the other transaction leaves: the lock waits for it.
-    const turns = await this.#tx.getForUpdate<{ ready: number }>(TURNS, owner);
+  /** The owner's first jobs, except those that another transaction removes. */
+  async #ready(owner: string, most: number): Promise<QueueRow[]> {
+    const rows = await this.#tx.allUnlocked(READY, owner, most);
+    return rows.map((row) => QUEUE.record(row));
+  }
+
+  /** Another transaction has locked the owner's jobs, to remove or only to read them: waits for it. */
+  async #missed(owner: string): Promise<void> {
+    await this.#tx.allForUpdate(READY, owner, 1);
+    const turns = await this.#tx.get<{ ready: number }>(TURNS, owner);
     this.#misses += 1;
     assert(!turns?.ready || this.#misses < MOST_MISSES, 'an owner counted as ready has a ready job');
-    return undefined;
   }
 
   /** Claims the job and moves its owner behind all others. */
-  async #give(row: QueueRow): Promise<Claim> {
+  #give(row: QueueRow): void {
     const { lapsesAtMs } = this.#request;
     const { owner, token } = row;
     const claimed: QueueRow = {
@@ -148,12 +195,9 @@ export class ClaimRound {
       worker: this.#worker,
       lapsesAtMs,
     };
-    await this.#tx.run(QUEUE.update, ...QUEUE.changes(claimed));
-    await this.#tx.run(
-      'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1 WHERE owner = ?',
-      owner,
-    );
-    if (!precedenceOf(await this.#rank(owner)).inGoodStanding) this.#othersLeft -= 1;
-    return claimOf(claimed);
+    this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
+    this.#tx.write(BEHIND_ALL, owner);
+    if (!precedenceOf(this.#rank(owner)).inGoodStanding) this.#othersLeft -= 1;
+    this.#claims.push(claimOf(claimed));
   }
 }

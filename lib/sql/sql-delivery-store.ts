@@ -46,31 +46,36 @@ export class SqlDeliveryStore implements DeliveryStore {
     const inside = this.#database.inside(tx);
     const textKey = await addTextKey(inside, this.#random);
     const sent = { deliveryId, body };
-    await inside.run(DELIVERIES.insert, ...DELIVERIES.rowWithTexts(delivery, textKey, this.#random));
-    await inside.run(BODIES.insert, ...BODIES.rowWithTexts(sent, textKey, this.#random));
+    inside.write(DELIVERIES.insert, ...DELIVERIES.rowWithTexts(delivery, textKey, this.#random));
+    inside.write(BODIES.insert, ...BODIES.rowWithTexts(sent, textKey, this.#random));
   }
 
   async update(tx: Transaction, delivery: DeliveryRecord, exchange?: Exchange): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.changes(delivery));
-    assert.equal(updated, 1, 'the delivery exists');
-    if (exchange === undefined) return;
-    const exchanges = [...exchangesIn(await inside.get(EXCHANGES.byKey, deliveryId)), exchange];
-    await inside.run('DELETE FROM delivery_exchanges WHERE delivery_id = ?', deliveryId);
-    const kept = { deliveryId, exchanges: JSON.stringify(exchanges) };
-    const textKey = await this.#textKeyOf(inside, deliveryId);
-    await inside.run(EXCHANGES.insert, ...EXCHANGES.rowWithTexts(kept, textKey, this.#random));
+    if (exchange === undefined) {
+      const updated = await inside.run(DELIVERIES.update, ...DELIVERIES.changes(delivery));
+      assert.equal(updated, 1, 'the delivery exists');
+      return;
+    }
+    inside.write(DELIVERIES.update, ...DELIVERIES.changes(delivery));
+    const [before, textKey] = await Promise.all([
+      inside.get(EXCHANGES.byKey, deliveryId),
+      this.#textKeyOf(inside, deliveryId),
+    ]);
+    inside.write('DELETE FROM delivery_exchanges WHERE delivery_id = ?', deliveryId);
+    const kept = { deliveryId, exchanges: JSON.stringify([...exchangesIn(before), exchange]) };
+    inside.write(EXCHANGES.insert, ...EXCHANGES.rowWithTexts(kept, textKey, this.#random));
   }
 
   async forget(tx: Transaction, delivery: DeliveryRecord): Promise<void> {
     const { deliveryId } = delivery;
     const inside = this.#database.inside(tx);
-    const blank = await blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
+    const blank = blankTextKey(inside, await this.#textKeyOf(inside, deliveryId));
     const texts = DELIVERIES.sealTexts(delivery, blank, this.#random);
-    await inside.run(DELIVERIES.updateWithTexts, ...DELIVERIES.changes(delivery, texts));
-    await inside.run('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
-    await inside.run('DELETE FROM delivery_exchanges WHERE delivery_id = ?', deliveryId);
+    inside.write(DELIVERIES.updateWithTexts, ...DELIVERIES.changes(delivery, texts));
+    inside.write('DELETE FROM delivery_bodies WHERE delivery_id = ?', deliveryId);
+    inside.write('DELETE FROM delivery_exchanges WHERE delivery_id = ?', deliveryId);
   }
 
   resealSecrets(step: ResealStep): Promise<ResealedStep> {
@@ -102,12 +107,13 @@ export class SqlDeliveryStore implements DeliveryStore {
     const where = texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '';
     const inside = tx && this.#database.inside(tx);
     // Two transactions that add a delivery because of what they found here run one after the other.
-    if (query.jobId !== undefined) await inside?.lock(`deliveries of ${query.jobId}`);
-    const rows = await (inside ?? this.#database).all(
+    const locked = query.jobId === undefined ? undefined : inside?.lock(`deliveries of ${query.jobId}`);
+    const found = (inside ?? this.#database).all(
       `SELECT ${DELIVERIES.names} FROM deliveries ${where} ORDER BY delivery_id DESC LIMIT ?`,
       ...values,
       limit,
     );
+    const [rows] = await Promise.all([found, locked]);
     const deliveries = rows.map((row) => DELIVERIES.record(row));
     return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: false, from: before });
   }

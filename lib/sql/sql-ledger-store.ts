@@ -38,22 +38,27 @@ export class SqlLedgerStore implements LedgerStore {
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const inside = tx && this.#database.inside(tx);
     // The lock is that of all the account's grants and entries.
-    const account = inside
-      ? await inside.getForUpdate(ACCOUNTS.byKey, owner)
-      : await this.#database.get(ACCOUNTS.byKey, owner);
+    const [account, rows] = inside
+      ? await Promise.all([
+          inside.getForUpdate(ACCOUNTS.byKey, owner),
+          inside.all(GRANTS_WITH_CREDITS, owner),
+        ])
+      : [
+          await this.#database.get(ACCOUNTS.byKey, owner),
+          await this.#database.all(GRANTS_WITH_CREDITS, owner),
+        ];
     if (!account) return undefined;
-    const rows = await (inside ?? this.#database).all(GRANTS_WITH_CREDITS, owner);
     return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
   }
 
   async insertAccount(tx: Transaction, owner: string): Promise<void> {
-    await this.#database.inside(tx).run(NEW_ACCOUNT, ...ACCOUNTS.row({ owner, period: '' }));
+    this.#database.inside(tx).write(NEW_ACCOUNT, ...ACCOUNTS.row({ owner, period: '' }));
   }
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
-    await this.#database
+    this.#database
       .inside(tx)
-      .run(
+      .write(
         `${ACCOUNTS.insert} ON CONFLICT (owner) DO UPDATE SET period = excluded.period, checksum = excluded.checksum`,
         ...ACCOUNTS.row({ owner, period }),
       );
@@ -80,7 +85,7 @@ export class SqlLedgerStore implements LedgerStore {
 
   async append(tx: Transaction, account: LedgerAccount, entry: LedgerEntry): Promise<void> {
     const inside = this.#database.inside(tx);
-    await inside.run(ENTRIES.insert, ...ENTRIES.row(entry));
+    inside.write(ENTRIES.insert, ...ENTRIES.row(entry));
     for (const part of entry.parts)
       await this.#change(inside, account, part, entry.amountCredits < 0 ? -1 : 1);
   }
@@ -101,10 +106,9 @@ export class SqlLedgerStore implements LedgerStore {
     assert(Number.isSafeInteger(grant.remainingCredits));
     if (!withCredits) grants.push(grant);
     const row = { owner, ...grant };
-    if (!known) await inside.run(GRANTS.insert, ...GRANTS.row(row));
-    else if (!wasSpent && grant.remainingCredits > 0)
-      await inside.run(REMAINDER.text, ...REMAINDER.values(row));
-    else await inside.run(GRANTS.update, ...GRANTS.changes(row));
+    if (!known) inside.write(GRANTS.insert, ...GRANTS.row(row));
+    else if (!wasSpent && grant.remainingCredits > 0) inside.write(REMAINDER.text, ...REMAINDER.values(row));
+    else inside.write(GRANTS.update, ...GRANTS.changes(row));
   }
 
   async #spentGrant(inside: SqlTransaction, owner: string, grantId: string): Promise<Grant | undefined> {

@@ -21,6 +21,9 @@ import { claimOf, QUEUE, type QueueRow } from './tables.ts';
  */
 const CLAIMS = 'claims';
 
+const COUNTS = `SELECT q.waiting AS all_waiting, q.owners, t.waiting
+  FROM queue_totals AS q LEFT JOIN turns AS t ON t.owner = ?`;
+
 /** The queue in an SQL database. Triggers maintain the counts in `turns` and `queue_totals`. */
 export class SqlQueue implements Queue {
   readonly #database: SqlDatabase;
@@ -42,12 +45,10 @@ export class SqlQueue implements Queue {
   ): Promise<void> {
     const inside = this.#database.inside(tx);
     // Not the row in `turns`, which a new owner does not have.
-    await inside.lock(`jobs of ${owner}`);
-    const counts = await inside.get<{ all_waiting: number; owners: number; waiting: number | null }>(
-      `SELECT q.waiting AS all_waiting, q.owners, t.waiting
-         FROM queue_totals AS q LEFT JOIN turns AS t ON t.owner = ?`,
-      owner,
-    );
+    const [, counts] = await Promise.all([
+      inside.lock(`jobs of ${owner}`),
+      inside.get<{ all_waiting: number; owners: number; waiting: number | null }>(COUNTS, owner),
+    ]);
     const { all_waiting = 0, owners = 0 } = counts ?? {};
     const waiting = counts?.waiting ?? 0;
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
@@ -62,34 +63,31 @@ export class SqlQueue implements Queue {
   ): Promise<void> {
     const inside = this.#database.inside(tx);
     const waiting = { interruptions: 0, notBeforeMs: null, token: 0, worker: null, lapsesAtMs: null };
-    await inside.run(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
+    inside.write(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
     const rank = rankOf(precedence);
     if (rank === 0) return; // The default in `turns`; claims update the rank of known owners.
-    await inside.run(
-      'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
-      rank,
-      owner,
-      rank,
-    );
+    inside.write('UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?', rank, owner, rank);
   }
 
   async claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]> {
     this.#workers.add(worker);
     const inside = this.#database.inside(tx);
-    await inside.lock(CLAIMS);
-    return new ClaimRound(inside, worker, request).take();
+    const [, claims] = await Promise.all([
+      inside.lock(CLAIMS),
+      new ClaimRound(inside, worker, request).take(),
+    ]);
+    return claims;
   }
 
   async renew(tx: Transaction, claims: Claim[], lapsesAtMs: number): Promise<Claim[]> {
     const inside = this.#database.inside(tx);
-    const held: Claim[] = [];
-    for (const claim of claims) {
-      const row = await this.#row(inside, claim.jobId);
-      if (!row || !isHeldBy(row, claim)) continue;
-      await inside.run(QUEUE.update, ...QUEUE.changes({ ...row, lapsesAtMs }));
-      held.push(claim);
-    }
-    return held;
+    const rows = await Promise.all(claims.map(({ jobId }) => this.#row(inside, jobId)));
+    return claims.filter((claim, i) => {
+      const row = rows[i];
+      if (!row || !isHeldBy(row, claim)) return false;
+      inside.write(QUEUE.update, ...QUEUE.changes({ ...row, lapsesAtMs }));
+      return true;
+    });
   }
 
   async holds(tx: Transaction, claim: Claim): Promise<boolean> {
@@ -106,16 +104,20 @@ export class SqlQueue implements Queue {
     const row = await this.#row(inside, jobId);
     assert(row && row.worker !== null, 'only a claimed job is put back');
     const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
-    await inside.run(QUEUE.update, ...QUEUE.changes(waiting));
+    inside.write(QUEUE.update, ...QUEUE.changes(waiting));
     if (notBeforeMs !== null) return;
-    await inside.run(
+    inside.write(
       'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn LIMIT 1) - 1 WHERE owner = ?',
       row.owner,
     );
   }
 
+  async lock(tx: Transaction, jobId: string): Promise<void> {
+    await this.#row(this.#database.inside(tx), jobId);
+  }
+
   async remove(tx: Transaction, jobId: string): Promise<void> {
-    await this.#database.inside(tx).run('DELETE FROM queue WHERE job_id = ?', jobId);
+    this.#database.inside(tx).write('DELETE FROM queue WHERE job_id = ?', jobId);
   }
 
   async lapsed(tx: Transaction, { nowMs, most, except }: LapsedQuery): Promise<Claim[]> {
@@ -123,8 +125,9 @@ export class SqlQueue implements Queue {
     const alive = this.#database.isShared ? [] : [...this.#workers, except];
     const isDead = alive.length === 0 ? '' : ` OR worker NOT IN (${alive.map(() => '?').join(', ')})`;
     const inside = this.#database.inside(tx);
-    await inside.lock(CLAIMS);
-    const rows = await inside.allForUpdate(
+    const locked = inside.lock(CLAIMS);
+    // Claims that are locked are being renewed or ended.
+    const found = inside.allUnlocked(
       `SELECT ${QUEUE.names} FROM queue WHERE worker IS NOT NULL AND worker <> ? AND (lapses_at_ms <= ?${isDead})
          ORDER BY lapses_at_ms LIMIT ?`,
       except,
@@ -132,6 +135,7 @@ export class SqlQueue implements Queue {
       ...alive,
       most,
     );
+    const [rows] = await Promise.all([found, locked]);
     return rows.map((row) => claimOf(QUEUE.record(row)));
   }
 

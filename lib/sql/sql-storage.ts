@@ -42,6 +42,11 @@ const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   failed: ['failed'],
 };
 
+interface StoredJob {
+  job: JobRecord;
+  textKey: TextKey;
+}
+
 interface EndedRow {
   owner: string;
   phase: JobPhase;
@@ -59,6 +64,8 @@ export class SqlStorage implements Storage {
   readonly #random: Random;
   /** Undefined when other processes may change jobs. */
   readonly #cache: RecordCache<JobRecord> | undefined;
+  /** Jobs that a transaction has locked, and not changed since. */
+  readonly #lockedJobs = new WeakMap<SqlTransaction, Map<string, StoredJob>>();
 
   /** `random`: the source of keys and nonces. */
   constructor(database: SqlDatabase, random: Random = systemRandom) {
@@ -92,24 +99,25 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const { jobId } = job;
     const textKey = await addTextKey(inside, this.#random);
-    await inside.run(JOBS.insert, ...JOBS.rowWithTexts(job, textKey, this.#random));
+    inside.write(JOBS.insert, ...JOBS.rowWithTexts(job, textKey, this.#random));
     const code = { jobId, code: source };
-    await inside.run(SOURCES.insert, ...SOURCES.rowWithTexts(code, textKey, this.#random));
+    inside.write(SOURCES.insert, ...SOURCES.rowWithTexts(code, textKey, this.#random));
   }
 
   async updateJob(tx: Transaction, job: JobRecord): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job: before, textKey } = await this.#stored(inside, job.jobId);
     assert(!TERMINAL.includes(before.phase), 'a terminal job never changes');
-    await this.#update(inside, job, JOBS.sameTexts(job, before) ? undefined : textKey);
+    this.#update(inside, job, textKey, { sameTexts: JOBS.sameTexts(job, before) });
   }
 
   async deleteJob(tx: Transaction, jobId: string): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job, textKey } = await this.#stored(inside, jobId);
     assert.equal(job.phase, 'reserving', 'only a job that was never visible is deleted');
-    await inside.run('DELETE FROM jobs WHERE job_id = ?', jobId);
-    await blankTextKey(inside, textKey);
+    inside.write('DELETE FROM jobs WHERE job_id = ?', jobId);
+    blankTextKey(inside, textKey);
+    this.#lockedIn(inside).delete(jobId);
     inside.afterCommit(() => this.#cache?.drop(jobId));
   }
 
@@ -117,11 +125,10 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const { job: before, textKey } = await this.#stored(inside, job.jobId);
     assert(TERMINAL.includes(before.phase), 'only a terminal job is forgotten');
-    const blank = await blankTextKey(inside, textKey);
-    await this.#update(inside, job, blank);
-    await inside.run('DELETE FROM sources WHERE job_id = ?', job.jobId);
-    await inside.run('DELETE FROM timelines WHERE job_id = ?', job.jobId);
-    await inside.run('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
+    this.#update(inside, job, blankTextKey(inside, textKey));
+    inside.write('DELETE FROM sources WHERE job_id = ?', job.jobId);
+    inside.write('DELETE FROM timelines WHERE job_id = ?', job.jobId);
+    inside.write('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
   }
 
   check(): Promise<string[]> {
@@ -140,8 +147,10 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const keyHash = hashOf(key);
     // There may be no row yet, and the request that is added then replaces one that is added meanwhile.
-    await inside.lock(`request ${keyHash} of ${owner}`);
-    const row = await inside.get(REQUESTS.byKey, owner, keyHash);
+    const [, row] = await Promise.all([
+      inside.lock(`request ${keyHash} of ${owner}`),
+      inside.get(REQUESTS.byKey, owner, keyHash),
+    ]);
     if (!row) return undefined;
     const { keyHash: _, ...request } = REQUESTS.record(row);
     return { ...request, key };
@@ -151,12 +160,9 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const { key, ...rest } = request;
     const keyHash = hashOf(key);
-    await inside.run(
-      'DELETE FROM idempotent_requests WHERE owner = ? AND key_hash = ?',
-      request.owner,
-      keyHash,
-    );
-    await inside.run(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
+    const { owner } = request;
+    inside.write('DELETE FROM idempotent_requests WHERE owner = ? AND key_hash = ?', owner, keyHash);
+    inside.write(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
   }
 
   async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
@@ -166,7 +172,7 @@ export class SqlStorage implements Storage {
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
-    if (tx) return recordOf(await this.#database.inside(tx).getForUpdate(JOBS.byKey, jobId));
+    if (tx) return (await this.#locked(this.#database.inside(tx), jobId))?.job;
     if (!this.#cache) return this.#read(jobId);
     return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
@@ -287,7 +293,7 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const { textKey } = await this.#stored(inside, jobId);
     const row = TIMELINES.rowWithTexts({ jobId, plays, output }, textKey, this.#random);
-    await inside.run(TIMELINES.insert, ...row);
+    inside.write(TIMELINES.insert, ...row);
   }
 
   async readTrace(jobId: string): Promise<RenderTrace> {
@@ -306,17 +312,34 @@ export class SqlStorage implements Storage {
     return recordOf(await this.#database.get(JOBS.byKey, jobId));
   }
 
-  /** `textKey`: given when the texts change too. */
-  async #update(tx: SqlTransaction, job: JobRecord, textKey?: TextKey): Promise<void> {
-    tx.afterCommit(() => this.#cache?.drop(job.jobId));
-    if (!textKey) await tx.run(JOBS.update, ...JOBS.changes(job));
-    else await tx.run(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey, this.#random)));
+  #update(tx: SqlTransaction, job: JobRecord, textKey: TextKey, { sameTexts = false } = {}): void {
+    const { jobId } = job;
+    tx.afterCommit(() => this.#cache?.drop(jobId));
+    this.#lockedIn(tx).delete(jobId);
+    if (sameTexts) tx.write(JOBS.update, ...JOBS.changes(job));
+    else tx.write(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey, this.#random)));
   }
 
-  async #stored(tx: SqlTransaction, jobId: string): Promise<{ job: JobRecord; textKey: TextKey }> {
+  async #stored(tx: SqlTransaction, jobId: string): Promise<StoredJob> {
+    const stored = await this.#locked(tx, jobId);
+    assert(stored, 'the job exists');
+    return stored;
+  }
+
+  /** Locks a job. Reads it again only after a change. */
+  async #locked(tx: SqlTransaction, jobId: string): Promise<StoredJob | undefined> {
+    const known = this.#lockedIn(tx).get(jobId);
+    if (known) return known;
     const row = await tx.getForUpdate(JOBS.byKey, jobId);
-    assert(row, 'the job exists');
-    return { job: JOBS.record(row), textKey: textKeyOf(row) };
+    const stored = row && { job: JOBS.record(row), textKey: textKeyOf(row) };
+    if (stored) this.#lockedIn(tx).set(jobId, stored);
+    return stored;
+  }
+
+  #lockedIn(tx: SqlTransaction): Map<string, StoredJob> {
+    const known = this.#lockedJobs.get(tx) ?? new Map<string, StoredJob>();
+    this.#lockedJobs.set(tx, known);
+    return known;
   }
 }
 

@@ -23,7 +23,7 @@ export async function addTextKey(tx: SqlTransaction, random: Random): Promise<Te
 }
 
 /** Overwrites a key with zeros. Texts encrypted with the returned key are not protected. */
-export async function blankTextKey(tx: SqlTransaction, { id }: TextKey): Promise<TextKey> {
-  await tx.run('UPDATE text_keys SET content = ? WHERE text_key_id = ?', BLANK, id);
+export function blankTextKey(tx: SqlTransaction, { id }: TextKey): TextKey {
+  tx.write('UPDATE text_keys SET content = ? WHERE text_key_id = ?', BLANK, id);
   return { id, key: createSecretKey(BLANK) };
 }

@@ -10,18 +10,23 @@ export interface SqlReader {
   get<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
 }
 
-/** Reads committed data and its own writes. */
+/**
+ * Reads committed data and its own writes. Statements may be called without waiting for the ones before: they run in
+ * the order of the calls, and those that are called together take one round trip.
+ */
 export interface SqlTransaction extends SqlReader, Transaction {
   /** Runs an INSERT into a table whose key is generated; resolves with the key. */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
   /** Resolves with the number of rows that it inserted, updated or deleted. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
+  /** As {@link run}, when the number is not needed. If the statement fails, the transaction does, here or later. */
+  write(text: string, ...values: SqlValue[]): void;
   /** As {@link SqlReader.all}, and locks the rows: other transactions cannot change or lock them until this one ends. */
   allForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** As {@link SqlReader.get}, and locks the row. */
   getForUpdate<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
-  /** The first row that no other transaction has locked, and locks it. */
-  getUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined>;
+  /** As {@link allForUpdate}, without rows that other transactions have locked. */
+  allUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Waits until no other transaction has the lock of that name, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
   /** Waits until all other transactions have ended, and lets new ones wait until this one ends. */

@@ -103,6 +103,7 @@ export interface ResealedStep {
  *   afterwards must not lose it.
  * - A transaction whose work throws is rolled back and rejects with that error.
  * - When a commit fails, later reads must not see any of it; reject with a `storage_failed` error.
+ * - Several methods may be called with the same `tx` at the same time; they take effect in the order of the calls.
  * - Methods that take `tx` must be called inside the transaction it belongs to. Reads without `tx` see what is
  *   committed, reads with it also what the transaction itself wrote.
  */
@@ -131,6 +132,12 @@ export interface Storage {
    * undefined.
    */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
+
+  /**
+   * Whether `holder` carries out a task for the next `forMs`: true unless another holder does, whose time has not passed.
+   * In storages that several processes share. 0: no longer.
+   */
+  lead?(task: string, holder: string, forMs: number): Promise<boolean>;
 
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;

@@ -53,7 +53,7 @@ export class DeliveryBook {
    * Adds the delivery of a job with a webhook in the transaction that makes it terminal, so each such job has exactly
    * one. Fixes the bytes to be sent.
    */
-  async open(tx: Transaction, job: JobRecord): Promise<void> {
+  async add(tx: Transaction, job: JobRecord): Promise<void> {
     const { jobId, owner, keyId, webhookUrl: url, webhookSecretSealed } = job;
     if (url === null) return;
     assert(job.phase === 'completed' || job.phase === 'failed');

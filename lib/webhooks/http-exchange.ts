@@ -12,8 +12,8 @@ const MOST_INTERIM = 8;
 
 /**
  * Sends the request and reads the whole response. `onHead` is called when status and headers are complete: from then
- * on the status counts even if the body is too long; call its argument to end the exchange in that case. `signal` is of
- * this exchange alone.
+ * on the status counts even if the body is too long; call its argument to end the exchange in that case. `headers`
+ * include `host`. `signal` is of this exchange alone.
  */
 export async function exchange(
   socket: TLSSocket,
@@ -30,7 +30,6 @@ export async function exchange(
     method: 'POST',
     path: target,
     headers: { ...headers, 'content-length': String(body.length), connection: 'close' },
-    setHost: false,
     maxHeaderSize: LONGEST_HEADERS_BYTES,
   });
   request.once('socket', () => watchStatusLine(socket, state));

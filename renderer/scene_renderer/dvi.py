@@ -106,8 +106,7 @@ class Page:
     contents: list[Glyph | Rule | str] = field(default_factory=list)
 
 
-def fonts(data: bytes) -> dict[int, Font]:
-    """Return the fonts that the postamble defines, in its order. Raises NotSupportedError."""
+def _postamble(data: bytes) -> int:
     end = len(data)
     while end and data[end - 1] == _POSTAMBLE_END:
         end -= 1
@@ -116,6 +115,26 @@ def fonts(data: bytes) -> dict[int, Font]:
     at = int.from_bytes(data[end - 5 : end - 1], "big")
     if at >= end or data[at] != _POSTAMBLE:
         raise NotSupportedError("the postamble is not where it should be")
+    return at
+
+
+def pages(data: bytes) -> list[int]:
+    """Return where the pages begin. Raises NotSupportedError."""
+    at = _postamble(data)
+    place = int.from_bytes(data[at + 1 : at + 5], "big", signed=True)
+    places: list[int] = []
+    while place >= 0:
+        if place >= at or data[place] != _BEGINNING_OF_PAGE:
+            raise NotSupportedError("a page is not where it should be")
+        at = place
+        places.append(place)
+        place = int.from_bytes(data[at + 41 : at + 45], "big", signed=True)
+    return places[::-1]
+
+
+def fonts(data: bytes) -> dict[int, Font]:
+    """Return the fonts that the postamble defines, in its order. Raises NotSupportedError."""
+    at = _postamble(data)
     if int.from_bytes(data[at + 13 : at + 17], "big") != 1000:
         raise NotSupportedError("a magnification")
     at += 29
@@ -136,13 +155,13 @@ def _font(data: bytes, at: int) -> tuple[int, Font, int]:
     return number, Font(name, checksum, scaled), at + 14 + length
 
 
-def read(data: bytes, metrics: dict[str, Metrics]) -> Page:
-    """Read the first page.
+def read(data: bytes, metrics: dict[str, Metrics], place: int | None = None) -> Page:
+    """Read the page at a place, or the first one.
 
     `metrics`: those of all fonts. Raises NotSupportedError, also for a character without metrics.
     """
     page = Page(fonts(data))
-    at = 15 + data[14]
+    at = 15 + data[14] if place is None else place
     if data[at] != _BEGINNING_OF_PAGE:
         raise NotSupportedError("the file does not begin with a page")
     at += 45

@@ -65,7 +65,7 @@ def video_format(name: str, *, transparent: bool) -> Format:
     if name == "gif" or (name == "mov" and transparent):
         return _LOSSLESS
     if name == "mov":
-        return Format("mov", "libx264", "yuv420p", {"preset": "superfast", "crf": "20"})
+        return Format("mov", "libx264", "yuv420p", mp4.OPTIONS)
     return MP4
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import cgroup, export, kernel, limits, mounts, priority
-from .messages import ForkCommand, InspectJob
+from .messages import ForkCommand, InspectJob, TexJob
 from .protocol import JobChannel
 from .sandbox import Sandbox
 from .watch import Findings, watch
@@ -141,7 +141,12 @@ def _inner(fork: ForkCommand, channel: JobChannel, sandbox: Sandbox, wall: int) 
     job = channel.receive()
     limits.apply(job.limits, other_processes=others)
     _prepare_environment(folder, "/tmp" if sandbox.isolated else os.path.join(folder, "tmp"))
-    if isinstance(job, InspectJob):
+    if isinstance(job, TexJob):
+        from .tex_fill import fill
+
+        os.makedirs(os.environ["TMPDIR"], exist_ok=True)
+        fill(job)
+    elif isinstance(job, InspectJob):
         from .inspection import inspect
 
         inspect(job, Path(folder), channel)

@@ -163,7 +163,7 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class LocalOutput:
-    """Options of `scenepress render` that a service does not have."""
+    """What `scenepress render` can ask for; a service cannot."""
 
     format: Literal["mp4", "webm", "mov", "gif", "png", "png-sequence"]
     transparent: bool
@@ -266,8 +266,25 @@ class InspectJob:
         )
 
 
+@dataclass(frozen=True)
+class TexJob:
+    """Compiles documents for LaTeX and adds them to a pack, or makes a new one."""
+
+    documents: list[str]
+    # The limits that the fork sets on itself.
+    limits: JobLimits
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "TexJob":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            documents=[str(item) for item in message["documents"]],
+            limits=JobLimits.parse(message["limits"]),
+        )
+
+
 # Service to fork, once, over the socket in the job's folder.
-RendererJob = RenderJob | ListJob | InspectJob
+RendererJob = RenderJob | ListJob | InspectJob | TexJob
 
 
 def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
@@ -279,6 +296,8 @@ def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
             return ListJob.parse(message)
         case "inspect":
             return InspectJob.parse(message)
+        case "tex":
+            return TexJob.parse(message)
         case other:
             raise ValueError(f"unknown kind {other!r}")
 
@@ -315,7 +334,7 @@ class Play(TypedDict):
 
     # The line of the code that plays it; 0: not known.
     line: int
-    # A short description of its animations.
+    # What it shows, in short.
     shows: str
     # When it begins in the video.
     startSeconds: float
@@ -331,7 +350,7 @@ class PlaysReport(TypedDict):
 
 
 class OutputReport(TypedDict):
-    """Output of the scene's code, and warnings."""
+    """What the scene's code printed, and warnings."""
 
     type: Literal["output"]
     text: str
@@ -359,6 +378,13 @@ class WorkReport(TypedDict):
 
     type: Literal["work"]
     ms: WorkTimes
+
+
+class CompiledReport(TypedDict):
+    """Documents that LaTeX has compiled for the scene."""
+
+    type: Literal["compiled"]
+    documents: list[str]
 
 
 class DoneReport(TypedDict):
@@ -402,6 +428,7 @@ JobReport = (
     | PlaysReport
     | OutputReport
     | WorkReport
+    | CompiledReport
     | DoneReport
     | InspectedReport
     | ScenesReport

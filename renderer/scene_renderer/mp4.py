@@ -8,12 +8,17 @@ import av
 from av.video.reformatter import ColorRange, Colorspace
 
 _TICKS_PER_SECOND = 1000
-# Manim encodes with preset medium and CRF 23. Against that, over shapes, text, a graph and 3D at 720p30
-# and 1080p60: superfast at CRF 20 takes 0.40 to 0.66 of the CPU time and is better in PSNR (3.4 to
-# 5.2 dB) and in SSIM, in a file 1.6 to 3.0 times as large. veryfast at CRF 20 makes files about as large
-# as Manim's, but takes 1.2 to 1.5 times as long as superfast and is below Manim in SSIM. ultrafast
-# halves the time again; its files are 2.5 to 5.7 times as large even at CRF 26.
-_OPTIONS = {"preset": "superfast", "crf": "20"}
+# Manim encodes with preset medium and CRF 23, each play on its own. These settings take half of its CPU time
+# for videos of about its size that are not below it in SSIM and PSNR. The preset alone lacks the last three:
+# without mbtree and look-ahead, videos are 1.6 to 2.2 times as large; without these partitions, those of text
+# and 3D are a tenth larger. `npm run bench -- encoding` measures other settings.
+OPTIONS = {
+    "preset": "superfast",
+    "crf": "20.5",
+    "mbtree": "1",
+    "rc-lookahead": "20",
+    "partitions": "p8x8,b8x8,i8x8,i4x4",
+}
 SOUND_RATE_HZ = 48_000
 
 
@@ -30,7 +35,7 @@ def add_video(
     container: av.container.OutputContainer, width_px: int, height_px: int, fps: int
 ) -> av.VideoStream:
     """Add the H.264 video track."""
-    stream = container.add_stream("libx264", rate=fps, options=_OPTIONS)
+    stream = container.add_stream("libx264", rate=fps, options=OPTIONS)
     stream.width, stream.height, stream.pix_fmt = width_px, height_px, "yuv420p"
     context = stream.codec_context
     context.time_base = Fraction(1, fps)

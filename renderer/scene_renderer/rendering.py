@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, encode, errors, output, scene, scene_folder, settings, studio
+from . import captions, encode, errors, output, scene, scene_folder, settings, studio, tex
 from .capture import CaptureRenderer
 from .errors import SceneError
 from .messages import ListJob, RenderJob
@@ -17,6 +18,10 @@ from .protocol import JobChannel
 from .sections import SectionMovies
 from .timeline import Timeline
 from .work_times import stopwatch
+
+# How long a thread may keep others from running Python. The encoder needs it several times for each frame,
+# and would wait five milliseconds each time while the scene computes.
+_SWITCH_INTERVAL_S = 0.0005
 
 
 def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
@@ -28,6 +33,7 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
+            channel.compiled(tex.compiled())
             channel.work(stopwatch.times())
             output.finish()
             channel.failed(text)
@@ -38,6 +44,7 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
     if isinstance(report, list):
         channel.scenes(report)
     else:
+        channel.compiled(tex.compiled())
         channel.work(stopwatch.times())
         channel.done(*report)
 
@@ -55,6 +62,8 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     settings.fix(job)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    tex.begin_job()
     stopwatch.start()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)

@@ -1,52 +1,178 @@
 """Sets TeX expressions faster than Manim, with the same curves.
 
-LaTeX runs as a server that has read the preamble. The conversion to SVG needs no dvisvgm for characters whose
-outlines are known from an earlier conversion.
+Numbers, letters and signs are known before the first job. For other expressions, LaTeX runs as a server that
+has read the preamble. The conversion to SVG needs no dvisvgm for characters whose outlines are known from an
+earlier conversion.
 """
 
 import re
 import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manim import TexTemplate
 from manim.utils import tex_file_writing
 
-from . import dvi
-from .tex_server import TexServers
+from . import dvi, tex_known, tex_pack
+from .tex_known import Known
+from .tex_pack import Kept, Pack, key_of
+from .tex_sample import Sample
+from .tex_server import BEGIN, TexServers
+from .tex_surroundings import Surroundings
+
+# What is kept of a job for later ones.
+_COMPILED_MAX = 1000
+_COMPILED_BYTES_MAX = 1 << 20
+_DOCUMENT_MAX = 32_768
+# Commands of an expression that read files, the clock or random numbers, or could by another name.
+_NOT_REPEATABLE = re.compile(
+    r"\\(?:(?:openin|read|csname|scantokens|today|time|day|month|year|jobname|write)(?![a-zA-Z@])"
+    r"|input|include|IfFile|InputIfFile|file|verbatiminput|lstinput|pgfimage|currenttime|DTM|rand|pgfmath|pdf"
+    r"|uniformdeviate)"
+)
 
 _manims_compile = tex_file_writing.compile_tex
 _manims_convert = tex_file_writing.convert_to_svg
 
 
-def set_directly(sample: tuple[bytes, str] | None = None) -> None:
-    """Replace the two steps in Manim. `sample`: a DVI file and what dvisvgm has made of it."""
-    servers = TexServers()
-    characters = Characters()
-    if sample is not None:
-        characters.learn(*sample)
+class _Setting:
+    """What is known about TeX: in a zygote before its first fork, and in each job on its own."""
 
-    def compile_tex(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
-        result = tex_file.with_suffix(output_format)
-        if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
-            servers.compile(tex_file, result)
-        # Returns the result, or runs latex, whose log the error message names.
-        return _manims_compile(tex_file, tex_compiler, output_format)
+    def __init__(self, sample: Sample | None) -> None:
+        self.servers = TexServers()
+        self.characters = Characters()
+        self.known: Known | None = None
+        self.surroundings = Surroundings()
+        self.pack: Pack | None = None
+        self.installation = "" if sample is None else sample.installation
+        self.compiled: dict[str, None] = {}
+        self.compiled_bytes = 0
+        if sample is not None:
+            self.characters.learn(sample.data, sample.svg)
+            self._know(sample)
 
-    def convert_to_svg(dvi_file: Path, extension: str, page: int = 1) -> Path:
-        result = dvi_file.with_suffix(".svg")
-        if extension != ".dvi" or page != 1 or result.exists():
-            return _manims_convert(dvi_file, extension, page)
-        data = dvi_file.read_bytes()
-        svg = characters.convert(data)
+    def _know(self, sample: Sample) -> None:
+        template = TexTemplate()
+        preamble = template.get_texcode_for_expression("").partition(BEGIN)[0]
+        if preamble not in sample.source:
+            return  # another version of Manim
+        with suppress(dvi.NotSupportedError):
+            self.known = Known.read(sample.data, template.get_texcode_for_expression_in_env, sample.names)
+
+    def find(self, source: str) -> str | None:
+        """Return the SVG of a document for LaTeX that need not be compiled."""
+        known = self.known
+        if known is not None and source in known.pages and self.surroundings.fit(known.names):
+            return self.characters.convert_known(known, source)
+        kept = self.pack.find(key_of(source)) if self.pack is not None else None
+        return kept.svg() if kept is not None and self.surroundings.fit(kept.names) else None
+
+    def note(self, source: str) -> None:
+        """Remember that a document was compiled, if it is always set alike."""
+        size = len(source.encode())
+        if (
+            source not in self.compiled
+            and len(self.compiled) < _COMPILED_MAX
+            and self.compiled_bytes + size <= _COMPILED_BYTES_MAX
+            and is_repeatable(source)
+            and self.surroundings.fit(frozenset())
+        ):
+            self.compiled[source] = None
+            self.compiled_bytes += size
+
+
+_setting: _Setting
+
+
+def set_directly(sample: Sample | None = None) -> None:
+    """Replace the two steps in Manim."""
+    global _setting
+    _setting = _Setting(sample)
+    tex_file_writing.compile_tex = _compile
+    tex_file_writing.convert_to_svg = _convert
+
+
+def begin_job() -> None:
+    """Remember the surroundings before a scene can change them, and read the expressions of earlier jobs."""
+    _setting.surroundings = Surroundings()
+    _setting.pack = Pack.read(Path(tex_pack.NAME), _setting.installation) if _setting.installation else None
+
+
+def kept() -> dict[str, Kept]:
+    """Return the expressions of earlier jobs."""
+    return {} if _setting.pack is None else _setting.pack.all()
+
+
+def installation() -> str:
+    """Return the checksum of the installation that expressions are set with."""
+    return _setting.installation
+
+
+def is_set_alike(names: frozenset[str]) -> bool:
+    """Whether the files with these names are those of the installation."""
+    return _setting.surroundings.fit(names)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An SVG file, and the names of the files of its fonts."""
+
+    svg: str
+    names: frozenset[str]
+
+
+def compile_freshly(source: str, tex_file: Path) -> Compiled | None:
+    """Compile a document to SVG in a new file; None if it can't be."""
+    tex_file.write_text(source, encoding="utf-8")
+    result = tex_file.with_suffix(".dvi")
+    if not _setting.servers.compile(tex_file, result):
+        return None
+    try:
+        svg = _convert(result, ".dvi").read_text(encoding="utf-8")
+        return Compiled(svg, tex_known.names_of_fonts(result.read_bytes()))
+    except (OSError, ValueError, IndexError, dvi.NotSupportedError):
+        return None
+
+
+def compiled() -> list[str]:
+    """Return the documents that were compiled and may be kept for other jobs, in their order."""
+    return list(_setting.compiled)
+
+
+def is_repeatable(source: str) -> bool:
+    """Whether a document is always set alike: it reads no other files, no clock and no random numbers."""
+    _, begin, body = source.partition(BEGIN)
+    return bool(begin) and len(source) <= _DOCUMENT_MAX and not _NOT_REPEATABLE.search(body)
+
+
+def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
+    result = tex_file.with_suffix(output_format)
+    if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
+        source = tex_file.read_text(encoding="utf-8")
+        svg = _setting.find(source)
         if svg is not None:
-            result.write_text(svg, encoding="utf-8")
-            return result
-        _manims_convert(dvi_file, extension, page)
-        characters.learn(data, result.read_text(encoding="utf-8"))
-        return result
+            tex_file.with_suffix(".svg").write_text(svg, encoding="utf-8")
+            return result  # which isn't needed: there is an SVG file
+        if _setting.servers.compile(tex_file, result):
+            _setting.note(source)
+    # Returns the result, or runs latex, whose log the error message names.
+    return _manims_compile(tex_file, tex_compiler, output_format)
 
-    tex_file_writing.compile_tex = compile_tex
-    tex_file_writing.convert_to_svg = convert_to_svg
+
+def _convert(dvi_file: Path, extension: str, page: int = 1) -> Path:
+    result = dvi_file.with_suffix(".svg")
+    if extension != ".dvi" or page != 1 or result.exists():
+        return _manims_convert(dvi_file, extension, page)
+    data = dvi_file.read_bytes()
+    svg = _setting.characters.convert(data)
+    if svg is not None:
+        result.write_text(svg, encoding="utf-8")
+        return result
+    _manims_convert(dvi_file, extension, page)
+    _setting.characters.learn(data, result.read_text(encoding="utf-8"))
+    return result
 
 
 class Characters:
@@ -63,6 +189,14 @@ class Characters:
     def convert(self, data: bytes) -> str | None:
         """Return the SVG of a DVI file's first page; None if dvisvgm must convert it."""
         return self._convert(data, self._metrics, self._outlines)
+
+    def convert_known(self, known: Known, source: str) -> str | None:
+        """Return the SVG of a document whose page is known; None if it isn't."""
+        try:
+            page = known.page(source, self._metrics)
+            return None if page is None else dvi.to_svg(page, self._metrics, self._outlines)
+        except (dvi.NotSupportedError, KeyError, IndexError):
+            return None
 
     def learn(self, data: bytes, svg: str) -> None:
         """Add the characters of a DVI file that dvisvgm has converted."""

@@ -10,7 +10,7 @@ import manim
 
 # Built by the setup beside Manim's package. Without it, each document is compiled by a LaTeX of its own.
 _PRELOADED = Path(manim.__file__).parent.parent / "libscenepress_fork_at.so"
-_BEGIN = "\\begin{document}\n"
+BEGIN = "\\begin{document}\n"
 _NAME = "served"
 _SERVERS_MAX = 4
 
@@ -30,7 +30,7 @@ class TexServers:
         """
         if not self._belong_to_this_process():
             return False
-        preamble, begin, body = source.read_text(encoding="utf-8").partition(_BEGIN)
+        preamble, begin, body = source.read_text(encoding="utf-8").partition(BEGIN)
         if not begin or not _PRELOADED.exists() or "\\jobname" in body:
             return False
         # The input that latex would read again for each document.
@@ -68,7 +68,7 @@ class _TexServer:
         main = folder / f"{name}.tex"
         main.write_text(
             f"{preamble}\n\\makeatletter\\let{command_name}\\@@input\\makeatother\n"
-            f"{_BEGIN}{command_name} {self._body.as_posix()} ",
+            f"{BEGIN}{command_name} {self._body.as_posix()} ",
             encoding="utf-8",
         )
         self._body.touch()

@@ -15,6 +15,7 @@ def run() -> None:
     from . import (
         colours,
         copies,
+        curves,
         projection,
         rendering,  # noqa: F401 (imported for its side effect)
         rotations,
@@ -26,12 +27,14 @@ def run() -> None:
 
     colours.colour_directly()
     copies.copy_directly()
+    curves.measure_directly()
     if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
-        from . import drawing, families, interpolation, updates
+        from . import drawing, families, interpolation, smoothing, updates
 
         drawing.draw_directly()
         families.list_directly()
         interpolation.interpolate_directly()
+        smoothing.smooth_directly()
         updates.update_directly()
     projection.sort_directly()
     rotations.keep_matrices()

@@ -12,6 +12,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import av
@@ -36,16 +37,25 @@ class Shot:
 def record(arguments: list[str]) -> tuple[list[Shot], int]:
     """Render a scene; return its frames, and its frames per second."""
     from scene_renderer import capture, encode, formats
+    from scene_renderer.conversion import Converter
 
     shots: list[Shot] = []
     begins = [True]
+    firsts: SimpleQueue[bool] = SimpleQueue()
 
     class Recorder(encode.MovieEncoder):
-        def write(self, pixels: Any, repeat: int = 1) -> None:
-            rgba = av.VideoFrame.from_ndarray(pixels, format="rgba")
-            shots.append(Shot(rgba.reformat(format=formats.MP4.pixel_format), repeat, begins[0]))
+        def _put(self, *item: Any) -> None:
+            firsts.put(begins[0])
             begins[0] = False
-            super().write(pixels, repeat)
+            super()._put(*item)
+
+        def _take(self) -> Any:
+            item = super()._take()
+            if item is not None:
+                pixels, repeat = item
+                frame = Converter(formats.MP4.pixel_format).convert(pixels)
+                shots.append(Shot(frame, repeat, firsts.get()))
+            return item
 
     class Writer(capture.MovieWriter):
         def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:

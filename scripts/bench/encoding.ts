@@ -4,17 +4,16 @@ import { defaultFps, sizeOf } from '../../lib/jobs/qualities.ts';
 import { benchScenes } from './bench-scenes.ts';
 import { runPython } from './python.ts';
 
-/** Presets of x264, each with a number of options. */
+const PARTITIONS = 'partitions=p8x8,b8x8,i8x8,i4x4';
+/** Presets of x264, each with a number of options. The first is that of the renderer (`mp4.py`). */
 const CANDIDATES = [
-  'medium:crf=23',
+  `superfast:crf=20.5:mbtree=1:rc-lookahead=20:${PARTITIONS}`,
+  `superfast:crf=20.5:mbtree=1:rc-lookahead=10:${PARTITIONS}`,
+  `superfast:crf=21:mbtree=1:rc-lookahead=20:subq=2:${PARTITIONS}`,
+  'superfast:crf=20:mbtree=1:rc-lookahead=20',
   'superfast:crf=20',
-  'superfast:crf=23',
-  'superfast:crf=23:mbtree=1:rc-lookahead=10',
   'veryfast:crf=21',
-  'veryfast:crf=22',
-  'veryfast:crf=23',
-  'faster:crf=22',
-  'faster:crf=23',
+  'medium:crf=23',
 ];
 
 interface Encoded {

@@ -18,6 +18,10 @@ interface Profile {
   frames?: number;
   wallMs: number;
   cpuMs: number;
+  /** Of the CPU time, that of the thread that runs the scene: with any number of processors, no render is faster. */
+  sceneThreadMs: number;
+  /** Of the CPU time, that of the threads that draw recorded frames. */
+  drawingThreadsMs: number;
   workMs?: Record<string, number>;
   own: Share[];
   total: Share[];
@@ -54,9 +58,26 @@ async function sceneOf([first, second]: string[]): Promise<{ file: string; name:
   );
 }
 
-function print({ error, frames = 0, wallMs, cpuMs, workMs = {}, own, total }: Profile): void {
+function print(profile: Profile): void {
+  const {
+    error,
+    frames = 0,
+    wallMs,
+    cpuMs,
+    sceneThreadMs,
+    drawingThreadsMs,
+    workMs = {},
+    own,
+    total,
+  } = profile;
   if (error !== undefined) console.log(`The scene failed: ${error}\n`);
   console.log(`${frames} frames in ${seconds(wallMs)} s, ${seconds(cpuMs)} s of CPU time\n`);
+  const othersMs = cpuMs - sceneThreadMs - drawingThreadsMs;
+  console.log(
+    `  ${seconds(sceneThreadMs)} s in the thread that runs the scene, the bound with many processors`,
+  );
+  console.log(`  ${seconds(drawingThreadsMs)} s in threads that draw, any number of frames at a time`);
+  console.log(`  ${seconds(othersMs)} s in the encoder, which is also threaded, and in TeX\n`);
   const whole = Object.values(workMs).reduce((sum, ms) => sum + ms, 0);
   for (const [work, ms] of Object.entries(workMs))
     console.log(`  ${work.padEnd(8)}${seconds(ms).padStart(8)} s${percent(ms / whole).padStart(6)}`);

@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { RenderUsage } from '../../lib/index.ts';
 import { type BenchScene, benchScenes } from './bench-scenes.ts';
 import {
   MANIM_QUALITIES,
@@ -28,6 +29,8 @@ interface Result {
   cold: Taken;
   /** The second time. */
   known: Taken;
+  /** What the last cold render was spent on. */
+  workMs: RenderUsage['workMs'];
   manimBytes: number;
   bytes: number;
   manimSsim: number | undefined;
@@ -171,6 +174,7 @@ async function measured(scene: BenchScene, measure: Measure): Promise<Result> {
     quality,
     manim: medianOf(theirs),
     encoders: measure.encoders ? medianOf(encoders) : undefined,
+    workMs: cold.at(-1)?.usage.workMs,
     cold: medianOf(cold),
     known: medianOf(known),
     ...bytes,

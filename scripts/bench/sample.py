@@ -105,19 +105,30 @@ def render(job: RenderJob) -> dict[str, Any]:
     channel, samples = Channel(), Samples()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        began, used = time.perf_counter(), time.process_time()
+        began, used, alone = time.perf_counter(), time.process_time(), time.thread_time()
         samples.start()
         render_job(job, Path(folder), channel)  # type: ignore[arg-type]
         samples.stop()
         wall, cpu = time.perf_counter() - began, time.process_time() - used
+        serial = time.thread_time() - alone
         os.chdir("/")
     others = resource.getrusage(resource.RUSAGE_CHILDREN)
     return channel.report | {
         "wallMs": wall * 1000,
         "cpuMs": (cpu + others.ru_utime + others.ru_stime) * 1000,
+        "sceneThreadMs": serial * 1000,
+        "drawingThreadsMs": _drawing_seconds() * 1000,
         "own": samples.shares(samples.own),
         "total": samples.shares(samples.total),
     }
+
+
+def _drawing_seconds() -> float:
+    try:
+        from scenepress_native import seconds
+    except ImportError:  # not built: the scene's thread draws
+        return 0.0
+    return seconds()
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ export async function fill(
     const webhookUrl = 'https://example.org/hooks/scenepress';
     const metadataJson = JSON.stringify(metadata);
     const webhook = { webhookUrl, ...(secrets && { webhookSecret: randomUUID() }) };
-    await book.open({ owner: accountId, request, metadataJson, keyId: record.keyId, ...webhook });
+    await book.add({ owner: accountId, request, metadataJson, keyId: record.keyId, ...webhook });
     // Claims whichever queued job is next.
     const [claimed] = await book.claims.claim('bench', ANY);
     if (!claimed) throw new Error('no job could be claimed');

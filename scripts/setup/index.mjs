@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { node24 } from './node-24.mjs';
 import { npmPackages } from './npm-packages.mjs';
-import { pythonEnvironment, pythonTools } from './python-environment.mjs';
+import { nativeLibraries, pythonEnvironment, pythonTools } from './python-environment.mjs';
 import { openRun } from './run.mjs';
 import { takeStep } from './step.mjs';
 import { systemPackages } from './system-packages.mjs';
@@ -31,10 +31,13 @@ export async function setUp(options = {}) {
   const python = join(venv, 'bin', 'python');
 
   const environment = pythonEnvironment(root, venv);
+  const native = nativeLibraries(root, venv);
+  const isBuilt = environment.isDone() && native.isDone();
   const steps = [
-    ...(system ? [systemPackages({ dev, build: !environment.isDone(), installs: system !== 'check' })] : []),
+    ...(system ? [systemPackages({ dev, build: !isBuilt, installs: system !== 'check' })] : []),
     ...(pythonOnly ? [] : [npmPackages(root), node24(root)]),
     environment,
+    native,
     ...(dev ? [pythonTools(root, venv)] : []),
   ];
   if (steps.every((step) => step.isDone())) return { python, changed: false };

@@ -6,6 +6,7 @@ import { fresh, hashOf, outsidePath, read, swap } from './files.mjs';
 import { execute } from './run.mjs';
 
 const STAMP = '.scenepress-lock';
+const NATIVE_STAMP = '.scenepress-native';
 const TOOLS_STAMP = '.scenepress-dev-lock';
 /** Packages without wheels. All others must be installed as wheels, so they need no compiler. */
 const FROM_SOURCE = 'manimpango,pycairo,srt';
@@ -29,9 +30,12 @@ import compileall, sys, sysconfig
 packages = sysconfig.get_path('purelib')
 compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
 `;
-/** Compiles the native sources to libraries beside the packages: one for LaTeX, and a Python module. */
+/**
+ * Compiles the native sources to libraries beside the packages: one for LaTeX, and a Python module. Earlier ones are
+ * replaced as a whole, because renderers may have loaded them.
+ */
 const COMPILE_NATIVE = `
-import pathlib, subprocess, sys, sysconfig
+import os, pathlib, subprocess, sys, sysconfig
 packages = sysconfig.get_path('purelib')
 for source in sys.argv[1:]:
     name, options = 'libscenepress_fork_at.so', ['-ldl']
@@ -41,7 +45,9 @@ for source in sys.argv[1:]:
         flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'cairo'], check=True, capture_output=True, text=True)
         folders = [sysconfig.get_path('include'), numpy.get_include(), cairo.get_include()]
         options = ['-ffp-contract=off', *(f'-I{folder}' for folder in folders), *flags.stdout.split()]
-    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', f'{packages}/{name}', source, *options], check=True)
+    made = f'{packages}/.{name}'
+    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', made, source, *options], check=True)
+    os.replace(made, f'{packages}/{name}')
 `;
 
 /**
@@ -52,9 +58,8 @@ for source in sys.argv[1:]:
  * @returns {import('./step.mjs').Step}
  */
 export function pythonEnvironment(root, venv) {
-  const folder = join(root, 'renderer', 'native');
-  const native = readdirSync(folder).map((name) => join(folder, name));
-  const stamp = stampOf(STAMP, [...lockFiles(root, 'requirements-build', 'requirements'), ...native]);
+  const stamp = stampOf(STAMP, lockFiles(root, 'requirements-build', 'requirements'));
+  const native = nativeLibraries(root, venv);
   return {
     title: 'Building the Python environment',
     source: 'the Python package index',
@@ -68,14 +73,38 @@ export function pythonEnvironment(root, venv) {
       await install('requirements-build');
       await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
       await compilePackages(run, beside);
-      await execute(run, join(beside, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...native], {
-        env: environment(),
-      });
+      await native.takeIn(run, beside);
       relocate(beside, venv);
       stamp.put(beside);
       swap(beside, venv, join(run.folder, 'venv-old'));
       rmSync(temporary, { recursive: true, force: true });
     },
+  };
+}
+
+/**
+ * Compiles the native sources again when they have changed since the environment was built.
+ *
+ * @param {string} root
+ * @param {string} venv
+ * @returns {import('./step.mjs').Step & { takeIn: (run: import('./run.mjs').Run, venv: string) => Promise<void> }}
+ */
+export function nativeLibraries(root, venv) {
+  const folder = join(root, 'renderer', 'native');
+  const sources = readdirSync(folder).map((name) => join(folder, name));
+  const stamp = stampOf(NATIVE_STAMP, sources);
+  const takeIn = async (run, venv) => {
+    await execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...sources], {
+      env: environment(),
+    });
+    stamp.put(venv);
+  };
+  return {
+    title: 'Compiling the native parts of the renderer',
+    source: 'this checkout',
+    isDone: () => stamp.isOn(venv),
+    take: (run) => takeIn(run, venv),
+    takeIn,
   };
 }
 

@@ -47,8 +47,8 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   } as unknown as UpkeepOptions);
   upkeep.start();
   t.teardown(() => upkeep.stop());
-  const { jobId } = (await book.open(newJob)).job;
-  await book.open({ ...newJob, owner: 'b' });
+  const { jobId } = (await book.add(newJob)).job;
+  await book.add({ ...newJob, owner: 'b' });
   await claimJobs(book, { most: 1, worker: 'dead' });
   await claimJobs(book, { most: 1, worker: 'mine' });
   clock.advance(30_000);
@@ -67,7 +67,7 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
     reserved.resolve();
     return new Promise(() => {});
   };
-  void book.open(newJob);
+  void book.add(newJob);
   await reserved.promise;
   const warned = Promise.withResolvers<object>();
   const upkeep = new Upkeep({
@@ -89,7 +89,7 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
 
 t.test('in a shared storage, jobs that a dead process left settling are settled', async (t) => {
   const { book, storage, ledger, begin } = await openDistant(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   ledger.fault = 'before';
   await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }));

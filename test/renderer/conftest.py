@@ -1,8 +1,15 @@
 from collections.abc import Iterator
 
+import manim
 import pytest
 
 from client import Zygote, children
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _media_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have Manim write files of mobjects that tests make themselves to a temporary folder."""
+    manim.config.media_dir = str(tmp_path_factory.mktemp("media"))
 
 
 @pytest.fixture(scope="session")

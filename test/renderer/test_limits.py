@@ -43,6 +43,19 @@ def test_a_long_wait_ended_by_its_condition_is_accepted(zygote: Zygote, tmp_path
     assert zygote.run(tmp_path, job).result["type"] == "done"
 
 
+def test_a_scene_without_room_for_the_threads_that_draw_is_drawn(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+        stay = threading.Event()
+        threading.stack_size(65536)
+        try:
+            for _ in range(100): threading.Thread(target=stay.wait, daemon=True).start()
+        except RuntimeError: pass
+        self.play(Create(Square()))
+    """
+    job = render_job(scene(body, above="import threading"), limits={"processes": 20})
+    assert zygote.run(tmp_path, job).result["type"] == "done"
+
+
 def test_a_video_of_too_many_bytes_fails(zygote: Zygote, tmp_path: Path) -> None:
     job = render_job(scene("self.play(Create(NumberPlane()))\nself.wait(10)"), limits={"outputBytes": 2000})
     assert zygote.run(tmp_path, job).error == "The video is larger than the limit of 0 MiB."

@@ -78,7 +78,7 @@ def test_characters_have_the_same_points(request: pytest.FixtureRequest) -> None
     result = tex_sample.Conversion().result()
     assert result is not None
     data = [
-        line.split(" d='")[1].split("'")[0] for line in result[1].splitlines() if line.startswith("<path")
+        line.split(" d='")[1].split("'")[0] for line in result.svg.splitlines() if line.startswith("<path")
     ]
     assert len(data) > 1000
     expected = [_points(path, f"translate({number}.5, .1)") for number, path in enumerate(data)]

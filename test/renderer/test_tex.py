@@ -7,14 +7,30 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import manim
 import pytest
-from manim import MathTex, Tex, TexTemplate, tempconfig
+from manim import (
+    Axes,
+    DecimalNumber,
+    Integer,
+    IntegerMatrix,
+    MathTex,
+    Matrix,
+    NumberLine,
+    NumberPlane,
+    Tex,
+    TexTemplate,
+    tempconfig,
+)
+from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP
+from manim.mobject.text.numbers import string_to_mob_map
 from manim.utils import tex_file_writing
 
 from scene_renderer import dvi, tex, tex_errors, tex_sample
+from scene_renderer.tex_server import TexServers
 
 _MANIMS_COMPILE = tex_file_writing.compile_tex
 _MANIMS_CONVERT = tex_file_writing.convert_to_svg
@@ -44,7 +60,7 @@ DOCUMENT = manim.config["tex_template"].get_texcode_for_expression_in_env
 
 
 @pytest.fixture(scope="session")
-def sample() -> tuple[bytes, str]:
+def sample() -> tex_sample.Sample:
     result = tex_sample.Conversion().result()
     assert result is not None
     return result
@@ -58,7 +74,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def replaced(folder: Path, sample: tuple[bytes, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The programs that are started while the replacements are in place."""
     started: list[str] = []
     popen = subprocess.Popen.__init__
@@ -67,6 +83,8 @@ def replaced(folder: Path, sample: tuple[bytes, str], monkeypatch: pytest.Monkey
         started.append(args[0])
         popen(self, args, *rest, **named)  # type: ignore[call-overload]
 
+    string_to_mob_map.clear()
+    SVG_HASH_TO_MOB_MAP.clear()
     tex.set_directly(sample)
     monkeypatch.setattr(subprocess.Popen, "__init__", record)
     yield started
@@ -100,6 +118,75 @@ def test_one_latex_and_no_dvisvgm_is_started_for_many_expressions(replaced: list
     for number in range(5):
         MathTex(rf"\int_0^{number} x^2 \, dx", rf"\neq \sqrt{{{number}}}")
     assert replaced == ["latex"]
+
+
+def test_numbers_letters_and_axes_start_no_program(replaced: list[str]) -> None:
+    """They are known before the first job."""
+    tex.begin_job()
+    DecimalNumber(-3.14159, num_decimal_places=5, show_ellipsis=True, include_sign=True)
+    Integer(1_234_567_890)
+    NumberPlane().add_coordinates()
+    axes = Axes(x_range=[-20, 100, 10], y_range=[0, 1, 0.25]).add_coordinates()
+    axes.get_axis_labels("x", "y")
+    axes.get_graph_label(axes.plot(lambda x: x), "f(x)")
+    NumberLine(x_range=[-5, 5], include_numbers=True)
+    IntegerMatrix([[1, 20], [-3, 4]])
+    Matrix([["a", r"\alpha"], ["b", r"\beta"]], left_bracket="(", right_bracket=")")
+    MathTex("=")
+    Tex("x")
+    assert replaced == []
+
+
+def test_known_expressions_are_what_latex_makes_of_them(folder: Path, sample: tex_sample.Sample) -> None:
+    """All of them, to the last character of the SVG file."""
+    tex.set_directly(sample)
+    known, characters = tex._setting.known, tex._setting.characters
+    assert known is not None
+    assert len(known.pages) > 500
+    servers = TexServers()
+    result = folder / "one.dvi"
+    for source in known.pages:
+        (folder / "one.tex").write_text(source, encoding="utf-8")
+        assert servers.compile(folder / "one.tex", result)
+        assert characters.convert_known(known, source) == characters.convert(result.read_bytes())
+
+
+@pytest.mark.parametrize("text", ["7", r"\alpha", "-12", "W", r"\sum", "|"])
+def test_known_expressions_are_those_of_manim(
+    text: str, replaced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With latex and dvisvgm of their own."""
+    tex.begin_job()
+    ours = _points(MathTex(text))
+    assert replaced == []
+    assert ours == _without_replacements(monkeypatch, MathTex, text)
+
+
+@pytest.mark.parametrize("change", ["variable", "file", "folder", "studio", "template"])
+def test_expressions_are_not_known_in_other_surroundings(
+    change: str, replaced: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LaTeX might find other files there."""
+    if change == "studio":
+        (folder / "studio").mkdir()
+        (folder / "studio/amsmath.sty").write_text("")
+        monkeypatch.setenv("TEXMFHOME", str(folder / "studio"))
+    tex.begin_job()
+    template = None
+    match change:
+        case "variable":
+            monkeypatch.setenv("TEXINPUTS", ".:")
+        case "file":
+            (folder / "standalone.cfg").write_text("")
+        case "folder":
+            monkeypatch.chdir("/tmp")
+            monkeypatch.chdir(folder)
+            (folder / "amssymb.sty").symlink_to("/dev/null")
+        case "template":
+            template = TexTemplate(preamble=r"\usepackage{amsmath}\everymath{\scriptstyle}")
+    with suppress(ValueError):
+        MathTex("8", tex_template=template)
+    assert replaced[0] == "latex"
 
 
 def test_other_characters_are_learnt_once(replaced: list[str]) -> None:
@@ -207,19 +294,19 @@ def test_forks_of_a_scene_set_expressions_without_its_server(replaced: list[str]
     "text", [r"\special{ps: 1 setlinewidth}x", r"\special{color push rgb 1 0 0}x", r"\hskip 1pt"]
 )
 def test_pages_with_anything_else_are_left_to_dvisvgm(
-    text: str, folder: Path, sample: tuple[bytes, str]
+    text: str, folder: Path, sample: tex_sample.Sample
 ) -> None:
     """PostScript, colours, and pages without characters."""
     characters = tex.Characters()
-    characters.learn(*sample)
+    characters.learn(sample.data, sample.svg)
     assert characters.convert(_dvi(folder, "x")) is not None
     assert characters.convert(_dvi(folder, text)) is None
 
 
-def test_a_damaged_file_is_left_to_dvisvgm(folder: Path, sample: tuple[bytes, str]) -> None:
+def test_a_damaged_file_is_left_to_dvisvgm(folder: Path, sample: tex_sample.Sample) -> None:
     """Cut off anywhere, or with wrong bytes: no conversion raises an error."""
     characters = tex.Characters()
-    characters.learn(*sample)
+    characters.learn(sample.data, sample.svg)
     data = _dvi(folder, f"${EXPRESSIONS[0]}$")
     assert [characters.convert(data[:length]) for length in range(len(data) - 8)] == [None] * (len(data) - 8)
     chance = random.Random(1)

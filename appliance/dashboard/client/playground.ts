@@ -236,6 +236,6 @@ async function post(form: HTMLFormElement, url = form.action): Promise<Response 
 function showFault(): void {
   const { line, error } = find<HTMLElement>('[data-job]', result)?.dataset ?? {};
   const message = (error ?? '').replace(/\n?line \d+:.*$/s, '').trim();
-  // Only while the code is what was rendered.
+  // Only while the code equals that of the render.
   editor.showFault(line && editor.text === base ? { line: Number(line), message } : undefined);
 }

@@ -46,7 +46,7 @@ export function reasonText(reason: FailureReason): string {
   return REASONS[reason];
 }
 
-/** A text in a box, or what is said without one. */
+/** A text in a box, or its substitute. */
 export function textBox(content: string | null, otherwise: string): Html {
   return content
     ? html`<pre class="wrap" tabindex="0">${content}</pre>`

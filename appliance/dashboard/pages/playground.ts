@@ -44,7 +44,7 @@ interface Draft {
   fps: string;
 }
 
-/** An editor that renders what is written in it. */
+/** An editor whose scenes can be rendered. */
 export function playgroundRoutes(): Route[] {
   return [
     { method: 'GET', path: '/playground', for: 'members', handler: openPage },

@@ -27,6 +27,7 @@ import { plainSettings } from '../start/python-environment.ts';
 import { relocate } from '../start/relocation.ts';
 import { onMachine } from '../start/renderer-root.ts';
 import { WorkFolder } from '../start/work-folder.ts';
+import type { TexLease } from '../tex/tex-cache.ts';
 import type { WorkerData, WorkerMessage } from './thread.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 
@@ -55,6 +56,8 @@ interface RenderPoolEvents {
   result: [result: 'rendered' | 'died'];
   /** A worker became warm. */
   warm: [];
+  /** A worker has written a new pack of formulas. */
+  texPack: [lease: TexLease, newPath: string];
 }
 
 /** A Piscina pool whose threads each own a warm Python process. */
@@ -297,6 +300,9 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         this.emit('result', 'died');
         this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
         failed(new ScenepressError('renderer_unavailable', message.message));
+        break;
+      case 'tex':
+        this.emit('texPack', message.lease, message.newPath);
         break;
       case 'log':
         this.#logger.info({ renderer: message.line }, 'Output of the renderer.');

@@ -15,6 +15,7 @@ import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import type { SceneFolder } from '../start/scene-folder.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
+import type { TexCache } from '../tex/tex-cache.ts';
 import { type PooledRender, type RenderEvents, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
 
@@ -51,6 +52,8 @@ interface Options {
   clock: Clock;
   logger: Logger;
   spareSpace: SpareSpace | undefined;
+  /** Keeps the formulas of owners. */
+  texCache?: TexCache | undefined;
 }
 
 /**
@@ -81,7 +84,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { renderer, studio, scene, workers, limits, workFolder, clock, logger } = this.#options;
+    const { renderer, studio, scene, workers, limits, workFolder, clock, logger, texCache } = this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
     outliveTheRenderer();
@@ -92,6 +95,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, logger });
     this.#pool = pool;
     await pool.start(signal);
+    await texCache?.open();
+    pool.on('texPack', (lease, newPath) => void texCache?.keep(lease, newPath));
     const emitReady = () => void this.emit('ready');
     pool.on('warm', emitReady);
     this.#logSandbox(pool);
@@ -142,9 +147,16 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     return this.#options.workers;
   }
 
-  /** As {@link RenderPool.render}. Error: `not_running` without workers. */
-  render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
-    return this.#started.render(task, events);
+  /**
+   * As {@link RenderPool.render}. `owner`: whose formulas of earlier renders are used; default: none. Error:
+   * `not_running` without workers.
+   */
+  render(
+    { owner, ...task }: Omit<RenderTask, 'port' | 'tex'> & { owner?: string },
+    events: RenderEvents,
+  ): PooledRender {
+    const tex = owner === undefined ? undefined : this.#options.texCache?.lease(owner);
+    return this.#started.render({ ...task, ...(tex && { tex }) }, events);
   }
 
   /** False while renders would fail because of a known problem. */

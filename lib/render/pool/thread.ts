@@ -4,6 +4,7 @@ import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/rend
 import { RenderWorker } from '../run/render-worker.ts';
 import type { WorkerSettings } from '../run/worker-settings.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
+import type { TexLease } from '../tex/tex-cache.ts';
 import { STARTED, STOPPING } from './thread-counters.ts';
 
 /** The worker data of a thread. */
@@ -17,6 +18,7 @@ export type WorkerMessage =
   | ({ type: 'ready'; manim: string; python: string; sandbox: SandboxStatus } & WarmZygotes)
   | ({ type: 'unready' | 'refused'; message: string } & WarmZygotes)
   | { type: 'log'; line: string }
+  | { type: 'tex'; lease: TexLease; newPath: string }
   | { type: 'stopped' };
 
 interface WarmZygotes {
@@ -39,6 +41,7 @@ const worker = new RenderWorker(
     onRefused: (message) => post({ type: 'refused', message, ...zygotes() }),
     onUnready: (message) => post({ type: 'unready', message, ...zygotes() }),
     onLog: (line) => post({ type: 'log', line }),
+    onTexPack: (lease, newPath) => post({ type: 'tex', lease, newPath }),
   },
 );
 

@@ -91,7 +91,7 @@ export interface JobLimits {
   outputBytes: number;
 }
 
-/** Options of `scenepress render` that a service does not have. */
+/** What `scenepress render` can ask for; a service cannot. */
 export interface LocalOutput {
   format: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
   transparent: boolean;
@@ -143,8 +143,16 @@ export interface InspectJob {
   limits: JobLimits;
 }
 
+/** Compiles documents for LaTeX and adds them to a pack, or makes a new one. */
+export interface TexJob {
+  kind: 'tex';
+  documents: string[];
+  /** The limits that the fork sets on itself. */
+  limits: JobLimits;
+}
+
 /** Service to fork, once, over the socket in the job's folder. */
-export type RendererJob = RenderJob | ListJob | InspectJob;
+export type RendererJob = RenderJob | ListJob | InspectJob | TexJob;
 
 /** The stages of a render, in order. */
 export type JobStage = 'loading' | 'rendering' | 'finishing';
@@ -173,7 +181,7 @@ export interface PreviewReport {
 export interface Play {
   /** The line of the code that plays it; 0: not known. */
   line: number;
-  /** A short description of its animations. */
+  /** What it shows, in short. */
   shows: string;
   /** When it begins in the video. */
   startSeconds: number;
@@ -187,7 +195,7 @@ export interface PlaysReport {
   plays: Play[];
 }
 
-/** Output of the scene's code, and warnings. */
+/** What the scene's code printed, and warnings. */
 export interface OutputReport {
   type: 'output';
   text: string;
@@ -213,6 +221,12 @@ export interface WorkTimes {
 export interface WorkReport {
   type: 'work';
   ms: WorkTimes;
+}
+
+/** Documents that LaTeX has compiled for the scene. */
+export interface CompiledReport {
+  type: 'compiled';
+  documents: string[];
 }
 
 /** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
@@ -252,6 +266,7 @@ export type JobReport =
   | PlaysReport
   | OutputReport
   | WorkReport
+  | CompiledReport
   | DoneReport
   | InspectedReport
   | ScenesReport

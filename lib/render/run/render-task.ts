@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
+import type { TexLease } from '../tex/tex-cache.ts';
 import type { LocalOutput, Play, WorkTimes } from './messages.ts';
 
 export type { Play } from './messages.ts';
@@ -16,6 +17,8 @@ export interface RenderTask {
   previewIntervalMs: number;
   /** Renders with a lower CPU priority. */
   background: boolean;
+  /** The formulas of earlier renders of the same owner. */
+  tex?: TexLease;
   /** Only of a {@link LocalRenderer}. */
   local?: LocalOutput;
   port: MessagePort;

@@ -4,12 +4,13 @@ import { isShortage } from '../../shortage.ts';
 import { collectFiles, collectLocalFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
-import { ZygoteDied } from '../start/zygote.ts';
+import { type Zygote, ZygoteDied } from '../start/zygote.ts';
+import { TexFill } from '../tex/tex-fill.ts';
 import { type EndReason, type ForkOutcome, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
 import type { InspectJob, JobReport, ListJob, LocalOutput, Play, RenderJob, WorkTimes } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
+import { MOST_DOCUMENTS, MOST_OF_DOCUMENTS, MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -34,6 +35,7 @@ export class RenderWorker {
   readonly #folder: string;
   readonly #forks: Forks;
   readonly #zygotes: Zygotes;
+  readonly #texFill: TexFill;
   #attempts = 0;
   #current: Occupied | undefined;
 
@@ -42,6 +44,15 @@ export class RenderWorker {
     this.#events = events;
     this.#folder = join(settings.workFolder, `w${settings.index}`);
     this.#forks = new Forks(settings, this.#folder);
+    this.#texFill = new TexFill({
+      forks: this.#forks,
+      limits: settings.limits,
+      clock: settings.clock,
+      folder: join(this.#folder, 'tex'),
+      index: settings.index,
+      onPack: events.onTexPack,
+      onLog: events.onLog,
+    });
     this.#zygotes = new Zygotes({ settings, events, folder: this.#folder, forks: this.#forks });
   }
 
@@ -71,12 +82,20 @@ export class RenderWorker {
     const { limits } = this.#settings;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const plays: Play[] = [];
+    const documents: string[] = [];
+    let documentsLength = 0;
     let output = '';
     let work: { reportedAtMs: number; scene: WorkTimes } | undefined;
     const hear = (report: JobReport) => {
       if (report.type === 'work') work ??= { reportedAtMs: clock.uptimeMs(), scene: report.ms };
       else if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
-      else if (report.type === 'output') {
+      else if (report.type === 'compiled') {
+        for (const document of report.documents) {
+          documentsLength += document.length;
+          if (documents.length < MOST_DOCUMENTS && documentsLength <= MOST_OF_DOCUMENTS)
+            documents.push(document);
+        }
+      } else if (report.type === 'output') {
         const text = report.text.slice(0, MOST_OUTPUT - output.length);
         output += text;
         if (text !== '') send({ type: 'output', text });
@@ -99,7 +118,9 @@ export class RenderWorker {
       stopped ??= message.reason;
       this.#end(stopped);
     });
+    let formulasTo: Zygote | undefined;
     try {
+      await this.#texFill.end();
       const zygote = await this.#zygotes.get(orientation);
       const inspector = await this.#zygotes.inspector();
       assertSameLayers(inspector, zygote);
@@ -111,7 +132,10 @@ export class RenderWorker {
       const current = this.#current;
       const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
       try {
+        await this.#forks.makeFolder(jobFolder);
+        if (task.tex) await TexFill.give(task.tex, jobFolder);
         const rendered = await this.#forks.run(current, jobFolder, job, hear);
+        formulasTo = zygote;
         peakMemoryBytes = rendered.end.memoryBytes;
         const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure)
@@ -174,6 +198,8 @@ export class RenderWorker {
       task.port.close();
       await this.#discard(jobFolder);
       if (!keepOutFolder) await this.#discard(outFolder);
+      if (task.tex && documents.length > 0 && formulasTo?.alive && !stopped)
+        this.#texFill.begin(formulasTo, task.tex, documents);
     }
   }
 
@@ -196,6 +222,7 @@ export class RenderWorker {
     const folder = join(this.#folder, `${++this.#attempts}`);
     const job: ListJob = { kind: 'list', code, ...OWN_SIZE, limits: jobLimits(this.#settings.limits) };
     try {
+      await this.#texFill.end();
       const current: Occupied = {
         zygote: await this.#zygotes.get('landscape'),
         background: false,
@@ -222,6 +249,7 @@ export class RenderWorker {
   /** Ends the running task and the zygotes. */
   async stop(): Promise<void> {
     this.#end('shutdown');
+    await this.#texFill.end();
     await this.#zygotes.stop();
     await this.#discard(this.#folder);
   }

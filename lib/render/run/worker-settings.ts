@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import type { Launcher } from '../start/launcher.ts';
+import type { TexLease } from '../tex/tex-cache.ts';
 import type { RenderLimits } from './limits.ts';
 import type { ZygoteReady } from './messages.ts';
 
@@ -27,4 +28,6 @@ export interface WorkerEvents {
   /** The sandbox failed its check; nothing is rendered. */
   onRefused: (message: string) => void;
   onLog: (line: string) => void;
+  /** A new pack of formulas was written. */
+  onTexPack: (lease: TexLease, newPath: string) => void;
 }

@@ -36,7 +36,7 @@ export interface EnsureRendererOptions {
    * the network, which takes some minutes.
    */
   archive?: string;
-  /** Receives what is being done. Not called if the renderer is there. */
+  /** Receives the current step. Not called if the renderer is there. */
   onProgress?: (progress: SetUpProgress) => void;
   /** Aborts the set-up, which rejects with its reason. The next one completes it. */
   signal?: AbortSignal;

@@ -50,7 +50,7 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
     applicationName: options.applicationName ?? 'scenepress',
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
-    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 60_000,
+    idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 10_000,
     tls: options.tls,
   };
 }
@@ -91,15 +91,15 @@ export class Connections {
     const reads = Math.round(maxConnections * READS_SHARE);
     this.#opened = {
       driver,
-      transactions: this.#pool(driver, maxConnections - reads),
-      reads: this.#pool(driver, reads),
+      // Statements that do not wait for each other are sent together.
+      transactions: this.#pool(driver, { max: maxConnections - reads, pipeline: true }),
+      reads: this.#pool(driver, { max: reads }),
     };
   }
 
-  #pool(driver: PgDriver, max: number): PgPool {
-    const config = { ...this.#config(driver.types), max };
+  #pool(driver: PgDriver, options: { max: number; pipeline?: boolean }): PgPool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
-    const pool = new driver.Pool({ ...config, query_timeout });
+    const pool = new driver.Pool({ ...this.#config(driver.types), ...options, query_timeout });
     // Errors of idle connections; the pool removes these connections.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
     return pool;

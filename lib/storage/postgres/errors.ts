@@ -4,12 +4,18 @@ import { isScenepressError, ScenepressError } from '../../errors.ts';
 const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detected
 const DUPLICATE = '23505';
 const UNKNOWN = '40003'; // statement_completion_unknown
+const ABORTED = '25P02'; // in_failed_sql_transaction
 const DISK_FULL = '53100';
-/** `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`. */
-const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300'];
+/**
+ * `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`,
+ * `idle_in_transaction_session_timeout`; `read_only_sql_transaction`: the server became, or is not yet more than, a replica;
+ * `feature_not_supported`: the same at the beginning of a transaction, or prepared statements of a table that was migrated
+ * since.
+ */
+const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006', '0A000'];
 const DAMAGED = ['XX001', 'XX002'];
-/** Time-outs, too little memory, a system error, a server that does not accept writes. */
-const FAILED = ['57014', '55P03', '53200', '58030', '25006', '25P03'];
+/** Time-outs, too little memory, a system error. */
+const FAILED = ['57014', '55P03', '53200', '58030'];
 /** Connection failures, wrong passwords, databases and privileges. */
 const FAILED_CLASSES = ['08', '28', '3D', '42501'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
@@ -36,12 +42,21 @@ export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === DUPLICATE;
 }
 
-/** The server refused the commit: of a row, or in favor of another transaction. After any other error it may have happened. */
-export function isRefusal(error: unknown): boolean {
-  return /^(23|40)...$/.test(codeOf(error)) && codeOf(error) !== UNKNOWN;
+/** The server refused a statement because an earlier one of the transaction had failed. */
+export function isAborted(error: unknown): boolean {
+  return codeOf(error) === ABORTED;
 }
 
-/** The connection failed or could not be opened. */
+/**
+ * The server refused the commit: of a row, in favor of another transaction, or because a statement before it had failed.
+ * After any other error it may have happened.
+ */
+export function isRefusal(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === ABORTED || (/^(23|40)...$/.test(code) && code !== UNKNOWN);
+}
+
+/** The connection failed, could not be opened, or has prepared statements of a table that was migrated since. */
 export function isDisconnection(error: unknown): boolean {
   const code = codeOf(error);
   if (SQLSTATE.test(code) && !NETWORK_CODES.test(code)) return code.startsWith('08') || ENDED.includes(code);

@@ -5,11 +5,12 @@ import { InProgress } from '../../in-progress.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { Transaction } from '../storage.ts';
+import type { Storage, Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection, isRefusal } from './errors.ts';
+import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
+import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
@@ -24,10 +25,13 @@ const LOOK_AGAIN_MS = 50;
 /** How long {@link PostgresDatabase.purge} waits for a table that others use. */
 const PURGE_LOCK_MS = 10_000;
 
-/** The outcome of one run of a transaction. `failure`: the error of the database. */
-type Attempt<T> =
-  | { kind: 'committed'; result: T }
-  | { kind: 'failed'; error: unknown; failure?: { error: unknown } };
+/** An error of the database. */
+interface Failure {
+  error: unknown;
+}
+
+/** The outcome of one run of a transaction. */
+type Attempt<T> = { kind: 'committed'; result: T } | { kind: 'failed'; error: unknown; failure?: Failure };
 
 interface Turn {
   /** Called when the server knows the transaction, or its first attempt has failed. */
@@ -108,7 +112,8 @@ export class PostgresDatabase implements SqlDatabase {
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
-        throw failure && failure.error === error ? explained(error) : error;
+        // Statements after the one that failed are refused with an error that does not tell why.
+        throw failure && (failure.error === error || isAborted(error)) ? explained(failure.error) : error;
       }
     });
   }
@@ -132,6 +137,11 @@ export class PostgresDatabase implements SqlDatabase {
         await client.end();
       }
     });
+  }
+
+  /** As {@link Storage.lead}, by the clock of the server. */
+  lead(task: string, holder: string, forMs: number): Promise<boolean> {
+    return this.transaction(async (tx) => (await tx.all(LEAD, task, holder, forMs)).length > 0);
   }
 
   /** A connection that has the lock; undefined while another has it. */
@@ -224,22 +234,22 @@ export class PostgresDatabase implements SqlDatabase {
       return failed(error);
     }
     const { schema } = this.#settings;
-    const tx = new PostgresTransaction(this, { client, schema, othersBegun: turn.othersBegun });
+    const begun = this.#started(client).finally(turn.begun);
+    const tx = new PostgresTransaction(this, { client, schema, begun, othersBegun: turn.othersBegun });
     let isLost = true;
     try {
-      const id = await this.#started(client).finally(turn.begun);
-      const attempt = await this.#worked(work, tx);
+      const worked = await this.#worked(work, tx);
+      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, tx);
+      const attempt = worked.kind === 'committed' && failure ? failed(failure.error) : worked;
       if (attempt.kind === 'failed') {
-        if (attempt.failure && isDisconnection(attempt.failure.error)) return attempt;
-        await client.query('ROLLBACK').then(
-          () => {
-            isLost = false;
-          },
-          () => {},
-        );
+        if (!failure || !isDisconnection(failure.error))
+          isLost = await client.query('ROLLBACK').then(
+            () => false,
+            () => true,
+          );
         return attempt;
       }
-      isLost = await this.#commit(client, id, tx.hasWritten);
+      isLost = tx.failure !== undefined;
       for (const listener of tx.listeners) listener();
       return attempt;
     } catch (error) {
@@ -258,36 +268,46 @@ export class PostgresDatabase implements SqlDatabase {
   async #worked<T>(work: (tx: SqlTransaction) => Promise<T>, tx: PostgresTransaction): Promise<Attempt<T>> {
     try {
       const result = await work(tx);
-      await tx.close();
-      // A statement that failed, although the work did not: Postgres would roll back at the commit.
-      if (tx.failure) return failed(tx.failure.error);
+      // Its id is needed if the connection is lost during the commit.
+      await tx.begun;
+      tx.close();
       return { kind: 'committed', result };
     } catch (error) {
-      await tx.close();
+      tx.close();
+      await tx.ended();
       return { kind: 'failed', error, ...(tx.failure && { failure: tx.failure }) };
     }
   }
 
-  /** Returns whether the answer was lost, although the commit happened. The connection cannot be used again then. */
-  async #commit(client: PgClient, id: string, hasWritten: boolean): Promise<boolean> {
-    if (!hasWritten) {
+  /**
+   * Commits; returns why it did not happen. `tx.failure` is set when it happened, but the answer was lost: the connection
+   * cannot be used again then.
+   */
+  async #commit(client: PgClient, tx: PostgresTransaction): Promise<Failure | undefined> {
+    // Statements that the work did not wait for may write, too.
+    if (!tx.hasWritten) await tx.ended();
+    if (tx.failure) return tx.failure;
+    if (!tx.hasWritten) {
       // Nothing to confirm: it can be repeated.
       await client.query('COMMIT');
-      return false;
+      return undefined;
     }
     const confirmation = this.#confirmations.next();
-    let failure: { error: unknown } | undefined;
-    try {
-      await client.query(this.#confirmations.commit(confirmation));
-    } catch (error) {
-      failure = { error };
-    }
+    // Together with the last writes: if one of them fails, the server does not run it.
+    const lost = await client.query(this.#confirmations.commit(confirmation)).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    await tx.ended();
+    assert(lost || !tx.failure, 'a transaction with a statement that failed is not committed');
+    const failure = tx.failure ?? lost;
     // When this rejects, the server may still have the row: its slot is not used again.
     const isCommitted =
-      !failure || (!isRefusal(failure.error) && (await this.#isCommitted(id, confirmation)));
+      !lost || (!isRefusal(lost.error) && (await this.#isCommitted(await tx.begun, confirmation)));
     this.#confirmations.release(confirmation);
-    if (!isCommitted) throw failure?.error;
-    return failure !== undefined;
+    if (!isCommitted) return failure;
+    tx.failure = failure;
+    return undefined;
   }
 
   /**

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { PgClient, PgQuery, PgResult } from './driver.ts';
+import { isAborted } from './errors.ts';
 import { lockOf } from './locks.ts';
 import { queryOf } from './statements.ts';
+
+export interface TransactionOptions {
+  client: PgClient;
+  schema: string;
+  /** Resolves with the transaction's id when it has begun; statements may be sent before. */
+  begun: Promise<string>;
+  /** Waits for transactions of this process that were called before, but are not known to the server. */
+  othersBegun: () => Promise<unknown>;
+}
 
 /**
  * A transaction of a {@link SqlDatabase} on one connection.
@@ -16,28 +26,30 @@ export class PostgresTransaction implements SqlTransaction {
   readonly #client: PgClient;
   readonly #schema: string;
   readonly #othersBegun: () => Promise<unknown>;
+  readonly begun: Promise<string>;
+  #hasBegun = false;
+  /** Whether statements wait until the transaction has begun. */
+  #waits = false;
   readonly listeners: (() => void)[] = [];
   open = true;
   /** Whether there is anything to commit. */
   hasWritten = false;
   /** The error of the first statement that failed: Postgres refuses all later ones with an error of its own. */
   failure: { error: unknown } | undefined;
-  /** The tail of the queue of statements. */
+  /** The last statement that was called. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `othersBegun`: waits for transactions of this process that were called before, but are not known to the server. */
-  constructor(
-    store: SqlDatabase,
-    {
-      client,
-      schema,
-      othersBegun,
-    }: { client: PgClient; schema: string; othersBegun: () => Promise<unknown> },
-  ) {
+  constructor(store: SqlDatabase, { client, schema, begun, othersBegun }: TransactionOptions) {
     this.store = store;
     this.#client = client;
     this.#schema = schema;
     this.#othersBegun = othersBegun;
+    this.begun = begun;
+    this.#note(
+      begun.then(() => {
+        this.#hasBegun = true;
+      }),
+    );
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -50,15 +62,20 @@ export class PostgresTransaction implements SqlTransaction {
 
   async insert(text: string, ...values: SqlValue[]): Promise<number> {
     this.hasWritten = true;
-    const { rows } = await this.#query(`${text} RETURNING *`, values);
+    const { rows } = await this.#change(`${text} RETURNING *`, values);
     // The key is the first column.
     return Object.values(rows[0] ?? {})[0] as number;
   }
 
   async run(text: string, ...values: SqlValue[]): Promise<number> {
-    const { rowCount } = await this.#query(text, values);
+    const { rowCount } = await this.#change(text, values);
     if (rowCount !== 0) this.hasWritten = true;
     return rowCount ?? 0;
+  }
+
+  write(text: string, ...values: SqlValue[]): void {
+    this.hasWritten = true;
+    this.#change(text, values).catch(() => {}); // Kept in `failure`.
   }
 
   // Not FOR UPDATE, which would also block the foreign keys that refer to the rows.
@@ -71,8 +88,8 @@ export class PostgresTransaction implements SqlTransaction {
     return this.get(`${text} FOR NO KEY UPDATE`, ...values);
   }
 
-  getUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
-    return this.get(`${text} FOR NO KEY UPDATE SKIP LOCKED`, ...values);
+  allUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.all(`${text} FOR NO KEY UPDATE SKIP LOCKED`, ...values);
   }
 
   async lock(name: string): Promise<void> {
@@ -89,23 +106,43 @@ export class PostgresTransaction implements SqlTransaction {
     this.listeners.push(listener);
   }
 
-  /** Refuses further statements; resolves when those under way have ended. */
-  async close(): Promise<void> {
+  /** Refuses further statements. */
+  close(): void {
     this.open = false;
+  }
+
+  /** Resolves when all statements have ended. */
+  async ended(): Promise<void> {
     await this.#last;
   }
 
-  /** Runs the statements one at a time, in their order. */
+  #change(text: string, values: SqlValue[]): Promise<PgResult> {
+    // If the transaction does not begin, the statement would be committed by itself. Reads do no harm.
+    if (!this.#hasBegun) this.#waits = true;
+    return this.#query(text, values);
+  }
+
   #query(text: string, values: SqlValue[]): Promise<PgResult> {
     assert(this.open, 'a transaction that is still open');
-    const done = this.#last.then(() => this.#send(queryOf(text, values)));
-    this.#last = done.catch((error: unknown) => {
-      this.failure ??= { error };
-    });
+    const query = queryOf(text, values);
+    const waits = this.#waits && !this.#hasBegun;
+    const done = waits ? this.begun.then(() => this.#send(query)) : this.#send(query);
+    this.#note(done);
     return done;
   }
 
-  #send(query: PgQuery): Promise<PgResult> {
+  #note(done: Promise<unknown>): void {
+    const before = this.#last;
+    this.#last = done.then(
+      () => before,
+      (error: unknown) => {
+        if (!this.failure || isAborted(this.failure.error)) this.failure = { error };
+        return before;
+      },
+    );
+  }
+
+  async #send(query: PgQuery): Promise<PgResult> {
     if (this.failure) throw this.failure.error;
     return this.#client.query(query);
   }

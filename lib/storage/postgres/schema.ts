@@ -8,16 +8,29 @@ const OLDEST_SERVER = 130_000;
 const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
   version bigint PRIMARY KEY,
   applied_at timestamptz NOT NULL DEFAULT now()
-)`;
+);
+ALTER TABLE migrations ADD COLUMN IF NOT EXISTS compatible_from bigint`;
+
+/** What was applied beyond a version. A table of an earlier version lacks the column. */
+const APPLIED = `SELECT coalesce(max(version), 0) AS version,
+  coalesce(max(coalesce((to_jsonb(m) ->> 'compatible_from')::bigint, version)) FILTER (WHERE version > $1), 0) AS needed
+  FROM migrations AS m`;
+
+/**
+ * A numbered change of the tables. `compatibleFrom`: the oldest version whose programs work with the result, so that
+ * they need not be stopped for it; for a text, none but the new one. Such a change adds tables, indexes, or columns that
+ * may be null or have a default.
+ */
+export type Migration = string | { sql: string; compatibleFrom: number };
 
 /** The schema of a database, built by numbered migrations. */
 export class PostgresSchema {
-  readonly #migrations: string[];
+  readonly #migrations: Migration[];
   /** Tables with data that must not remain in the files after it was replaced or deleted. */
   readonly purgedTables: string[];
 
   /** `migrations`: oldest first. Released migrations must never change. */
-  constructor({ migrations, purgedTables }: { migrations: string[]; purgedTables: string[] }) {
+  constructor({ migrations, purgedTables }: { migrations: Migration[]; purgedTables: string[] }) {
     this.#migrations = migrations;
     this.purgedTables = purgedTables;
   }
@@ -28,8 +41,9 @@ export class PostgresSchema {
 
   /**
    * Applies pending migrations, each in its own transaction. Processes that start at the same time do it one after the
-   * other. A database that is up to date is only read, so the role of the service need not own it. Errors: `conflict`
-   * when the server cannot be used, `storage_damaged` when the data was written by a newer version.
+   * other. A database that is up to date, or newer and compatible, is only read, so the role of the service need not own
+   * it. Errors: `conflict` when the server cannot be used, `storage_damaged` when the tables are those of a newer version
+   * that is not compatible.
    */
   async migrate(client: PgClient, schema: string): Promise<void> {
     await assertUsable(client);
@@ -50,10 +64,16 @@ export class PostgresSchema {
   }
 
   async #apply(client: PgClient, version: number): Promise<void> {
+    const migration = this.#migrations[version - 1] as Migration;
+    const [sql, compatibleFrom] =
+      typeof migration === 'string' ? [migration, version] : [migration.sql, migration.compatibleFrom];
     await client.query('BEGIN');
     try {
-      await client.query(this.#migrations[version - 1] as string);
-      await client.query({ text: 'INSERT INTO migrations (version) VALUES ($1)', values: [version] });
+      await client.query(sql);
+      await client.query({
+        text: 'INSERT INTO migrations (version, compatible_from) VALUES ($1, $2)',
+        values: [version, compatibleFrom],
+      });
       await client.query('COMMIT');
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {});
@@ -68,13 +88,13 @@ export class PostgresSchema {
       values: [`${schema}.migrations`],
     });
     if ((exists.rows[0] as { found: string | null }).found === null) return this.version;
-    const { rows } = await client.query('SELECT coalesce(max(version), 0) AS version FROM migrations');
-    const { version } = rows[0] as { version: number };
-    if (version <= this.version) return this.version - version;
+    const { rows } = await client.query({ text: APPLIED, values: [this.version] });
+    const { version, needed } = rows[0] as { version: number; needed: number };
+    if (needed <= this.version) return Math.max(0, this.version - version);
     throw new ScenepressError(
       'storage_damaged',
-      `The data was written by a newer version of Scenepress (schema ${version}; this one knows ${this.version}). ` +
-        'Use that version, or restore a backup that this one made.',
+      `The data was written by a newer version of Scenepress (schema ${version}, for programs from ${needed} on; this ` +
+        `one knows ${this.version}). Use that version, or restore a backup that this one made.`,
     );
   }
 }

@@ -28,6 +28,11 @@ export class SqliteTransaction implements SqlTransaction {
     return this.#live.run(text, values);
   }
 
+  write(text: string, ...values: SqlValue[]): void {
+    this.hasWritten = true;
+    this.#live.run(text, values);
+  }
+
   async insert(text: string, ...values: SqlValue[]): Promise<number> {
     this.hasWritten = true;
     return this.#live.insert(text, values);
@@ -43,8 +48,8 @@ export class SqliteTransaction implements SqlTransaction {
     return this.get(text, ...values);
   }
 
-  getUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row | undefined> {
-    return this.get(text, ...values);
+  allUnlocked<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+    return this.all(text, ...values);
   }
 
   async lock(): Promise<void> {}
@@ -57,7 +62,8 @@ export class SqliteTransaction implements SqlTransaction {
   }
 
   get #live(): Connection {
-    assert(this.open, 'a transaction that is still open');
+    // SQLite rolls back after a full disk, and would commit later statements one by one.
+    assert(this.open && this.#connection.isInTransaction, 'a transaction that is still open');
     return this.#connection;
   }
 }

@@ -20,7 +20,7 @@ const unavailable: RenderResult = { kind: 'unavailable', durationMs: 0, message:
 /** A claimed job and its attempt, whose render the test ends. */
 async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1) {
   const { book, storage, ledger, begin } = await openStored(t);
-  const { jobId } = (await book.open({ ...newJob, request: { ...newJob.request, fps: 24 } })).job;
+  const { jobId } = (await book.add({ ...newJob, request: { ...newJob.request, fps: 24 } })).job;
   for (let earlier = 1; earlier < attempts; earlier++) {
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
   }
@@ -112,7 +112,7 @@ t.test('a render gets what was requested, and its progress and previews are repo
   begun();
   const [task, events] = await started;
   t.same(task, {
-    ...{ jobId, code: 'x', className: 'A', fps: 24, widthPx: 854, heightPx: 480 },
+    ...{ jobId, owner: newJob.owner, code: 'x', className: 'A', fps: 24, widthPx: 854, heightPx: 480 },
     ...{ previewIntervalMs: 250, background: false },
   });
   hold.begin({ isShortage: true });
@@ -287,17 +287,45 @@ t.test('an attempt whose claim was lost changes nothing', async (t) => {
 
 t.test('an attempt whose claim is invalid removes what it stored and reports nothing', async (t) => {
   for (const how of ['rendered', 'failed', 'unavailable'] as const) {
-    const { book, jobId, run, rendered, job, seen, stored, deleted, discards } = await setUp(t);
+    const { book, jobId, run, rendered, job, seen, stored, deleted, discards, logged } = await setUp(t);
     await book.cancel(jobId); // The signal is lost.
     const before = await job();
     const results = { rendered: await rendered(), failed: failedScene, unavailable };
     await run(results[how]);
     t.same(await job(), before);
+    t.same(
+      logged.filter(([level]) => level === 'error'),
+      [],
+    );
     t.same(seen, [['running']]);
     await discards.settled();
     t.same(stored, how === 'rendered' ? [`${jobId}-1/video.mp4`] : []);
     t.same(deleted.includes(`${jobId}-1/video.mp4`), how === 'rendered');
     t.same(deleted.length > 0, how === 'rendered', 'a failed render stored nothing');
+  }
+});
+
+t.test('an attempt whose outcome is recorded already keeps its artifacts and reports it', async (t) => {
+  for (const how of ['rendered', 'failed'] as const) {
+    const { book, begun, result, attempt, rendered, job, seen, deleted, discards } = await setUp(t);
+    const { finish } = book;
+    let calls = 0;
+    book.finish = async (...args) => {
+      const ended = await finish.apply(book, args);
+      if (++calls === 1) throw new Error('the answer was lost');
+      return ended;
+    };
+    begun();
+    result.resolve(how === 'rendered' ? await rendered() : failedScene);
+    await until(() => clock.nextInMs === 500);
+    clock.advance(500);
+    await attempt.ended;
+    await discards.settled();
+    const phase = how === 'rendered' ? 'completed' : 'failed';
+    t.match(await job(), { phase });
+    t.equal(calls, 2);
+    t.same(deleted.includes(`${(await job())?.jobId}-1/video.mp4`), false);
+    t.same(seen.at(-1), [phase]);
   }
 });
 

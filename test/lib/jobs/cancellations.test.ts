@@ -28,7 +28,7 @@ async function setUp(t: Test) {
 
 t.test('a canceled job is reported, its worker told, and what it stored removed', async (t) => {
   const { book, begin, cancellations, changes, canceled, deleted, discards } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   await begin(jobId);
   await cancellations.cancel(jobId);
   t.same(changes, [`${jobId} failed`]);
@@ -41,7 +41,7 @@ t.test('a canceled job is reported, its worker told, and what it stored removed'
 
 t.test('a cancellation completes when the ledger answers again', async (t) => {
   const { book, storage, ledger, cancellations, changes, canceled } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   ledger.faults = () => 'before';
   await cancellations.cancel(jobId);
   t.same(canceled, [jobId]);
@@ -57,16 +57,16 @@ t.test('a cancellation completes when the ledger answers again', async (t) => {
 
 t.test('a stop ends the retries', async (t) => {
   const { book, ledger, cancellations, changes } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   ledger.faults = () => 'before';
   await book.cancel(jobId).catch(() => {});
-  const resumed = cancellations.resume(jobId);
+  const resumed = cancellations.complete(jobId);
   await until(() => clock.nextInMs !== undefined);
   cancellations.stop();
   await resumed;
   t.equal(clock.nextInMs, undefined);
   ledger.faults = undefined;
-  await cancellations.resume(jobId);
+  await cancellations.complete(jobId);
   t.same(changes, [`${jobId} failed`], 'and it can be resumed later');
 });
 
@@ -74,7 +74,7 @@ t.test(
   'a cancellation that is not committed is rejected, and one that finds the disk full repeated',
   async (t) => {
     const { book, begin, storage, cancellations, canceled } = await setUp(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     const cancel = book.cancel.bind(book);
     const failWith = (code: 'storage_failed' | 'storage_full') => {
       book.cancel = async () => {
@@ -95,10 +95,10 @@ t.test(
 
 t.test('a job that completed is told as such when it is resumed', async (t) => {
   const { book, begin, ledger, cancellations, changes } = await setUp(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   ledger.fault = 'after';
   await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }));
-  await cancellations.resume(jobId);
+  await cancellations.complete(jobId);
   t.same(changes, [`${jobId} completed`]);
 });

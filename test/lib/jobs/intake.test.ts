@@ -21,7 +21,7 @@ async function setUp(t: Test) {
   const owners = { assertWithinBudget: () => fail('too_many_failures') } as unknown as Owners;
   const resumed: string[] = [];
   const cancellations = {
-    resume: async (jobId: string) => void resumed.push(jobId),
+    complete: async (jobId: string) => void resumed.push(jobId),
   } as unknown as Cancellations;
   const events: JobEvents = new EventEmitter();
   const changes: string[] = [];

@@ -13,7 +13,7 @@ for (const [name, open] of [
   t.test(name, async (t) => {
     t.test('reserves credits, then charges the cost of the render', async (t) => {
       const { book, ledger, begin } = await open(t);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       t.equal(await ledger.available('a'), 95);
       const { job: running, claim } = await begin(jobId);
       t.match(running, { phase: 'running', attempts: 1, token: claim.token });
@@ -24,7 +24,7 @@ for (const [name, open] of [
 
     t.test('returns the whole reserve for a failed render', async (t) => {
       const { book, ledger, begin } = await open(t);
-      const { claim } = await begin((await book.open(newJob)).job.jobId);
+      const { claim } = await begin((await book.add(newJob)).job.jobId);
       t.match(await book.finish(claim, failed, { durationMs: 0 }), {
         job: { phase: 'failed', error: 'no', creditsCost: 0 },
       });
@@ -33,7 +33,7 @@ for (const [name, open] of [
 
     t.test('fails a render that exceeds the balance and returns the reserve', async (t) => {
       const { book, ledger, begin } = await open(t);
-      const { claim } = await begin((await book.open(newJob)).job.jobId);
+      const { claim } = await begin((await book.add(newJob)).job.jobId);
       const { job } = (await book.finish(claim, completed(101), { durationMs: 101_000 })) ?? {};
       t.match(job, { phase: 'failed', creditsCost: 0, error: /credits ran out/, artifacts: [] });
       t.equal(await ledger.available('a'), 100);
@@ -41,7 +41,7 @@ for (const [name, open] of [
 
     t.test('creates no job if the balance is below the reserve', async (t) => {
       const { book, storage } = await open(t, 4);
-      await t.rejects(book.open(newJob), { code: 'insufficient_credits' });
+      await t.rejects(book.add(newJob), { code: 'insufficient_credits' });
       t.same(await storage.listJobs({}), []);
       t.same(await storage.unfinishedJobs(), []);
     });
@@ -49,16 +49,16 @@ for (const [name, open] of [
     t.test('returns the job of a repeated request, even when no credits are left', async (t) => {
       const { book, ledger, storage } = await open(t, 5);
       const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
-      const first = await book.open(request);
+      const first = await book.add(request);
       t.equal(first.repeated, false);
       t.equal(await ledger.available('a'), 0);
-      const again = await book.open(request, {
+      const again = await book.add(request, {
         capacity: () => void t.fail('a repeated request must not be admitted'),
       });
       t.match(again, { repeated: true, job: { jobId: first.job.jobId } });
       t.equal((await storage.listJobs({})).length, 1);
       const other = { ...request, idempotency: { key: 'k', fingerprint: 'g' } };
-      await t.rejects(book.open(other), { code: 'conflict' });
+      await t.rejects(book.add(other), { code: 'conflict' });
     });
 
     t.test(
@@ -66,24 +66,24 @@ for (const [name, open] of [
       async (t) => {
         const { book, ledger, storage } = await open(t, 10);
         const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
-        const { jobId } = (await book.open(request)).job;
+        const { jobId } = (await book.add(request)).job;
         clock.advance(DAY_MS);
         await book.forgetOldRequests();
-        t.match(await book.open(request), { repeated: true }, 'it is kept for a day');
+        t.match(await book.add(request), { repeated: true }, 'it is kept for a day');
         clock.advance(1);
         t.match(
-          await book.open(request),
+          await book.add(request),
           { repeated: true },
           'until the key is removed, whatever the clock says',
         );
         await book.forgetOldRequests();
-        const next = await book.open(request);
+        const next = await book.add(request);
         t.not(next.job.jobId, jobId);
         t.equal(await ledger.available('a'), 0);
         const poor = { ...newJob, idempotency: { key: 'k2', fingerprint: 'f' } };
-        await t.rejects(book.open(poor), { code: 'insufficient_credits' });
+        await t.rejects(book.add(poor), { code: 'insufficient_credits' });
         await book.cancel(jobId);
-        t.equal((await book.open(poor)).repeated, false);
+        t.equal((await book.add(poor)).repeated, false);
         clock.advance(DAY_MS + 1);
         await book.forgetOldRequests();
         t.equal(await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx)), undefined);
@@ -92,7 +92,7 @@ for (const [name, open] of [
 
     t.test('adds the job as it was requested', async (t) => {
       const { book, storage } = await open(t);
-      const { job } = await book.open({
+      const { job } = await book.add({
         ...{ owner: 'b', keyId: 'key', metadataJson: '{"a": 1}', webhookUrl: 'https://example.org/' },
         request: { code: 'y', className: 'B', quality: 'high', aspectRatio: '9:16', fps: 24 },
       });
@@ -106,7 +106,7 @@ for (const [name, open] of [
       t.strictSame(job, expected);
       t.strictSame(await storage.getJob(job.jobId), expected);
       t.equal(await storage.readSource(job.jobId), 'y');
-      t.equal((await book.open(newJob)).job.fps, 15, 'the default of its quality');
+      t.equal((await book.add(newJob)).job.fps, 15, 'the default of its quality');
       const precedence = { yields: false, inGoodStanding: true };
       t.match(await storage.queue.owners({ after: '', limit: 9 }), [
         { owner: 'a', ...precedence },
@@ -117,12 +117,12 @@ for (const [name, open] of [
     t.test('stores a webhook secret encrypted', async (t) => {
       const secrets = { seal: (secret: string) => `sealed ${secret}` };
       const { book, storage } = await open(t, 100, { secrets });
-      const { job } = await book.open({ ...newJob, webhookSecret: 'secret' });
+      const { job } = await book.add({ ...newJob, webhookSecret: 'secret' });
       t.equal(job.webhookSecretSealed, 'sealed secret');
       t.equal((await storage.getJob(job.jobId))?.webhookSecretSealed, 'sealed secret');
-      t.notOk('webhookSecretSealed' in (await book.open(newJob)).job);
+      t.notOk('webhookSecretSealed' in (await book.add(newJob)).job);
       const without = await open(t);
-      const added = without.book.open({ ...newJob, webhookSecret: 'secret' });
+      const added = without.book.add({ ...newJob, webhookSecret: 'secret' });
       await t.rejects(added, { code: 'ERR_ASSERTION', message: /`secrets` is required/ });
     });
 
@@ -137,9 +137,9 @@ for (const [name, open] of [
         ['a', 2],
         ['more', 3],
       ] as const) {
-        for (let count = 0; count < most; count++) await book.open({ ...newJob, owner });
+        for (let count = 0; count < most; count++) await book.add({ ...newJob, owner });
         const before = await ledger.available(owner);
-        await t.rejects(book.open({ ...newJob, owner }), { code: 'queue_full' });
+        await t.rejects(book.add({ ...newJob, owner }), { code: 'queue_full' });
         t.equal(await ledger.available(owner), before);
       }
     });
@@ -147,7 +147,7 @@ for (const [name, open] of [
     t.test('makes ids of the given random bytes', async (t) => {
       const idOf = async (seed: number) => {
         const { book } = await open(t, 100, { random: seededBytes(seed) });
-        return (await book.open(newJob)).job.jobId;
+        return (await book.add(newJob)).job.jobId;
       };
       t.equal(await idOf(1), await idOf(1));
       t.not(await idOf(1), await idOf(2));
@@ -158,7 +158,7 @@ for (const [name, open] of [
       const full = () => {
         throw new Error('full');
       };
-      await t.rejects(book.open(newJob, { capacity: full }), { message: 'full' });
+      await t.rejects(book.add(newJob, { capacity: full }), { message: 'full' });
       t.equal(await ledger.available('a'), 100);
     });
 
@@ -166,16 +166,16 @@ for (const [name, open] of [
       const { book, ledger, storage } = await open(t);
       const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
       const refuse = () => Promise.reject(new Error('refused'));
-      await t.rejects(book.open(request, { owner: refuse }), { message: 'refused' });
+      await t.rejects(book.add(request, { owner: refuse }), { message: 'refused' });
       t.equal(await ledger.available('a'), 100);
       t.same(await storage.listJobs({}), []);
-      await book.open(request);
-      await t.rejects(book.open(request, { owner: refuse }), { message: 'refused' });
+      await book.add(request);
+      await t.rejects(book.add(request, { owner: refuse }), { message: 'refused' });
     });
 
     t.test('ends a job once: the first outcome counts', async (t) => {
       const { book, ledger, begin } = await open(t);
-      const { claim } = await begin((await book.open(newJob)).job.jobId);
+      const { claim } = await begin((await book.add(newJob)).job.jobId);
       const ends = await Promise.all([
         book.finish(claim, failed, { durationMs: 1 }),
         book.finish(claim, completed(3), { durationMs: 1 }),
@@ -188,6 +188,20 @@ for (const [name, open] of [
   });
 }
 
+t.test('with a ledger that joins transactions, job and reserve are one commit', async (t) => {
+  const { book, storage } = await openStored(t);
+  let transactions = 0;
+  const transaction = storage.transaction.bind(storage);
+  t.intercept(storage, 'transaction', {
+    value: async (work: Parameters<typeof transaction>[0]) => {
+      transactions += 1;
+      return transaction(work);
+    },
+  });
+  await book.add(newJob);
+  t.equal(transactions, 1);
+});
+
 t.test('fingerprints are equal for equal requests only', (t) => {
   const other = { ...newJob, request: { ...newJob.request, code: 'y' } };
   t.match(fingerprintOf(newJob), /^[0-9a-f]{64}$/);
@@ -198,7 +212,7 @@ t.test('fingerprints are equal for equal requests only', (t) => {
 
 t.test('the message of a refused reserve says what the ledger suggests', async (t) => {
   const messageOf = async ({ book }: { book: JobBook }) => {
-    const error = (await book.open(newJob).catch((error: unknown) => error)) as Error;
+    const error = (await book.add(newJob).catch((error: unknown) => error)) as Error;
     return error.message;
   };
   const refused = 'This render needs a reserve of 5 credits, more than the balance.';
@@ -221,14 +235,14 @@ t.test('failures of an external ledger', async (t) => {
     t.test(`${fault} reserving: no job is created and no reserve leaks`, async (t) => {
       const { book, ledger, storage } = await openDistant(t);
       ledger.fault = fault;
-      await t.rejects(book.open(newJob), { message: /billing system/ });
+      await t.rejects(book.add(newJob), { message: /billing system/ });
       t.same(await storage.unfinishedJobs(), []);
       t.equal(ledger.balanceCredits, 100);
     });
 
     t.test(`${fault} settling: the job stays settling, and a retry charges once`, async (t) => {
       const { book, ledger, storage, begin } = await openDistant(t);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { claim } = await begin(jobId);
       ledger.fault = fault;
       await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }), { message: /billing system/ });
@@ -242,7 +256,7 @@ t.test('failures of an external ledger', async (t) => {
 
     t.test(`${fault} settling, followed by a crash: recovery settles again`, async (t) => {
       const { book, ledger, storage, begin } = await openDistant(t);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { claim } = await begin(jobId);
       ledger.fault = fault;
       await t.rejects(book.finish(claim, completed(3), { durationMs: 77 }));
@@ -254,7 +268,7 @@ t.test('failures of an external ledger', async (t) => {
 
   t.test('a job that another process settles meanwhile is not reported as failed', async (t) => {
     const { book, ledger, storage, begin } = await openDistant(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     const { claim } = await begin(jobId);
     const settle = ledger.settle.bind(ledger);
     ledger.settle = async (request) => {
@@ -262,13 +276,13 @@ t.test('failures of an external ledger', async (t) => {
       t.same(answer, { kind: 'insufficient' });
       ledger.settle = settle;
       ledger.balanceCredits += 100;
-      await book.resume(jobId);
+      await book.complete(jobId);
       return answer;
     };
     await t.rejects(book.finish(claim, completed(101), { durationMs: 1 }), { message: /is settled/ });
     t.match(await storage.getJob(jobId), { phase: 'completed', creditsCost: 101 });
     t.equal(ledger.balanceCredits, 99);
-    t.equal(await book.resume(jobId), undefined);
+    t.equal(await book.complete(jobId), undefined);
   });
 
   t.test('a request that is still being processed cannot be repeated', async (t) => {
@@ -278,11 +292,11 @@ t.test('failures of an external ledger', async (t) => {
     ledger.reserve = async (asked) => {
       ledger.reserve = reserve;
       const message = /still being processed/;
-      await t.rejects(book.open(request), { code: 'conflict', message });
+      await t.rejects(book.add(request), { code: 'conflict', message });
       return reserve(asked);
     };
-    const { job } = await book.open(request);
-    t.match(await book.open(request), { repeated: true, job: { jobId: job.jobId } });
+    const { job } = await book.add(request);
+    t.match(await book.add(request), { repeated: true, job: { jobId: job.jobId } });
     t.equal(ledger.balanceCredits, 95);
   });
 
@@ -292,17 +306,17 @@ t.test('failures of an external ledger', async (t) => {
     const reserve = ledger.reserve.bind(ledger);
     ledger.reserve = async (asked) => {
       ledger.reserve = reserve;
-      await book.open(newJob);
+      await book.add(newJob);
       return reserve(asked);
     };
-    await t.rejects(book.open(newJob), { code: 'queue_full' });
+    await t.rejects(book.add(newJob), { code: 'queue_full' });
     t.equal((await storage.unfinishedJobs()).length, 1);
     t.equal(ledger.balanceCredits, 95);
   });
 
   t.test('a job that cannot be settled during recovery is reported as stuck', async (t) => {
     const { book, ledger, storage, begin } = await openDistant(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     const { claim } = await begin(jobId);
     ledger.faults = () => 'before';
     await t.rejects(book.finish(claim, failed, { durationMs: 1 }));
@@ -332,9 +346,9 @@ t.test('failures of an external ledger', async (t) => {
       return voidReserve(request);
     };
     ledger.fault = 'before';
-    await t.rejects(book.open(newJob));
+    await t.rejects(book.add(newJob));
     t.same(steps, ['update reserving', 'void']);
-    t.equal(await book.resume('unknown'), undefined);
+    t.equal(await book.complete('unknown'), undefined);
     t.same(steps.length, 2);
   });
 
@@ -342,17 +356,17 @@ t.test('failures of an external ledger', async (t) => {
     for (const how of ['twice', 'queued'] as const) {
       const { book, ledger, storage } = await openDistant(t);
       ledger.faults = () => 'before';
-      await t.rejects(book.open(newJob));
+      await t.rejects(book.add(newJob));
       ledger.faults = undefined;
       const [job] = (await storage.unfinishedJobs()) as [JobRecord];
       const voidReserve = ledger.void.bind(ledger);
       ledger.void = async (request) => {
         ledger.void = voidReserve;
         await voidReserve(request);
-        if (how === 'twice') await book.resume(job.jobId);
+        if (how === 'twice') await book.complete(job.jobId);
         else await storage.transaction((tx) => storage.updateJob(tx, { ...job, phase: 'queued' }));
       };
-      t.equal(await book.resume(job.jobId), undefined);
+      t.equal(await book.complete(job.jobId), undefined);
       t.match(await storage.getJob(job.jobId), how === 'twice' ? undefined : { phase: 'queued' });
     }
   });
@@ -366,7 +380,7 @@ t.test('failures of an external ledger', async (t) => {
       ledger.fault = 'before';
       throw new Error('lost');
     };
-    await t.rejects(book.open(newJob), { jobId: String, cause: { message: 'lost' } });
+    await t.rejects(book.add(newJob), { jobId: String, cause: { message: 'lost' } });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
     t.same(await storage.listJobs({}), [], 'it is not visible');
     t.equal(ledger.balanceCredits, 95);

@@ -11,7 +11,7 @@ for (const [name, open] of [
   t.test(`claims, with ${name}`, async (t) => {
     t.test('a worker whose claim has lapsed can change nothing', async (t) => {
       const { book, storage, ledger, begin } = await open(t);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { claim: old } = await begin(jobId);
       clock.advance(LEASE_MS);
       t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, interruptions: 1 }]);
@@ -32,7 +32,7 @@ for (const [name, open] of [
 
     t.test('a queued job can be canceled and is then not claimed', async (t) => {
       const { book, ledger } = await open(t);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { job: canceled } = (await book.cancel(jobId)) ?? {};
       t.match(canceled, { phase: 'failed', error: 'Canceled', failedBy: 'cancel', durationMs: 0 });
       t.same(await claimJobs(book), []);
@@ -43,7 +43,7 @@ for (const [name, open] of [
 
     t.test('canceling a running job ends it immediately and invalidates its claim', async (t) => {
       const { book, storage, ledger, begin } = await open(t, 100);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { claim } = await begin(jobId);
       clock.advance(1234);
       const { job: canceled, orphans = [] } = (await book.cancel(jobId)) ?? {};
@@ -60,15 +60,15 @@ for (const [name, open] of [
       const { book, ledger, storage, begin } = await open(t, 100, {
         caps: { maxQueued: 10, maxQueuedPerOwner: 2 },
       });
-      const first = (await book.open(newJob)).job;
-      await book.open(newJob);
-      await t.rejects(book.open(newJob), { code: 'queue_full' });
+      const first = (await book.add(newJob)).job;
+      await book.add(newJob);
+      await t.rejects(book.add(newJob), { code: 'queue_full' });
       t.equal(await ledger.available('a'), 90, 'nothing is reserved');
-      await book.open({ ...newJob, owner: 'b' });
+      await book.add({ ...newJob, owner: 'b' });
       await begin(first.jobId);
-      await book.open(newJob);
+      await book.add(newJob);
       const many = await Promise.allSettled(
-        Array.from({ length: 9 }, () => book.open({ ...newJob, owner: 'c' })),
+        Array.from({ length: 9 }, () => book.add({ ...newJob, owner: 'c' })),
       );
       t.equal(many.filter(({ status }) => status === 'fulfilled').length, 2, 'also for concurrent requests');
       t.equal((await storage.queue.state()).waiting, 5);
@@ -78,7 +78,7 @@ for (const [name, open] of [
 
 t.test('a claim lapses when its lease ends, which a renewal extends', async (t) => {
   const { book, begin } = await openStored(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   clock.advance(LEASE_MS - 1);
   t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
@@ -92,7 +92,7 @@ t.test('a claim lapses when its lease ends, which a renewal extends', async (t) 
 t.test('all lapsed claims are put back, in steps of 100', async (t) => {
   const { book } = await openStored(t, 10_000);
   const jobs: string[] = [];
-  for (let count = 0; count < 101; count++) jobs.push((await book.open(newJob)).job.jobId);
+  for (let count = 0; count < 101; count++) jobs.push((await book.add(newJob)).job.jobId);
   await claimJobs(book);
   clock.advance(LEASE_MS);
   const back = await book.claims.putBackLapsed();
@@ -102,7 +102,7 @@ t.test('all lapsed claims are put back, in steps of 100', async (t) => {
 
 t.test('a requeued job waits with its attempts, counted or not', async (t) => {
   const { book, storage, begin } = await openStored(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const requeue = async (options?: { counted?: boolean; interrupted?: boolean }) =>
     book.claims.requeue((await begin(jobId)).claim, options);
   const back = await requeue();
@@ -120,7 +120,7 @@ t.test('an unreadable job does not block others', async (t) => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (details) => errors.push(details) };
   const { book, storage } = await openStored(t, 100, { logger });
-  const [broken, whole] = [(await book.open(newJob)).job, (await book.open(newJob)).job];
+  const [broken, whole] = [(await book.add(newJob)).job, (await book.add(newJob)).job];
   const getJob = storage.getJob.bind(storage);
   let isBroken = true;
   t.intercept(storage, 'getJob', {

@@ -12,7 +12,7 @@ for (const [name, open] of [
   t.test(name, async (t) => {
     t.test('a job that completes is charged, and terminal from then on', async (t) => {
       const { book, storage, ledger, begin } = await open(t);
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { claim } = await begin(jobId);
       const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
       const plays = [{ line: 5, shows: 'Create(Circle)', startSeconds: 0, seconds: 1 }];
@@ -37,14 +37,14 @@ for (const [name, open] of [
       t.equal((await storage.queue.state()).running, 0);
       t.equal(await ledger.available('a'), 97);
       t.equal(await book.cancel(jobId), undefined);
-      t.equal(await book.resume(jobId), undefined);
+      t.equal(await book.complete(jobId), undefined);
       t.same(await storage.getJob(jobId), job);
     });
 
     t.test('a job that fails is charged nothing, and names who caused it', async (t) => {
       for (const failedBy of ['scene', undefined] as const) {
         const { book, ledger, begin } = await open(t);
-        const { claim } = await begin((await book.open(newJob)).job.jobId);
+        const { claim } = await begin((await book.add(newJob)).job.jobId);
         const outcome = failedBy ? { ...failed, failedBy } : failed;
         t.match(await book.finish(claim, outcome, { durationMs: 7 }), {
           job: {
@@ -61,7 +61,7 @@ for (const [name, open] of [
 
     t.test('a job whose cost the credits do not cover fails by them', async (t) => {
       const { book, begin } = await open(t);
-      const { claim } = await begin((await book.open(newJob)).job.jobId);
+      const { claim } = await begin((await book.add(newJob)).job.jobId);
       t.match(await book.finish(claim, completed(101), { durationMs: 1 }), {
         job: { phase: 'failed', error: /^The credits ran out/, failedBy: 'credits' },
       });
@@ -69,10 +69,10 @@ for (const [name, open] of [
 
     t.test('a canceled job ran from its start to now, in whole milliseconds', async (t) => {
       const { book, begin } = await open(t);
-      const queued = (await book.open(newJob)).job.jobId;
+      const queued = (await book.add(newJob)).job.jobId;
       clock.advance(5_000);
       t.match(await book.cancel(queued), { job: { durationMs: 0 }, orphans: [] });
-      const [running, early] = [(await book.open(newJob)).job.jobId, (await book.open(newJob)).job.jobId];
+      const [running, early] = [(await book.add(newJob)).job.jobId, (await book.add(newJob)).job.jobId];
       await begin(running);
       clock.advance(1_234.5);
       const { job, orphans } = (await book.cancel(running)) ?? {};
@@ -87,7 +87,7 @@ for (const [name, open] of [
     t.test('orphans are looked for where an attempt may have left some', async (t) => {
       const { book, begin } = await open(t);
       const ended = async (outcome: 'completed' | 'failed', storedNothing?: boolean, attempts = 1) => {
-        const { jobId } = (await book.open(newJob)).job;
+        const { jobId } = (await book.add(newJob)).job;
         for (let attempt = 1; attempt < attempts; attempt++)
           await book.claims.requeue((await begin(jobId)).claim, { counted: true });
         const { claim } = await begin(jobId);
@@ -101,7 +101,7 @@ for (const [name, open] of [
       t.equal(await ended('failed', false), 3);
       t.equal(await ended('failed'), 3);
       t.equal(await ended('completed', true, 2), 6, 'after two attempts, of both');
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       await book.claims.requeue((await begin(jobId)).claim, { interrupted: true });
       t.equal((await book.cancel(jobId))?.orphans.length, 3, 'of an interrupted one');
     });
@@ -110,19 +110,19 @@ for (const [name, open] of [
       const ends: JobRecord[] = [];
       let failure: Error | undefined = new Error('refused');
       const outcomes = {
-        async open(_: unknown, job: JobRecord) {
+        async add(_: unknown, job: JobRecord) {
           if (failure) throw failure;
           ends.push(job);
         },
       };
       const { book, storage, begin } = await open(t, 100, { outcomes });
-      const { jobId } = (await book.open(newJob)).job;
+      const { jobId } = (await book.add(newJob)).job;
       const { claim } = await begin(jobId);
       await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }), { message: 'refused' });
       t.match((await storage.getJob(jobId))?.phase, /^(running|settling)$/);
       failure = undefined;
       const { job } =
-        (await book.resume(jobId)) ?? (await book.finish(claim, completed(3), { durationMs: 1 })) ?? {};
+        (await book.complete(jobId)) ?? (await book.finish(claim, completed(3), { durationMs: 1 })) ?? {};
       t.match(job, { phase: 'completed' });
       t.same(ends, [job]);
     });
@@ -131,7 +131,7 @@ for (const [name, open] of [
 
 t.test('with an external ledger, the first outcome is final before the ledger answers', async (t) => {
   const { book, storage, ledger, begin } = await openDistant(t);
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   ledger.fault = 'before';
   await t.rejects(book.finish(claim, completed(3), { durationMs: 2500 }), { message: /does not answer/ });
@@ -142,13 +142,13 @@ t.test('with an external ledger, the first outcome is final before the ledger an
 
 t.test('with an external ledger, concurrent calls end a job once', async (t) => {
   let ends = 0;
-  const outcomes = { open: async () => void ends++ };
+  const outcomes = { add: async () => void ends++ };
   const { book, ledger, begin } = await openDistant(t, 100, { outcomes });
-  const { jobId } = (await book.open(newJob)).job;
+  const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   ledger.fault = 'before';
   await book.finish(claim, completed(3), { durationMs: 1 }).catch(() => {});
-  const all = await Promise.all([book.resume(jobId), book.resume(jobId), book.resume(jobId)]);
+  const all = await Promise.all([book.complete(jobId), book.complete(jobId), book.complete(jobId)]);
   t.ok(all.some((ended) => ended?.job.phase === 'completed'));
   t.equal(ends, 1);
   t.equal(ledger.balanceCredits, 97);
@@ -168,8 +168,8 @@ t.test('a secret that was sealed again while the ledger answered is kept', async
     await storage.resealSecrets({ reseal: () => 'new', from: undefined, limit: 10 });
     return release(job);
   };
-  t.equal((await ending.resume('with'))?.job.webhookSecretSealed, 'new');
-  t.notOk('webhookSecretSealed' in ((await ending.resume('without'))?.job ?? {}));
+  t.equal((await ending.complete('with'))?.job.webhookSecretSealed, 'new');
+  t.notOk('webhookSecretSealed' in ((await ending.complete('without'))?.job ?? {}));
 });
 
 t.test('a job that is being reserved does not end, and one without an outcome cannot', async (t) => {
@@ -181,5 +181,5 @@ t.test('a job that is being reserved does not end, and one without an outcome ca
   const ending = new JobEnding({ storage, ledger, clock, outcomes: undefined });
   t.equal(await ending.cancel('reserving'), undefined);
   t.equal(await ending.cancel('unknown'), undefined);
-  await t.rejects(ending.resume('broken'), AssertionError);
+  await t.rejects(ending.complete('broken'), AssertionError);
 });

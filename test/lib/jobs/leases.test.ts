@@ -28,20 +28,20 @@ function newLeases(renew: (claims: Claim[]) => Promise<Claim[]>, isShared = true
 
 const all = async (claims: Claim[]) => claims;
 
-t.test('all claims are renewed when one has been held for a third of the lease', async (t) => {
+t.test('all claims are renewed when one has been held for a sixth of the lease', async (t) => {
   const { leases, renewals } = newLeases(all);
   leases.look(LEASE_MS);
   t.same(renewals, [], 'there are none');
   leases.add(claimOf('a'), 1_000);
   leases.add(claimOf('b'), 2_000);
-  leases.look(1_000 + LEASE_MS / 3 - 1);
+  leases.look(1_000 + LEASE_MS / 6 - 1);
   t.same(renewals, []);
-  leases.look(1_000 + LEASE_MS / 3);
+  leases.look(1_000 + LEASE_MS / 6);
   t.same(renewals, [['a', 'b']]);
   await turn();
-  leases.look(1_000 + (2 * LEASE_MS) / 3 - 1);
+  leases.look(1_000 + LEASE_MS / 3 - 1);
   t.equal(renewals.length, 1, 'they count from the renewal');
-  leases.look(1_000 + (2 * LEASE_MS) / 3);
+  leases.look(1_000 + LEASE_MS / 3);
   t.equal(renewals.length, 2);
 });
 
@@ -99,20 +99,20 @@ t.test('claims do not expire where no other process can claim their jobs', async
   t.same(renewals, [['a']]);
 });
 
-t.test('between start and stop claims are looked at every sixth of the lease', async (t) => {
+t.test('between start and stop claims are looked at every twelfth of the lease', async (t) => {
   const { leases, clock, renewals } = newLeases(all);
   leases.add(claimOf('a'), 0);
   leases.start();
   leases.start();
-  t.equal(clock.nextInMs, LEASE_MS / 6);
-  clock.advance(LEASE_MS / 6);
+  t.equal(clock.nextInMs, LEASE_MS / 12);
+  clock.advance(LEASE_MS / 12);
   t.same(renewals, []);
-  clock.advance(LEASE_MS / 6);
+  clock.advance(LEASE_MS / 12);
   t.same(renewals, [['a']]);
   leases.stop();
   leases.stop();
   t.equal(clock.nextInMs, undefined);
   leases.start();
-  t.equal(clock.nextInMs, LEASE_MS / 6);
+  t.equal(clock.nextInMs, LEASE_MS / 12);
   leases.stop();
 });

@@ -10,7 +10,7 @@ t.test('recovery', async (t) => {
   t.test('requeues running jobs at the front', async (t) => {
     const { book, storage, begin } = await openStored(t);
     const jobs = [];
-    for (let i = 0; i < 3; i++) jobs.push((await book.open(newJob)).job.jobId);
+    for (let i = 0; i < 3; i++) jobs.push((await book.add(newJob)).job.jobId);
     await begin(jobs[0] as string);
     await restart(storage);
     t.match((await book.recover()).requeued, [
@@ -24,7 +24,7 @@ t.test('recovery', async (t) => {
 
   t.test('fails no job because of crashes of the service, and counts them', async (t) => {
     const { book, ledger, storage, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     for (let crashes = 1; crashes <= 20; crashes++) {
       t.match(await begin(jobId), { job: { attempts: 1 } });
       await restart(storage);
@@ -41,7 +41,7 @@ t.test('recovery', async (t) => {
 
   t.test('delays a job that was interrupted twice, longer each time', async (t) => {
     const { book, storage, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     for (const holdMs of [
       0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000,
     ]) {
@@ -60,7 +60,7 @@ t.test('recovery', async (t) => {
 
   t.test('keeps the count of attempts whose renderer died', async (t) => {
     const { book, storage, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     await book.claims.requeue((await begin(jobId)).claim, { counted: true });
     await begin(jobId);
     await restart(storage);
@@ -72,7 +72,7 @@ t.test('recovery', async (t) => {
 
   t.test('looks for artifacts of interrupted attempts when the job ends', async (t) => {
     const { book, storage, begin } = await openDistant(t, 100);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     await begin(jobId);
     await restart(storage);
     await book.recover();
@@ -88,7 +88,7 @@ t.test('recovery', async (t) => {
 
   t.test('does not count an attempt that a shutdown ended', async (t) => {
     const { book, begin } = await openStored(t);
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     for (let i = 0; i < 5; i++) {
       const { claim } = await begin(jobId);
       t.match(await book.claims.requeue(claim), { phase: 'queued', attempts: 0 });
@@ -111,7 +111,7 @@ t.test('recovery in a shared storage', async (t) => {
       await answer.promise;
       return reserved;
     };
-    const opening = book.open(newJob);
+    const opening = book.add(newJob);
     opening.catch(() => {});
     await asked.promise;
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
@@ -145,7 +145,7 @@ t.test('recovery in a shared storage', async (t) => {
   t.test('settles a job that another process left settling, once it had time to', async (t) => {
     const { book, ledger, storage, begin } = await openDistant(t);
     Object.assign(storage, { isShared: true });
-    const { jobId } = (await book.open(newJob)).job;
+    const { jobId } = (await book.add(newJob)).job;
     const { claim } = await begin(jobId);
     ledger.fault = 'before';
     await t.rejects(book.finish(claim, completed(2), { durationMs: 7 }), { message: /billing system/ });
@@ -172,7 +172,7 @@ t.test('recovery in a shared storage', async (t) => {
     const { book, ledger, storage } = await openDistant(t);
     Object.assign(storage, { isShared: true });
     ledger.faults = () => 'before';
-    for (let count = 0; count < 2; count++) await t.rejects(book.open(newJob));
+    for (let count = 0; count < 2; count++) await t.rejects(book.add(newJob));
     clock.advance(MOST_RESERVING_MS);
     let calls = 0;
     ledger.faults = () => (++calls === 1 ? 'before' : undefined);

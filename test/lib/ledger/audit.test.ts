@@ -21,9 +21,9 @@ async function openBooks(t: Test) {
   const ledger = new StoredLedger({ store, clock });
   const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
   await ledger.grantPaid('a', 50);
-  const open = (await book.open(newJob)).job;
-  const done = (await book.open(newJob)).job;
-  const failed = (await book.open(newJob)).job;
+  const open = (await book.add(newJob)).job;
+  const done = (await book.add(newJob)).job;
+  const failed = (await book.add(newJob)).job;
   const claimed = await claimJob(folder.storage, done.jobId);
   await book.finish(claimed?.claim as Claim, completed, { durationMs: 2500 });
   await book.cancel(failed.jobId);
@@ -43,7 +43,7 @@ t.test('an audit finds no problems while jobs are created and end', async (t) =>
   const work = Promise.all(
     Array.from({ length: 8 }, async () => {
       while (busy) {
-        await book.open(newJob);
+        await book.add(newJob);
         for (const { claim } of await claimJobs(book, { most: 1 }))
           await book.finish(claim, completed, { durationMs: 2500 });
       }

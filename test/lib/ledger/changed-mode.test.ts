@@ -31,9 +31,9 @@ async function openFolder(t: Test) {
 t.test('open reserves are returned in full after a change to unmetered mode', async (t) => {
   const { books, metered, unmetered } = await openFolder(t);
   const [done, failed, canceled] = [
-    (await metered.open(newJob)).job,
-    (await metered.open(newJob)).job,
-    (await metered.open(newJob)).job,
+    (await metered.add(newJob)).job,
+    (await metered.add(newJob)).job,
+    (await metered.add(newJob)).job,
   ];
   t.equal((await books.balance('a')).total, 985);
   const [first, second] = (await claimJobs(unmetered, { most: 2 })) as [ClaimedJob, ClaimedJob];
@@ -49,12 +49,12 @@ t.test('open reserves are returned in full after a change to unmetered mode', as
 
 t.test('jobs enqueued in unmetered mode cost nothing after a change to metered mode', async (t) => {
   const { books, metered, unmetered } = await openFolder(t);
-  await unmetered.open(newJob);
+  await unmetered.add(newJob);
   const [{ claim }] = (await claimJobs(metered)) as [ClaimedJob];
   t.match(await metered.finish(claim, completed, { durationMs: 3000 }), {
     job: { phase: 'completed', creditsCost: 0 },
   });
-  const failed = (await unmetered.open(newJob)).job;
+  const failed = (await unmetered.add(newJob)).job;
   t.match(await metered.cancel(failed.jobId), { job: { phase: 'failed' } });
   t.equal((await books.balance('a')).total, 1000);
   t.same((await books.audit()).problems, []);

@@ -10,7 +10,7 @@ import { openPostgres, run } from '../../fixtures/postgres/database.ts';
 t.test('a round that corrects times of a wrong clock locks owners before their rows', async (t) => {
   const storage = await openPostgres(t);
   const { book } = booksOf(storage);
-  const { job } = await book.open({ ...newJob, webhookUrl: 'https://a.test/' });
+  const { job } = await book.add({ ...newJob, webhookUrl: 'https://a.test/' });
   const now = new Date(clock.now()).toISOString();
   clock.set('2040-01-01T00:00:00Z');
   await book.cancel(job.jobId);

@@ -28,7 +28,7 @@ t.test('processes that claim at the same time share the jobs', async (t) => {
   const { book, storage, ledger } = await openBooks(t, schema);
   const owners = ['a', 'b', 'c', 'd'];
   const jobs = await Promise.all(
-    Array.from({ length: 40 }, (_, i) => book.open({ ...newJob, owner: owners[i % 4] as string })),
+    Array.from({ length: 40 }, (_, i) => book.add({ ...newJob, owner: owners[i % 4] as string })),
   );
   const claimed = await Promise.all(
     ['one', 'two', 'three'].map(async (worker) => {
@@ -53,7 +53,7 @@ t.test('jobs that are added, claimed, canceled and ended at the same time leave 
     ...Array.from({ length: 15 }, (_, i) => async () => {
       const owner = 'abc'.charAt(i % 3);
       const idempotency = { key: `${i % 10}`, fingerprint: 'f' };
-      const { job } = await book.open({ ...newJob, owner, idempotency });
+      const { job } = await book.add({ ...newJob, owner, idempotency });
       if (i % 3 === 0) await book.cancel(job.jobId);
     }),
     ...Array.from({ length: 8 }, () => async () => {
@@ -89,7 +89,7 @@ t.test('webhooks that processes add, send and forget at the same time are sent o
   };
   const end = async ({ book }: (typeof books)[0], i: number) => {
     const webhookUrl = `https://${'xyz'.charAt(i % 3)}.test/`;
-    const { job } = await book.open({ ...newJob, owner: 'ab'.charAt(i % 2), webhookUrl });
+    const { job } = await book.add({ ...newJob, owner: 'ab'.charAt(i % 2), webhookUrl });
     const ended = await book.cancel(job.jobId);
     if (i % 4 === 0 && ended) await forgetJob({ storage, clock, assets: NO_ASSETS }, ended.job);
   };
@@ -109,7 +109,7 @@ t.test('webhooks that processes add, send and forget at the same time are sent o
 t.test('no owner gets more jobs run at the same time than it may', async (t) => {
   const schema = newSchema();
   const books = await Promise.all([openBooks(t, schema), openBooks(t, schema), openBooks(t, schema)]);
-  for (let i = 0; i < 9; i++) await books[0]?.book.open(newJob);
+  for (let i = 0; i < 9; i++) await books[0]?.book.add(newJob);
   const request = { most: 3, mostOfOthers: 3, maxRunningPerOwner: 4, maySuspect: true };
   const precedenceOf = () => ({ yields: false, inGoodStanding: true });
   const claimed = await Promise.all(

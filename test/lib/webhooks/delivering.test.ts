@@ -82,7 +82,7 @@ t.test('the outcome of a completed job has links to its artifacts', async (t) =>
   const { jobs, sender, receiver, url } = await open(t);
   const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
   const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: url, keyId: null };
-  const { jobId } = (await jobs.open(newJob)).job;
+  const { jobId } = (await jobs.add(newJob)).job;
   const artifact = (name: 'video.mp4' | 'thumbnail.jpg') => ({
     name,
     assetKey: `${jobId}/${name}`,
@@ -110,7 +110,7 @@ t.test('with an external ledger there is one delivery, even if responses are los
   const { jobs, deliveries } = await open(t, undefined, { ledger });
   const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
   const newJob = { owner: 'ada', request, metadataJson: null, webhookUrl: 'https://a.test/', keyId: null };
-  const { jobId } = (await jobs.open(newJob)).job;
+  const { jobId } = (await jobs.add(newJob)).job;
   const [{ claim }] = (await claimJobs(jobs)) as [ClaimedJob];
   const finish = () =>
     jobs.finish(claim, { kind: 'completed', artifacts: [], costCredits: 3 }, { durationMs: 9 });

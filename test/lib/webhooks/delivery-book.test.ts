@@ -22,7 +22,7 @@ async function openBook(t: Test, assetUrl?: () => string) {
     storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'failed', webhookUrl: 'https://a.test:8443/hook', ...change });
       await storage.insertJob(tx, job, '');
-      await book.open(tx, job);
+      await book.add(tx, job);
     });
   const claim = async () =>
     (

@@ -104,6 +104,13 @@ t.test('the status counts from the moment its line has arrived', async (t) => {
   t.notOk(isOver());
 });
 
+t.test('a status line elsewhere than at the start does not count', async (t) => {
+  const { send, state } = await setUp(t);
+  await send('H');
+  await send('HTTP/1.1 200 OK');
+  t.equal(state.status, 0);
+});
+
 for (const [line, status] of [
   ['HTTP/1.0 201 Created', 201],
   ['HTTP/1.1 299 ', 299],

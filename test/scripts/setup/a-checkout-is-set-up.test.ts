@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import t from 'tap';
 import { SmallCheckout } from './small-checkout.ts';
 
@@ -36,6 +36,12 @@ t.test('only what has changed is installed', async (t) => {
   const tools = await checkout.start(['--dev']).ended;
   t.match(tools.stdout, /^Adding the Python tools for tests … \d+ s\n$/);
   t.ok(existsSync(checkout.path('.venv/bin/small_other')));
+
+  appendFileSync(checkout.path('renderer/native/fork_at.c'), 'int added_by_a_test = 1;\n');
+  const native = await checkout.start(['--dev']).ended;
+  t.match(native.stdout, /^Compiling the native parts of the renderer … \d+ s\n$/);
+  const [library = ''] = globSync(checkout.path('.venv/lib/python*/site-packages/libscenepress_fork_at.so'));
+  t.match(readFileSync(library, 'latin1'), /added_by_a_test/);
 });
 
 t.test('removed parts are installed again', async (t) => {

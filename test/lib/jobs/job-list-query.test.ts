@@ -1,0 +1,45 @@
+import t from 'tap';
+import { firstIdAt } from '../../../lib/ids.ts';
+import { type JobListQuery, validJobQuery } from '../../../lib/jobs/job-list-query.ts';
+
+const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
+
+t.test('valid queries are passed on', (t) => {
+  t.same(validJobQuery({}), {});
+  for (const status of ['queued', 'running', 'completed', 'failed'] as const) {
+    const query = { owner: 'a', status, quality: 'high', limit: 1, before: 'x' } as const;
+    t.strictSame(validJobQuery(query), query);
+  }
+  const undefinedParts = { owner: undefined, before: undefined, limit: undefined, sinceMs: undefined };
+  t.match(validJobQuery(undefinedParts as unknown as JobListQuery), {});
+  t.end();
+});
+
+for (const [name, values, message] of [
+  ['owner', [1, null], 'owner must be a string'],
+  ['before', [1, null], 'before must be a jobId'],
+  ['limit', [0, -1, 1.5, '1', null, 2 ** 53], 'limit must be a positive integer'],
+  ['status', ['settling', '', null], 'status must be one of: queued, running, completed, failed'],
+  ['quality', ['8k', '', null], 'quality must be one of: low, medium, high, twok, fourk'],
+  ['sinceMs', [1.5, '1', null, Number.NaN], 'sinceMs must be an integer'],
+  ['untilMs', [1.5, '1', null, Number.NaN], 'untilMs must be an integer'],
+] as const) {
+  t.test(`an invalid ${name} is rejected`, (t) => {
+    for (const value of values) {
+      t.throws(() => validJobQuery({ [name]: value } as JobListQuery), { code: 'invalid_request', message });
+    }
+    t.end();
+  });
+}
+
+t.test('times become limits of ids', (t) => {
+  const [since, until] = [firstIdAt(NOW_MS), firstIdAt(NOW_MS + 1)];
+  t.strictSame(validJobQuery({ sinceMs: NOW_MS, untilMs: NOW_MS + 1 }), { after: since, before: until });
+  t.strictSame(validJobQuery({ sinceMs: 0 }), { after: firstIdAt(0) });
+  t.strictSame(validJobQuery({ untilMs: 0 }), { before: firstIdAt(0) });
+  const earlier = firstIdAt(NOW_MS - 1);
+  t.strictSame(validJobQuery({ untilMs: NOW_MS, before: earlier }), { before: earlier });
+  t.strictSame(validJobQuery({ untilMs: NOW_MS - 1, before: firstIdAt(NOW_MS) }), { before: earlier });
+  t.strictSame(validJobQuery({ before: earlier }), { before: earlier });
+  t.end();
+});

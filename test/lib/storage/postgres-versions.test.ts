@@ -1,0 +1,78 @@
+import t, { type Test } from 'tap';
+import { CONFIRMATIONS } from '../../../lib/storage/postgres/confirmations.ts';
+import { PostgresDatabase } from '../../../lib/storage/postgres/postgres-database.ts';
+import { type Migration, PostgresSchema } from '../../../lib/storage/postgres/schema.ts';
+import { newSchema, run, serverUrl } from '../../fixtures/postgres/database.ts';
+
+const NOTES =
+  'CREATE TABLE notes (note_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL)';
+const FIRST = [`${NOTES}; ${CONFIRMATIONS}`, 'CREATE INDEX notes_by_text ON notes (text)'];
+const COMPATIBLE = { sql: "ALTER TABLE notes ADD COLUMN color text DEFAULT 'red'", compatibleFrom: 1 };
+const INCOMPATIBLE = 'ALTER TABLE notes RENAME COLUMN text TO content';
+
+/** A program with these migrations, which may start. */
+async function programOf(t: Test, schema: string, migrations: Migration[]) {
+  const version = new PostgresSchema({ migrations, purgedTables: [] });
+  const database = new PostgresDatabase(await serverUrl(), version, { schema });
+  t.teardown(() => database.stop());
+  return {
+    start: () => database.start(),
+    add: (text: string) =>
+      database.transaction((tx) => tx.insert('INSERT INTO notes (text) VALUES (?)', text)),
+    read: () => database.all<{ text: string }>('SELECT * FROM notes ORDER BY note_id'),
+  };
+}
+
+t.test('a program keeps working while another migrates compatibly, and can start after it', async (t) => {
+  const schema = newSchema();
+  const old = await programOf(t, schema, FIRST);
+  await old.start();
+  // On each of its connections, so that all have prepared the statements.
+  await Promise.all(Array.from({ length: 10 }, () => old.add('before')));
+  await Promise.all(Array.from({ length: 10 }, () => old.read()));
+  const young = await programOf(t, schema, [...FIRST, COMPATIBLE]);
+  await young.start();
+  await Promise.all(Array.from({ length: 10 }, () => old.add('after')));
+  await young.add('young');
+  t.match(await young.read(), [...Array(20).fill({ color: 'red' }), { text: 'young', color: 'red' }]);
+  t.equal((await old.read()).length, 21);
+  const restarted = await programOf(t, schema, FIRST);
+  await restarted.start();
+  await restarted.add('restarted');
+  t.equal((await young.read()).at(-1)?.text, 'restarted');
+});
+
+t.test('a program refuses tables of a version that is not compatible with it', async (t) => {
+  const schema = newSchema();
+  await (await programOf(t, schema, FIRST)).start();
+  await (
+    await programOf(t, schema, [...FIRST, INCOMPATIBLE, { sql: 'SELECT 1', compatibleFrom: 3 }])
+  ).start();
+  for (const migrations of [FIRST, FIRST.slice(0, 1)]) {
+    const old = await programOf(t, schema, migrations);
+    await t.rejects(old.start(), {
+      code: 'storage_damaged',
+      message: `newer version of Scenepress (schema 4, for programs from 3 on; this one knows ${migrations.length})`,
+    });
+  }
+  const { start } = await programOf(t, schema, [...FIRST, INCOMPATIBLE]);
+  await start();
+});
+
+t.test('versions from before compatibility was recorded are not compatible', async (t) => {
+  const schema = newSchema();
+  await (await programOf(t, schema, FIRST)).start();
+  await run('ALTER TABLE migrations DROP COLUMN compatible_from', { schema });
+  await t.rejects((await programOf(t, schema, FIRST.slice(0, 1))).start(), { code: 'storage_damaged' });
+  await (await programOf(t, schema, FIRST)).start();
+  const young = await programOf(t, schema, [...FIRST, COMPATIBLE]);
+  await young.start();
+  t.same(
+    await run('SELECT version::int, compatible_from::int FROM migrations ORDER BY version', { schema }),
+    [
+      { version: 1, compatible_from: null },
+      { version: 2, compatible_from: null },
+      { version: 3, compatible_from: 1 },
+    ],
+  );
+});
