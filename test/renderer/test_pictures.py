@@ -206,22 +206,22 @@ def test_misuse_is_refused() -> None:
 @pytest.mark.usefixtures("threads")
 def test_a_picture_is_not_used_while_it_is_recorded() -> None:
     """A getter of a mobject may call anything."""
-    pixels = np.zeros((36, 64, 4), np.uint8)
+    pixels: Any = np.zeros((36, 64, 4), np.uint8)
     refused: list[str] = []
     uses: list[Any] = []
 
     class Caller(manim.Square):
         @property
-        def sheen_factor(self) -> float:
+        def stroke_width(self) -> float:
             for use in uses:
                 try:
                     use(pixels)
                 except RuntimeError as error:
                     refused.append(str(error))
-            return 0.0
+            return 4.0
 
-        @sheen_factor.setter
-        def sheen_factor(self, value: float) -> None:
+        @stroke_width.setter
+        def stroke_width(self, value: float) -> None:
             pass
 
     camera = Camera(**_SIZE)
