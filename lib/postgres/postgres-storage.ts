@@ -64,6 +64,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
   const storage = new SqlStorage(database, options.random);
   const { clock = systemClock, random = systemRandom } = options;
   return Object.assign(storage, {
+    lead: (task: string, holder: string, forMs: number) => database.lead(task, holder, forMs),
     settings: new SqlSettings(database),
     signals: new PostgresSignals(database, { clock, id: random.bytes(8).toString('hex') }),
     ledgerStore: new SqlLedgerStore(database, storage),

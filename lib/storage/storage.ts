@@ -133,6 +133,12 @@ export interface Storage {
    */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
 
+  /**
+   * Whether `holder` carries out a task for the next `forMs`: true unless another holder does, whose time has not passed.
+   * In storages that several processes share. 0: no longer.
+   */
+  lead?(task: string, holder: string, forMs: number): Promise<boolean>;
+
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
   /** Replaces the record of an existing job. */

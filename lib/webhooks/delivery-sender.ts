@@ -60,7 +60,7 @@ interface Claimed {
 /**
  * Sends due deliveries. Only deliveries with a running attempt are in memory; all others are in the store and survive
  * crashes. Several processes can share a store: each delivery is claimed by one of them at a time. Limits per owner
- * and host apply to each process.
+ * and host apply to each process, so only one of them should send.
  */
 export class DeliverySender {
   readonly #store: Pick<DeliveryStore, 'readBody'>;

@@ -3,7 +3,9 @@ import { EventEmitter } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
+import { randomId } from '../ids.ts';
 import type { ArtifactUrl } from '../jobs/job-json.ts';
+import { Leadership } from '../leadership.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import type { Signals } from '../signals/signals.ts';
@@ -49,6 +51,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   readonly #options: Options;
   #outbound: OutsideSender | undefined;
   #sender: DeliverySender | undefined;
+  #leadership: Leadership | undefined;
   #stopListening = () => {};
 
   constructor(options: Options) {
@@ -75,12 +78,16 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     const { options, storage, signals, clock, logger, dataFolder } = this.#options;
     this.#outbound = this.#options.outbound ?? new OutboundThread({ options, clock, logger });
     this.#outbound.start();
+    // The limits per host are those of one process.
+    const holder = randomId('sender', this.#options.random);
+    const leadership = new Leadership({ storage, task: 'sender', holder, clock, logger, onLead: this.#wake });
+    this.#leadership = leadership;
     this.#sender = new DeliverySender({
       store: storage.deliveries,
       book: this.book,
       outbound: this.#outbound,
       secretOf: (delivery) => this.secrets.of(delivery),
-      mayBegin: () => !dataFolder?.spareSpace.isShort,
+      mayBegin: () => leadership.isLeader && !dataFolder?.spareSpace.isShort,
       clock,
       logger,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
@@ -89,6 +96,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
       onAttempt: (delivery) => void this.emit('delivery', deliveryOf(delivery)),
     });
     this.#sender.start();
+    leadership.start();
     const stopListening = signals.subscribe(({ kind }) => {
       if (kind === 'due') this.#wake();
     });
@@ -116,6 +124,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     this.#stopListening();
     await this.#sender?.stop({ graceMs });
     this.#sender = undefined;
+    await this.#leadership?.stop();
+    this.#leadership = undefined;
     await this.#outbound?.stop();
     this.#outbound = undefined;
   }

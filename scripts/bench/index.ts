@@ -1,4 +1,5 @@
 /** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. The machine must be otherwise idle. */
+import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
 import { bench as encoding } from './encoding.ts';
 import { bench as profile } from './profile.ts';
@@ -10,6 +11,11 @@ import { bench as siege } from './siege.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
+  cluster: {
+    about:
+      'jobs per second of several processes on one Postgres, and fairness with 100,000 waiting, beside pg-boss',
+    bench: cluster,
+  },
   dashboard: {
     about: 'time of every page with 100,000 jobs and 1,000 accounts, and CPU time of 200 open dashboards',
     bench: dashboard,

@@ -10,16 +10,28 @@ export interface BullMq {
 
 /** The parts of pg-boss in use. */
 export interface PgBoss {
-  default: new (options: {
-    host: string;
-    user: string;
-    database: string;
-    max: number;
-  }) => {
-    start: () => Promise<unknown>;
-    createQueue: (name: string) => Promise<unknown>;
-    send: (queue: string, data: unknown) => Promise<unknown>;
-  };
+  PgBoss: new (options: PgBossOptions) => PgBossInstance;
+}
+
+export interface PgBossOptions {
+  host: string;
+  user: string;
+  database: string;
+  max: number;
+  monitorIntervalSeconds?: number;
+  superviseIntervalSeconds?: number;
+}
+
+export interface PgBossInstance {
+  on: (event: 'error', listener: (error: Error) => void) => unknown;
+  start: () => Promise<unknown>;
+  stop: (options: { graceful: boolean }) => Promise<void>;
+  createQueue: (name: string, options?: { heartbeatSeconds?: number }) => Promise<unknown>;
+  send: (queue: string, data: object, options?: object) => Promise<unknown>;
+  insert: (queue: string, jobs: object[]) => Promise<unknown>;
+  fetch: <Data>(queue: string, options: object) => Promise<{ id: string; data: Data }[]>;
+  complete: (queue: string, id: string) => Promise<unknown>;
+  work: (queue: string, options: object, handler: () => Promise<unknown>) => Promise<unknown>;
 }
 
 /** Installs the packages of this folder unless they are up to date. */

@@ -20,7 +20,7 @@ export async function openPeer(kind: PeerKind, place: string): Promise<Add> {
     const queue = new Queue(QUEUE, { connection: { path: place } });
     return (request) => queue.add('render', request);
   }
-  const { default: PgBoss } = await importPeer('pg-boss');
+  const { PgBoss } = await importPeer('pg-boss');
   const boss = new PgBoss({ host: place, user: 'postgres', database: 'postgres', max: IN_FLIGHT });
   await boss.start();
   await boss.createQueue(QUEUE);
@@ -68,7 +68,8 @@ async function startPostgres(): Promise<PeerServer | string> {
   // Postgres refuses to run as root.
   const user = process.getuid?.() === 0 ? idsOf('postgres') : undefined;
   if (user) for (const path of [folder, data]) chownSync(path, user.uid, user.gid);
-  const initialise = ['--pgdata', data, '--username', 'postgres', '--auth', 'trust'];
+  const text = ['--encoding=UTF8', '--locale=C.UTF-8'];
+  const initialise = ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', ...text];
   execFileSync(join(bin, 'initdb'), initialise, { ...user, cwd: folder, stdio: 'ignore' });
   const settings = ['fsync=on', 'synchronous_commit=on', 'listen_addresses=', 'max_connections=100'];
   const flags = ['-D', data, '-k', folder, ...settings.flatMap((setting) => ['-c', setting])];

@@ -1,4 +1,5 @@
 import { CONFIRMATIONS } from '../../storage/postgres/confirmations.ts';
+import { LEADERS } from '../../storage/postgres/leaders.ts';
 import { PostgresSchema } from '../../storage/postgres/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { CLUSTER_SCHEMA } from './cluster-schema.ts';
@@ -12,7 +13,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
     MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA,
     CONFIRMATIONS,
-    CLUSTER_SCHEMA,
+    { sql: CLUSTER_SCHEMA, compatibleFrom: 2 },
+    { sql: LEADERS, compatibleFrom: 2 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -5,11 +5,12 @@ import { InProgress } from '../../in-progress.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { Transaction } from '../storage.ts';
+import type { Storage, Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection, isRefusal } from './errors.ts';
+import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
+import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
@@ -111,7 +112,8 @@ export class PostgresDatabase implements SqlDatabase {
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
-        throw failure && failure.error === error ? explained(error) : error;
+        // Statements after the one that failed are refused with an error that does not tell why.
+        throw failure && (failure.error === error || isAborted(error)) ? explained(failure.error) : error;
       }
     });
   }
@@ -135,6 +137,11 @@ export class PostgresDatabase implements SqlDatabase {
         await client.end();
       }
     });
+  }
+
+  /** As {@link Storage.lead}, by the clock of the server. */
+  lead(task: string, holder: string, forMs: number): Promise<boolean> {
+    return this.transaction(async (tx) => (await tx.all(LEAD, task, holder, forMs)).length > 0);
   }
 
   /** A connection that has the lock; undefined while another has it. */

@@ -17,6 +17,7 @@ import { Discards } from '../../../lib/jobs/discards.ts';
 import { Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
@@ -618,6 +619,31 @@ t.test('a worker that cannot renew its claims stops its renders if the storage i
     });
   }
 });
+
+t.test(
+  'a render whose claim cannot be renewed for two thirds of its lease is ended, whatever the time of day',
+  async (t) => {
+    const clock = new FakeClock('2026-11-21T10:00:00Z');
+    const { storage, job, ends, stops } = await setUp(t, silentLogger, { clock }, { isShared: true });
+    const transaction = storage.transaction.bind(storage);
+    storage.transaction = async () => {
+      throw new Error('the database cannot be reached');
+    };
+    clock.set('2020-01-01T00:00:00Z');
+    clock.advance((2 * LEASE_MS) / 3 - 1);
+    t.same(stops, []);
+    clock.advance(1);
+    t.same(stops, ['claim_expired']);
+    // Meanwhile another worker may have taken the job, or none.
+    storage.transaction = transaction;
+    while (ends.length === 1) {
+      clock.advance(1_000);
+      await new Promise(setImmediate);
+    }
+    await until(() => ends.length === 2);
+    t.match(await storage.getJob(job.jobId), { phase: 'running', attempts: 1 });
+  },
+);
 
 /** Enough turns of the event loop for everything that needs no timer. */
 async function turns(): Promise<void> {

@@ -1,0 +1,76 @@
+import type { Clock, Timer } from './clock.ts';
+import type { Logger } from './logger.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** How long a process leads unless it renews that. */
+const LEAD_MS = 12_000;
+const RENEW_MS = LEAD_MS / 4;
+/** Early enough that two processes do not lead at the same time, even if their requests take seconds. */
+const GIVE_UP_AFTER_MS = (2 * LEAD_MS) / 3;
+
+export interface LeadershipOptions {
+  storage: Pick<Storage, 'lead'>;
+  task: string;
+  /** Tells this process from others. */
+  holder: string;
+  clock: Clock;
+  logger: Logger;
+  /** Called when this process begins to lead. */
+  onLead: () => void;
+}
+
+/** Whether this process is the one that carries out a task. In a storage of one process it always is. */
+export class Leadership {
+  readonly #options: LeadershipOptions;
+  #timer: Timer | undefined;
+  #renewing: Promise<void> | undefined;
+  /** The `uptimeMs` until which this process leads. */
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options;
+  }
+
+  get isLeader(): boolean {
+    const { storage, clock } = this.#options;
+    return !storage.lead || clock.uptimeMs() < this.#untilMs;
+  }
+
+  start(): void {
+    const { storage, clock } = this.#options;
+    if (!storage.lead) return;
+    this.#timer = clock.every(RENEW_MS, () => this.#renew());
+    this.#renew();
+  }
+
+  /** Lets another process lead at once. */
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#renewing;
+    const { storage, task, holder } = this.#options;
+    const led = this.#timer && this.isLeader;
+    this.#timer = undefined;
+    this.#untilMs = Number.NEGATIVE_INFINITY;
+    // Otherwise it lapses.
+    if (led) await storage.lead?.(task, holder, 0).catch(() => {});
+  }
+
+  #renew(): void {
+    this.#renewing ??= this.#ask().finally(() => {
+      this.#renewing = undefined;
+    });
+  }
+
+  async #ask(): Promise<void> {
+    const { storage, task, holder, clock, logger, onLead } = this.#options;
+    const sinceMs = clock.uptimeMs();
+    const wasLeader = this.isLeader;
+    try {
+      const leads = await storage.lead?.(task, holder, LEAD_MS);
+      this.#untilMs = leads ? sinceMs + GIVE_UP_AFTER_MS : Number.NEGATIVE_INFINITY;
+    } catch (error) {
+      logger.warn({ err: error, task }, 'It could not be determined which process carries out a task.');
+    }
+    if (!wasLeader && this.isLeader) onLead();
+  }
+}
