@@ -1,50 +1,22 @@
-import { type Command, CommanderError } from 'commander';
-import { isScenepressError } from '../lib/index.ts';
-import { printable } from './cli/output.ts';
-import { UserError } from './user-error.ts';
-
-/** Internal error, as in sysexits.h. `cli/program.ts` lists all exit codes. */
-const EXIT_SOFTWARE = 70;
-
 // The reader of a pipe may exit early: `scenepress key list | head -1`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-run().catch((error: unknown) => {
-  process.exitCode = report(error);
-});
+void run();
 
+/** `render` first looks for a process that has already loaded the modules. */
 async function run(): Promise<void> {
-  const program = await programFor(process.argv[2]);
-  throwInsteadOfExiting(program);
-  await program.parseAsync();
-}
-
-/** `render` is often repeated, so it doesn't wait for the modules of the other commands. */
-async function programFor(command: string | undefined): Promise<Command> {
-  if (command !== 'render') return (await import('./cli/program.ts')).createProgram();
-  const { renderProgram } = await import('./cli/render-program.ts');
-  return renderProgram();
-}
-
-/** By default commander exits the process, with 1 for wrong usage. Subcommands don't inherit the override. */
-function throwInsteadOfExiting(command: Command): void {
-  command.exitOverride();
-  command.commands.forEach(throwInsteadOfExiting);
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed the message.
-  // Messages may be those of a server or scene.
-  if (error instanceof UserError) {
-    process.stderr.write(`scenepress: ${printable(error.message)}\n`);
-    return error.exitCode;
+  if (process.argv[2] === 'render') {
+    const { callReady, READY_VARIABLE } = await import('./cli/ready-call.ts');
+    const socket = process.env[READY_VARIABLE];
+    if (socket) return (await import('./cli/ready-process.ts')).waitForCall(socket);
+    const code = await callReady();
+    if (code !== undefined) {
+      process.exitCode = code;
+      return;
+    }
   }
-  if (isScenepressError(error)) {
-    process.stderr.write(`scenepress: ${printable(error.message)}\n`);
-    return 1;
-  }
-  process.stderr.write(`scenepress: unexpected error\n${printable(String((error as Error).stack))}\n`);
-  return EXIT_SOFTWARE;
+  const { runProgram } = await import('./cli/run-program.ts');
+  await runProgram();
 }

@@ -238,10 +238,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return this.#parts.storage.countJobs({ ...query, after: firstIdAt(sinceMs) });
   }
 
-  /**
-   * Cancels an unfinished job: it fails with "Canceled". A terminal job is returned unchanged. `signal` aborts only the
-   * wait for its end.
-   */
+  /** Cancels an unfinished job: it fails with "Canceled". Returns others unchanged. `signal` aborts the wait only. */
   async cancel(jobId: string, { owner, signal }: WaitOptions = {}): Promise<Job> {
     const job = await this.#record(jobId, owner);
     if (isTerminal(job.phase)) return jobOf(job);

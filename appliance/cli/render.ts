@@ -1,7 +1,15 @@
 import { availableParallelism } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
+import {
+  ASPECT_RATIOS,
+  isScenepressError,
+  LocalRenderer,
+  QUALITIES,
+  type Quality,
+  type SceneFolder,
+  userCacheFolder,
+} from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
@@ -42,6 +50,7 @@ const FLAGS: (keyof Config)[] = [
   'python',
   'rendererDir',
   'studioDir',
+  'texCacheMb',
   'insecureNoSandbox',
   'renderTimeoutSeconds',
   'renderMemoryMb',
@@ -149,10 +158,18 @@ export function renderCommand(): Command {
   );
 }
 
+function localRenderer(
+  options: CommandRendererOptions,
+  workers: number,
+  folder: SceneFolder | null,
+): LocalRenderer {
+  const texCacheFolder = join(userCacheFolder(), 'tex');
+  return new LocalRenderer({ ...options, texCacheFolder, workers, ...(folder && { sceneFolder: folder }) });
+}
+
 /** Keeps a renderer for calls of the command. */
 async function host({ folder, config, ...settings }: HostSettings): Promise<void> {
-  const make = (options: CommandRendererOptions) =>
-    new LocalRenderer({ ...options, workers: 1, ...(folder && { sceneFolder: folder }) });
+  const make = (options: CommandRendererOptions) => localRenderer(options, 1, folder);
   const serve = (renderer: LocalRenderer, signal: AbortSignal) =>
     hostRenderer(renderer, { ...settings, signal });
   // The missing options do not affect a renderer.
@@ -163,8 +180,7 @@ async function render(asked: Asked, saves?: FolderWatch): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
-  const make = (options: CommandRendererOptions) =>
-    new LocalRenderer({ ...options, workers, ...(folder && { sceneFolder: folder }) });
+  const make = (options: CommandRendererOptions) => localRenderer(options, workers, folder);
   const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
   const path = idleMs > 0 && workers === 1 && !flags.watch && !asked.server ? await warmSocket() : undefined;
   const work = async (renderer: Renders, interrupted: AbortSignal) => {

@@ -1,9 +1,12 @@
+import type { ChildProcess } from 'node:child_process';
 import { rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isScenepressError, type LocalRenderer, type LocalRequest } from '../../lib/index.ts';
-import type { WarmAnswer, WarmRequest } from './warm-renderer.ts';
+import { READY_SOCKET, READY_VARIABLE } from './ready-call.ts';
+import { HOST_VARIABLE, startOwn, type WarmAnswer, type WarmRequest } from './warm-renderer.ts';
 
 const LOOK_MS = 2_000;
 
@@ -20,6 +23,7 @@ export async function hostRenderer(
   const callers = new Set<Socket>();
   let isOutdated = false;
   let usedAt = performance.now();
+  let ready: ChildProcess | undefined;
   const server = createServer((socket) => {
     callers.add(socket);
     socket.on('error', () => {}); // The caller was interrupted.
@@ -31,6 +35,7 @@ export async function hostRenderer(
       const request = JSON.parse(line) as WarmRequest;
       if (request.key === key) return void answer(socket, request);
       isOutdated = true;
+      if (ready?.connected) ready.disconnect();
       socket.end(`${JSON.stringify({ kind: 'other' } satisfies WarmAnswer)}\n`);
     });
   });
@@ -62,6 +67,21 @@ export async function hostRenderer(
     }
   }
 
+  /** Has a process ready for the next call, and another one when that has come. */
+  function keepReady(): void {
+    const child = startOwn({ [HOST_VARIABLE]: '', [READY_VARIABLE]: join(dirname(path), READY_SOCKET) });
+    ready = child;
+    child.once('message', () => {
+      child.disconnect();
+      child.unref();
+      if (!isOutdated && !signal.aborted) keepReady();
+    });
+    child.once('error', () => {}); // Later calls load the program themselves.
+    child.once('exit', () => {
+      if (ready === child) ready = undefined;
+    });
+  }
+
   // Renamed, so that the socket of a process that this one replaces is never missing.
   const own = `${path}.${process.pid}`;
   await rm(own, { force: true });
@@ -73,6 +93,7 @@ export async function hostRenderer(
   await rename(own, path);
   process.send?.('listening');
   process.disconnect?.();
+  keepReady();
   const isOwn = async () => (await stat(path).catch(() => undefined))?.ino === ino;
   let isBroken = false;
   started.catch(() => {
@@ -84,6 +105,7 @@ export async function hostRenderer(
     if (isIdle || (callers.size === 0 && (isBroken || isOutdated || !(await isOwn())))) break;
   }
   server.close();
+  if (ready?.connected) ready.disconnect();
   for (const socket of callers) socket.destroy();
   if (await isOwn()) await rm(path, { force: true });
 }

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { lstat, mkdir, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isSea } from 'node:sea';
 import {
@@ -19,6 +17,7 @@ import {
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../version.ts';
+import { warmFolder } from './warm-folder.ts';
 
 /** Caller to host, one for each connection. Hosts with another key are replaced. */
 export type WarmRequest = { key: string } & (
@@ -50,9 +49,6 @@ export interface HostSettings {
 
 /** Set in the environment of the process that keeps a renderer, to its {@link HostSettings} as JSON. */
 export const HOST_VARIABLE = 'SCENEPRESS_WARM_HOST';
-const OWN_ONLY = 0o077;
-const STICKY = 0o1000;
-const OTHERS_WRITE = 0o002;
 /** The user of a host's renders when it runs as root: the default of `RendererOptions.uid`, for one worker. */
 const RENDERS_UID = 58_000;
 
@@ -64,25 +60,10 @@ export function warmKey(...parts: unknown[]): string {
     .digest('hex');
 }
 
-/** The path of the socket, in a folder that only this user can enter or replace; undefined if there is none. */
+/** The path of a renderer's socket; undefined if there is no safe folder for it. */
 export async function warmSocket(): Promise<string | undefined> {
-  const uid = process.getuid?.();
-  if (uid === undefined) return undefined;
-  const runtime = process.env['XDG_RUNTIME_DIR'];
-  const folder = runtime ? join(runtime, 'scenepress') : join(tmpdir(), `scenepress-${uid}`);
-  const parent = await stat(dirname(folder)).catch(() => undefined);
-  if (!parent || !isKeptFor(uid, parent)) return undefined;
-  await mkdir(folder, { mode: 0o700 }).catch(() => {}); // It exists, or is found missing below.
-  const status = await lstat(folder).catch(() => undefined);
-  const isOurs = status?.isDirectory() && status.uid === uid && (status.mode & OWN_ONLY) === 0;
-  return isOurs ? join(folder, 'renderer.sock') : undefined;
-}
-
-/** Whether others can't rename the entries that a user has in a folder. */
-function isKeptFor(owner: number, { uid, mode }: Stats): boolean {
-  return (
-    (uid === owner && (mode & OTHERS_WRITE) === 0) || ((uid === owner || uid === 0) && (mode & STICKY) !== 0)
-  );
+  const folder = await warmFolder();
+  return folder && join(folder, 'renderer.sock');
 }
 
 /** Whether a path is a regular file, not a link, of this user or its renders. */
@@ -182,12 +163,7 @@ async function exchange(
 
 /** Starts a host, and waits until it listens. */
 async function startHost(settings: HostSettings): Promise<void> {
-  const program = isSea() ? [] : [...process.execArgv, process.argv[1] as string];
-  const child: ChildProcess = spawn(process.execPath, [...program, 'render', '-'], {
-    env: { ...process.env, [HOST_VARIABLE]: JSON.stringify(settings) },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    detached: true,
-  });
+  const child = startOwn({ [HOST_VARIABLE]: JSON.stringify(settings) });
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve());
     child.once('error', reject);
@@ -196,6 +172,16 @@ async function startHost(settings: HostSettings): Promise<void> {
   child.removeAllListeners();
   if (child.connected) child.disconnect();
   child.unref();
+}
+
+/** Starts a background process of this program, with a channel for messages. */
+export function startOwn(variables: Record<string, string>): ChildProcess {
+  const program = isSea() ? [] : [...process.execArgv, process.argv[1] as string];
+  return spawn(process.execPath, [...program, 'render', '-'], {
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+  });
 }
 
 function gone(): ScenepressError {

@@ -7,6 +7,7 @@ import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import { rendererOptions, type Say } from '../renderer.ts';
 import { UserError } from '../user-error.ts';
 
+const MIB = 1024 * 1024;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Parts of a renderer of a command: options of `RenderService` and `LocalRenderer`. */
@@ -15,6 +16,7 @@ export interface CommandRendererOptions {
   folder: string;
   limits: Partial<RenderLimits>;
   studioFolder?: string;
+  texCacheBytes: number;
   renderer: RendererOptions;
 }
 
@@ -35,6 +37,7 @@ export async function withRenderer<Made extends { stop(): Promise<void> }>(
     const made = make({
       folder,
       limits: limitsOf(config),
+      texCacheBytes: config.texCacheMb * MIB,
       ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
       renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
     });

@@ -192,18 +192,38 @@ export class Attempt {
   }
 
   async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
-    const { book, discards, events } = this.#options;
+    const { book, discards } = this.#options;
     // Distinct from undefined, the result of a stop, after which the outcome may have been committed.
     const ended = await this.#retry(
       async () => (await book.finish(this.claim, outcome, options)) ?? 'refused',
     );
-    if (ended === 'refused') {
-      if (outcome.kind === 'completed') discards.add(assetKeysOf(this.claim));
-    } else if (ended) {
-      discards.add(ended.orphans);
-      this.#log(ended.job);
-      events.emit('change', ended.job);
-    }
+    if (ended === 'refused') return this.#refused(outcome);
+    if (!ended) return;
+    discards.add(ended.orphans);
+    this.#announce(ended.job);
+  }
+
+  /**
+   * The claim is invalid, or the outcome is recorded already: by a commit whose answer was lost, or by another process
+   * after this one had recorded the intent.
+   */
+  async #refused(outcome: JobOutcome): Promise<void> {
+    const { storage, discards } = this.#options;
+    const job = await this.#retry(() => storage.getJob(this.claim.jobId));
+    if (!job) return; // Stopped: the artifacts may be those of the job.
+    const keys = outcome.kind === 'completed' ? assetKeysOf(this.claim) : [];
+    const kept = new Set(job.artifacts.map(({ assetKey }) => assetKey));
+    discards.add(keys.filter((key) => !kept.has(key)));
+    const isRecorded =
+      outcome.kind === 'completed'
+        ? keys.some((key) => kept.has(key))
+        : job.phase === 'failed' && job.error === outcome.error;
+    if (isRecorded) this.#announce(job);
+  }
+
+  #announce(ended: JobRecord): void {
+    this.#log(ended);
+    this.#options.events.emit('change', ended);
   }
 
   /** Flat, because text logs omit nested values. */

@@ -11,15 +11,12 @@ import type { Claim, QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
-import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import { JobClaims } from './job-claims.ts';
 import { type EndedJob, type FinishOptions, JobEnding, type Outcomes } from './job-ending.ts';
 import type { Owners } from './owners.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
-
-export { MOST_ATTEMPTS };
 
 /** The data of a new job. */
 export interface NewJob {

@@ -83,7 +83,7 @@ export class JobEnding {
   /** Undefined when the job is terminal. */
   cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async (tx) => {
-      await this.#storage.queue.remove(tx, jobId);
+      await this.#storage.queue.lock(tx, jobId);
       return ({ phase, startedAtMs }) => {
         const isRunning = phase === 'running';
         const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;

@@ -26,6 +26,11 @@ export class JobFollowers {
     events.on('preview', (jobId, jpeg) => this.#tell(jobId, { type: 'preview', jpeg }));
   }
 
+  /** The number of jobs that are followed. */
+  get size(): number {
+    return this.#followers.size;
+  }
+
   #tell(jobId: string, event: JobEvent): void {
     for (const follower of this.#followers.get(jobId) ?? []) follower.add(event);
   }
@@ -130,7 +135,7 @@ class Follower {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     signal.addEventListener('abort', this.#wake);
-    if (!signal.aborted) await promise;
+    await promise;
     signal.removeEventListener('abort', this.#wake);
   }
 }

@@ -14,6 +14,7 @@ import type { LocalOutput } from '../render/run/messages.ts';
 import type { RenderProgress, RenderResult, RenderUsage } from '../render/run/render-task.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
+import { TEX_CACHE_BYTES, TexCache } from '../render/tex/tex-cache.ts';
 
 const MOST_TRIES = 2;
 const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
@@ -35,6 +36,13 @@ export interface LocalRendererOptions {
   sceneFolder?: SceneFolder;
   /** As in {@link RenderServiceOptions.studioFolder}; default: none. */
   studioFolder?: string;
+  /**
+   * A folder for formulas of earlier renders, which later ones of scenes in the same folder use; may be shared by several
+   * renderers. Default: none are kept.
+   */
+  texCacheFolder?: string;
+  /** The size of the formulas in `texCacheFolder`, in bytes; default 256 MiB. */
+  texCacheBytes?: number;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;
   limits?: Partial<RenderLimits>;
@@ -110,6 +118,8 @@ export interface LocalRenderOptions {
 export class LocalRenderer {
   readonly #renderer: Renderer;
   readonly #folder: string;
+  /** The scenes whose formulas are kept together: one can read those of another. */
+  readonly #owner: string;
   readonly #logger: Logger;
   readonly #folders = new WeakMap<LocalRender, string>();
   readonly #stopping = new AbortController();
@@ -119,6 +129,8 @@ export class LocalRenderer {
   constructor(options: LocalRendererOptions) {
     const { logger = silentLogger, clock = systemClock, sceneFolder } = options;
     this.#folder = resolve(options.folder);
+    this.#owner = sceneFolder ? resolve(sceneFolder.path) : '';
+    const { texCacheFolder, texCacheBytes = TEX_CACHE_BYTES } = options;
     this.#logger = logger;
     this.#renderer = new Renderer({
       renderer: options.renderer ?? {},
@@ -131,6 +143,9 @@ export class LocalRenderer {
       clock,
       logger,
       spareSpace: undefined,
+      ...(texCacheFolder !== undefined && {
+        texCache: new TexCache({ folder: resolve(texCacheFolder), mostBytes: texCacheBytes, clock, logger }),
+      }),
     });
   }
 
@@ -179,12 +194,12 @@ export class LocalRenderer {
   }
 
   async #attempt(
-    task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>,
+    task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'owner' | 'background'>,
     { signal, onProgress = () => {}, onOutput = () => {} }: LocalRenderOptions,
   ): Promise<RenderResult> {
     signal?.throwIfAborted();
     const { result, stop } = this.#renderer.render(
-      { ...task, jobId: `${++this.#renders}`, background: false },
+      { ...task, owner: this.#owner, jobId: `${++this.#renders}`, background: false },
       {
         onStarted: () => {},
         onProgress: ({ type: _, ...progress }) => onProgress(progress),

@@ -116,6 +116,11 @@ export interface Queue {
     jobId: string,
     options: { interruptions: number; notBeforeMs?: number | undefined },
   ): Promise<void>;
+  /**
+   * Locks a job's entry until the transaction ends. Transitions lock it before the job and the account, and change it
+   * after them. No effect when the job is not in the queue.
+   */
+  lock(tx: Transaction, jobId: string): Promise<void>;
   /** Removes a job from the queue. No effect when it is not in the queue. */
   remove(tx: Transaction, jobId: string): Promise<void>;
   /** Claims that have expired, or whose workers are known to be dead. */

@@ -157,13 +157,16 @@ export class ClaimRound {
     return this.#othersLeft > 0 || precedenceOf(this.#rank(owner)).inGoodStanding;
   }
 
-  /** The owner's rank. Corrects the recorded one. */
+  /**
+   * The owner's rank, computed once. `recorded`: as just read; a wrong one is corrected each time, because another
+   * process may record its own after a correction that found no row to lock.
+   */
   #rank(owner: string, recorded?: number): number {
     const known = this.#ranks.get(owner);
-    if (known !== undefined) return known;
-    const rank = rankOf(this.#request.precedenceOf(owner));
+    const rank = known ?? rankOf(this.#request.precedenceOf(owner));
     this.#ranks.set(owner, rank);
-    if (rank !== recorded) this.#tx.write(RANK, rank, owner, rank);
+    const isRecorded = recorded === undefined ? known !== undefined : recorded === rank;
+    if (!isRecorded) this.#tx.write(RANK, rank, owner, rank);
     return rank;
   }
 
@@ -173,9 +176,10 @@ export class ClaimRound {
     return rows.map((row) => QUEUE.record(row));
   }
 
-  /** The owner's last job is being removed by another transaction: waits for it. */
+  /** Another transaction has locked the owner's jobs, to remove or only to read them: waits for it. */
   async #missed(owner: string): Promise<void> {
-    const turns = await this.#tx.getForUpdate<{ ready: number }>(TURNS, owner);
+    await this.#tx.allForUpdate(READY, owner, 1);
+    const turns = await this.#tx.get<{ ready: number }>(TURNS, owner);
     this.#misses += 1;
     assert(!turns?.ready || this.#misses < MOST_MISSES, 'an owner counted as ready has a ready job');
   }

@@ -118,6 +118,10 @@ export class SqlQueue implements Queue {
     );
   }
 
+  async lock(tx: Transaction, jobId: string): Promise<void> {
+    await this.#row(this.#database.inside(tx), jobId);
+  }
+
   async remove(tx: Transaction, jobId: string): Promise<void> {
     this.#database.inside(tx).write('DELETE FROM queue WHERE job_id = ?', jobId);
   }
@@ -128,7 +132,8 @@ export class SqlQueue implements Queue {
     const isDead = alive.length === 0 ? '' : ` OR worker NOT IN (${alive.map(() => '?').join(', ')})`;
     const inside = this.#database.inside(tx);
     const locked = inside.lock(CLAIMS);
-    const found = inside.allForUpdate(
+    // Claims that are locked are being renewed or ended.
+    const found = inside.allUnlocked(
       `SELECT ${QUEUE.names} FROM queue WHERE worker IS NOT NULL AND worker <> ? AND (lapses_at_ms <= ?${isDead})
          ORDER BY lapses_at_ms LIMIT ?`,
       except,

@@ -62,6 +62,11 @@ def _is_equal(self: ManimColor, other: object) -> bool:
 
 def _update_rgbas_array(self: Any, array_name: str, color: Any = None, opacity: Any = None) -> Any:
     """Set one colour, one opacity, or both; None leaves them as they are."""
+    given = color, opacity
+    if type(color) is list and len(color) == 1:  # as one mobject takes it from another
+        color = BLACK if color[0] is None else color[0]
+    if type(opacity) is np.ndarray and opacity.shape == (1,) and opacity.dtype == np.float64:
+        opacity = opacity[0]
     kind = type(self)
     if (
         not (color is None or type(color) is ManimColor)
@@ -70,7 +75,7 @@ def _update_rgbas_array(self: Any, array_name: str, color: Any = None, opacity: 
         or kind.get_sheen_factor is not _get_sheen_factor
         or self.sheen_factor != 0
     ):
-        return _manims_update(self, array_name, color, opacity)
+        return _manims_update(self, array_name, *given)
     rgbas = self.__dict__.get(array_name)
     if rgbas is None:
         rgbas = np.empty((1, 4))
@@ -79,7 +84,7 @@ def _update_rgbas_array(self: Any, array_name: str, color: Any = None, opacity: 
         setattr(self, array_name, rgbas)
         return self
     if len(rgbas) == 0:
-        return _manims_update(self, array_name, color, opacity)
+        return _manims_update(self, array_name, *given)
     if color is not None:
         rgbas[:, :3] = color._internal_value[:3]
     if opacity is not None:

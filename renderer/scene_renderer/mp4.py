@@ -14,7 +14,7 @@ _TICKS_PER_SECOND = 1000
 # and 3D are a tenth larger. `npm run bench -- encoding` measures other settings.
 OPTIONS = {
     "preset": "superfast",
-    "crf": "21",
+    "crf": "20.5",
     "mbtree": "1",
     "rc-lookahead": "20",
     "partitions": "p8x8,b8x8,i8x8,i4x4",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 # LaTeX looks for optional files and fonts with such names, of which no record says that they were missing.
 _OPTIONAL = (".cfg", ".fd")
+_NOT_OF_TEX = frozenset({"manim.cfg", "setup.cfg"})
 _HOME_TREES = ("texmf", ".texlive", ".texmf")
 _FILES_MAX = 20_000
 
@@ -30,7 +31,8 @@ class Surroundings:
         except OSError:
             return False
         return found.isdisjoint(names) and not any(
-            name.endswith(_OPTIONAL) or name.startswith(_HOME_TREES) for name in found
+            (name.endswith(_OPTIONAL) and name not in _NOT_OF_TEX) or name.startswith(_HOME_TREES)
+            for name in found
         )
 
     def _names(self) -> frozenset[str]:

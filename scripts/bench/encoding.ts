@@ -7,8 +7,8 @@ import { runPython } from './python.ts';
 const PARTITIONS = 'partitions=p8x8,b8x8,i8x8,i4x4';
 /** Presets of x264, each with a number of options. The first is that of the renderer (`mp4.py`). */
 const CANDIDATES = [
-  `superfast:crf=21:mbtree=1:rc-lookahead=20:${PARTITIONS}`,
-  `superfast:crf=21:mbtree=1:rc-lookahead=10:${PARTITIONS}`,
+  `superfast:crf=20.5:mbtree=1:rc-lookahead=20:${PARTITIONS}`,
+  `superfast:crf=20.5:mbtree=1:rc-lookahead=10:${PARTITIONS}`,
   `superfast:crf=21:mbtree=1:rc-lookahead=20:subq=2:${PARTITIONS}`,
   'superfast:crf=20:mbtree=1:rc-lookahead=20',
   'superfast:crf=20',

@@ -29,6 +29,7 @@ const FOLDERS: Record<string, string[]> = {
     'a-missing-artifact',
     'a-stop-rejects-wait',
     'an-unreadable-source',
+    'forgetting-an-owner',
     'no-free-descriptors',
     'paused-queue',
     'too-many-failures',
@@ -78,6 +79,8 @@ process.env['TMPDIR'] = join(TEMPORARY, 'tmp');
 mkdirSync(process.env['TMPDIR'], { recursive: true });
 // Tests of mutants that hang are killed and leave files.
 process.once('exit', () => rmSync(TEMPORARY, { recursive: true, force: true }));
+// By default, tap fails a file after 30 s, which a busy machine alone can cause.
+process.env['TAP_TIMEOUT'] ??= '900';
 // Repetitions of random histories.
 process.env['RUNS'] ??= '20';
 

@@ -280,11 +280,13 @@ def test_colours_are_given_alike(seed: int) -> None:
     found = expected.copy()
     for _ in range(6):
         name = chance.choice(["fill_rgbas", "stroke_rgbas", "new_rgbas"])
-        values = [None, manim.RED, manim.BLUE, "#ff0000", [manim.RED, manim.BLUE, manim.GREEN]]
+        several = [manim.RED, manim.BLUE, manim.GREEN]
+        values: list[Any] = [None, manim.RED, manim.BLUE, "#ff0000"]
+        values += [several, [manim.RED], [None], (manim.RED,), [manim.HSV((0.2, 0.3, 0.4))]]
         arguments: Any = (
             name,
             chance.choice(values),
-            chance.choice([None, 0, 1, 0.4, np.float64(0.7), [0.1, 0.2]]),
+            chance.choice([None, 0, 1, 0.4, np.float64(0.7), [0.1, 0.2], np.array([0.3]), np.array([1])]),
         )
         _MANIMS_UPDATE(expected, *arguments)
         assert colours._update_rgbas_array(found, *arguments) is found
@@ -301,6 +303,32 @@ def test_rotations_are_the_same() -> None:
         _assert_equal(found, expected)
         assert found.strides == expected.strides
         found[:] = 0
+
+
+def test_styles_are_taken_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From mobjects with one colour, none, a gradient or a sheen, as in each frame of a written text."""
+    gradient = [manim.RED, manim.GREEN, manim.BLUE]
+    givers = [
+        manim.Square(color=manim.RED, fill_opacity=0.3).set_background_stroke(color=manim.GREEN, width=3),
+        VMobject(),
+        manim.Square().set_color_by_gradient(*gradient),
+        manim.Circle(stroke_width=2, sheen_factor=0.4, fill_opacity=1),
+        manim.VGroup(manim.Dot(), manim.Star()),
+    ]
+
+    def matched() -> list[Any]:
+        found = []
+        for giver in givers:
+            for taker in (VMobject(), manim.Dot(), givers[2].copy(), manim.VGroup(manim.Square())):
+                for _ in range(2):
+                    taker.match_style(giver)
+                for member in taker.get_family():
+                    found += [np.array(getattr(member, name)).tobytes() for name in _ATTRIBUTES]
+        return found
+
+    expected = matched()
+    monkeypatch.setattr(VMobject, "update_rgbas_array", colours._update_rgbas_array)
+    assert matched() == expected
 
 
 class _Lenient(VMobject):

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, rm, stat, watch, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { interrupted, MAIN, scenepress } from '../appliance/command.ts';
@@ -70,6 +71,68 @@ t.test('a renderer is kept by default in a terminal, and for code from standard 
   t.equal(code, 0, stderr);
   t.match(stderr, /^from standard input$/m);
   await hostEnded(socket, TMPDIR);
+});
+
+t.test('a process that has loaded the program runs the next call as its caller would', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const other = join(cwd, 'other');
+  await mkdir(other);
+  const TMPDIR = await temporaryFolder(t);
+  await writeFile(join(cwd, 'scenes.py'), scenes('print("here")'));
+  const env = { TMPDIR, XDG_RUNTIME_DIR: cwd };
+  const folder = join(cwd, 'scenepress');
+  const socket = join(folder, 'renderer.sock');
+  const isReady = async () => {
+    const changes = watch(folder);
+    while (!(await readdir(folder)).includes('command.sock')) await changes.next();
+    await changes.return?.();
+    return (await stat(join(folder, 'command.sock'))).ino;
+  };
+  const args = ['render', join(cwd, 'scenes.py'), '-ql', '--keep-warm', '1'];
+  const first = await scenepress([...args, 'Plain'], { cwd, env });
+  t.equal(first.code, 0, first.stderr);
+  const { ino } = await stat(socket);
+
+  const ready = await isReady();
+  const second = await scenepress([...args, 'Plain', '-o', 'a.mp4'], { cwd: other, env });
+  t.match(second, { code: 0, stdout: `${join(other, 'a.mp4')}\n`, stderr: /^here$/m });
+  t.ok((await stat(join(other, 'a.mp4'))).size > 0);
+  t.equal((await stat(socket)).ino, ino);
+  t.not(await isReady(), ready, 'another process is ready for the next call');
+
+  const wrong = await scenepress([...args, 'Plain', '-o', 'a.gif', '--format', 'webm'], { cwd, env });
+  t.match(wrong, { code: 2, stdout: '', stderr: /doesn't fit a\.gif/ });
+  await isReady();
+  const missing = await scenepress([...args, 'Plain'], {
+    cwd,
+    env: { ...env, SCENEPRESS_RENDER_FRAMES: 'many' },
+  });
+  t.match(missing, { code: 2, stderr: /SCENEPRESS_RENDER_FRAMES/ }, 'with the environment of its caller');
+  await isReady();
+  const ended = await interrupted([...args, 'Endless'], /^Rendering/m, { cwd, env });
+  t.match(ended, { code: 130, stderr: /Interrupted/ });
+  await isReady();
+  const own = await scenepress(['render', 'scenes.py', 'Plain', '-ql', '--keep-warm', '0'], { cwd, env });
+  t.equal(own.code, 0, own.stderr);
+  t.ok((await readdir(folder)).includes('command.sock'), '--keep-warm 0 leaves it alone');
+  await hostEnded(socket, TMPDIR);
+});
+
+t.test('a ready process of another program is not used', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const folder = join(cwd, 'scenepress');
+  await mkdir(folder, { mode: 0o700 });
+  const server = createServer((socket) => socket.end('{"refused":true}\n')).listen(
+    join(folder, 'command.sock'),
+  );
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const asked = once(server, 'connection');
+  const args = ['render', 'none.py', '--keep-warm', '1'];
+  const { code, stderr } = await scenepress(args, { cwd, env: { XDG_RUNTIME_DIR: cwd } });
+  await asked;
+  t.equal(code, 2);
+  t.match(stderr, /none\.py/);
 });
 
 t.test('a socket folder of somebody else is not used', async (t) => {

@@ -11,6 +11,8 @@ export const NEW_SUFFIX = '.new';
 /** The default size of all packs. */
 export const TEX_CACHE_BYTES: number = 256 * 1024 * 1024;
 const PACK = /^[0-9a-f]{64}$/;
+/** Older files that are being written are left by a process that was killed. */
+const NEW_LIMIT_MS = 60 * 60_000;
 const AGE_LIMIT_MS = 30 * 24 * 60 * 60_000;
 
 /** The pack of an owner, for one render. Plain data, because it is passed to threads. */
@@ -46,9 +48,6 @@ export class TexCache {
   async open(): Promise<void> {
     try {
       await realDisk.makeFolder(this.#folder);
-      for (const name of await readdir(this.#folder)) {
-        if (name.endsWith(NEW_SUFFIX)) await rm(join(this.#folder, name), { force: true });
-      }
       this.#isOpen = this.#mostBytes > 0;
       await this.#trim();
     } catch (error) {
@@ -93,6 +92,8 @@ export class TexCache {
     for (const name of await readdir(this.#folder)) {
       const path = join(this.#folder, name);
       const status = await lstat(path).catch(() => undefined);
+      if (name.endsWith(NEW_SUFFIX) && status && status.mtimeMs < this.#clock.now() - NEW_LIMIT_MS)
+        await rm(path, { force: true });
       if (PACK.test(name) && status) packs.push({ path, sizeBytes: status.size, usedAtMs: status.mtimeMs });
     }
     packs.sort((one, other) => other.usedAtMs - one.usedAtMs);

@@ -76,7 +76,7 @@ export class TexFill {
       const { end } = await forks.run(occupied, folder, job, () => {});
       const made = end.exitCode === 0 ? await texPackIn(folder) : undefined;
       if (made === undefined) return;
-      const newPath = `${lease.path}.${index}${NEW_SUFFIX}`;
+      const newPath = `${lease.path}.${process.pid}-${index}${NEW_SUFFIX}`;
       await copyFile(made, newPath);
       onPack(lease, newPath);
     } finally {

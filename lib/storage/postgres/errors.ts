@@ -5,14 +5,14 @@ const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detecte
 const DUPLICATE = '23505';
 const UNKNOWN = '40003'; // statement_completion_unknown
 const ABORTED = '25P02'; // in_failed_sql_transaction
-const OUTDATED = '0A000'; // feature_not_supported
-const CACHED_PLAN = /cached plan/;
 const DISK_FULL = '53100';
 /**
  * `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`,
- * `idle_in_transaction_session_timeout`; `read_only_sql_transaction`: the server became, or is not yet more than, a replica.
+ * `idle_in_transaction_session_timeout`; `read_only_sql_transaction`: the server became, or is not yet more than, a replica;
+ * `feature_not_supported`: the same at the beginning of a transaction, or prepared statements of a table that was migrated
+ * since.
  */
-const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006'];
+const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006', '0A000'];
 const DAMAGED = ['XX001', 'XX002'];
 /** Time-outs, too little memory, a system error. */
 const FAILED = ['57014', '55P03', '53200', '58030'];
@@ -42,6 +42,11 @@ export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === DUPLICATE;
 }
 
+/** The server refused a statement because an earlier one of the transaction had failed. */
+export function isAborted(error: unknown): boolean {
+  return codeOf(error) === ABORTED;
+}
+
 /**
  * The server refused the commit: of a row, in favor of another transaction, or because a statement before it had failed.
  * After any other error it may have happened.
@@ -54,7 +59,6 @@ export function isRefusal(error: unknown): boolean {
 /** The connection failed, could not be opened, or has prepared statements of a table that was migrated since. */
 export function isDisconnection(error: unknown): boolean {
   const code = codeOf(error);
-  if (code === OUTDATED && CACHED_PLAN.test((error as Error).message)) return true;
   if (SQLSTATE.test(code) && !NETWORK_CODES.test(code)) return code.startsWith('08') || ENDED.includes(code);
   if (isScenepressError(error) || !(error instanceof Error)) return false;
   return NETWORK_CODES.test(code) ? isNetwork(code) : DRIVER_MESSAGES.test(error.message);

@@ -9,7 +9,7 @@ import type { Storage, Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import type { PgClient, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection, isRefusal } from './errors.ts';
+import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
@@ -112,7 +112,8 @@ export class PostgresDatabase implements SqlDatabase {
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
-        throw failure && failure.error === error ? explained(error) : error;
+        // Statements after the one that failed are refused with an error that does not tell why.
+        throw failure && (failure.error === error || isAborted(error)) ? explained(failure.error) : error;
       }
     });
   }

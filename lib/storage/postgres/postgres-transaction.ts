@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { PgClient, PgQuery, PgResult } from './driver.ts';
+import { isAborted } from './errors.ts';
 import { lockOf } from './locks.ts';
 import { queryOf } from './statements.ts';
 
@@ -135,7 +136,7 @@ export class PostgresTransaction implements SqlTransaction {
     this.#last = done.then(
       () => before,
       (error: unknown) => {
-        this.failure ??= { error };
+        if (!this.failure || isAborted(this.failure.error)) this.failure = { error };
         return before;
       },
     );

@@ -226,6 +226,7 @@ export class SqliteDatabase implements SqlDatabase {
       group.listeners.push(...tx.listeners);
       return { result, durable: group.durable };
     } catch (error) {
+      tx.open = false; // Other branches of the work may go on.
       // SQLite may roll back the group itself, and refuses to commit after it read a damaged page.
       if (!writer.isInTransaction) await this.#abandon(group, error);
       else {

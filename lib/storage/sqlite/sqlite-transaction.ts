@@ -62,7 +62,8 @@ export class SqliteTransaction implements SqlTransaction {
   }
 
   get #live(): Connection {
-    assert(this.open, 'a transaction that is still open');
+    // SQLite rolls back after a full disk, and would commit later statements one by one.
+    assert(this.open && this.#connection.isInTransaction, 'a transaction that is still open');
     return this.#connection;
   }
 }

@@ -117,12 +117,8 @@ class SourceCode(Scene):
         if not sieve[number]:
             continue
         yield number
-        for multiple in range(number * number, limit + 1, number):
-            sieve[multiple] = False
-
-
-for prime in primes(30):
-    print(prime, end=" ")
+        for other in range(number**2, limit + 1, number):
+            sieve[other] = False
 """
         code = Code(code_string=source, language="python", background="window", add_line_numbers=True)
         code.scale(0.75).to_edge(LEFT)

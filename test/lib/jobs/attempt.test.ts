@@ -112,7 +112,7 @@ t.test('a render gets what was requested, and its progress and previews are repo
   begun();
   const [task, events] = await started;
   t.same(task, {
-    ...{ jobId, code: 'x', className: 'A', fps: 24, widthPx: 854, heightPx: 480 },
+    ...{ jobId, owner: newJob.owner, code: 'x', className: 'A', fps: 24, widthPx: 854, heightPx: 480 },
     ...{ previewIntervalMs: 250, background: false },
   });
   hold.begin({ isShortage: true });
@@ -302,6 +302,30 @@ t.test('an attempt whose claim is invalid removes what it stored and reports not
     t.same(stored, how === 'rendered' ? [`${jobId}-1/video.mp4`] : []);
     t.same(deleted.includes(`${jobId}-1/video.mp4`), how === 'rendered');
     t.same(deleted.length > 0, how === 'rendered', 'a failed render stored nothing');
+  }
+});
+
+t.test('an attempt whose outcome is recorded already keeps its artifacts and reports it', async (t) => {
+  for (const how of ['rendered', 'failed'] as const) {
+    const { book, begun, result, attempt, rendered, job, seen, deleted, discards } = await setUp(t);
+    const { finish } = book;
+    let calls = 0;
+    book.finish = async (...args) => {
+      const ended = await finish.apply(book, args);
+      if (++calls === 1) throw new Error('the answer was lost');
+      return ended;
+    };
+    begun();
+    result.resolve(how === 'rendered' ? await rendered() : failedScene);
+    await until(() => clock.nextInMs === 500);
+    clock.advance(500);
+    await attempt.ended;
+    await discards.settled();
+    const phase = how === 'rendered' ? 'completed' : 'failed';
+    t.match(await job(), { phase });
+    t.equal(calls, 2);
+    t.same(deleted.includes(`${(await job())?.jobId}-1/video.mp4`), false);
+    t.same(seen.at(-1), [phase]);
   }
 });
 

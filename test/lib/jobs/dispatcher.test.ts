@@ -686,8 +686,7 @@ t.test('waiting jobs start when the gate opens, and when a hold ends', async (t)
   gate.emit('open');
   await until(() => ends.length === 2);
   for (const end of ends) end({ kind: 'unavailable', durationMs: 0, message: 'no renderer' });
-  await until(() => dispatcher.running === 0);
-  t.equal(dispatcher.queued, 2);
+  await until(() => dispatcher.running === 0 && dispatcher.queued === 2);
   clock.advance(999);
   await turns();
   t.equal(ends.length, 2);

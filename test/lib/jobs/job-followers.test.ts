@@ -35,13 +35,14 @@ async function all(events: AsyncIterable<JobEvent>): Promise<unknown[]> {
 
 t.test('a job is followed from its current state to its end', async (t) => {
   for (const end of ['completed', 'failed'] as const) {
-    const { change, progress, preview, follow } = setUp();
+    const { events, change, progress, preview, follow } = setUp();
     const following = follow();
     const first = (await following.next()).value;
     t.match(first, { type: 'job', job: { jobId: '1', status: 'queued' } });
     const second = following.next();
     await turn();
     change('running', 'another');
+    events.emit('progress', 'another', { stage: 'rendering', frames: 9, seconds: 0 });
     change('running');
     t.match((await second).value, { type: 'job', job: { jobId: '1', status: 'running' } });
     for (const [emit, event] of [
@@ -102,14 +103,16 @@ t.test('a change while the job is read makes it be read again', async (t) => {
 });
 
 t.test('several followers get all events, also after one has gone', async (t) => {
-  const { change, follow } = setUp();
+  const { followers, change, follow } = setUp();
   const [first, second] = [follow(), follow()];
   await Promise.all([first.next(), second.next()]);
   change('running');
   t.equal(textOf((await first.next()).value ?? undefined), 'running');
   await first.return();
+  t.equal(followers.size, 1);
   change('completed');
   t.same(await all(second), ['running', 'completed']);
+  t.equal(followers.size, 0, 'nothing is kept of jobs that nobody follows');
   const third = follow();
   await third.next();
   change('completed');

@@ -26,6 +26,9 @@ t.test('a webhook has a URL and a secret', (t) => {
   const newJob = newJobOf({ ...scene, webhook: { url, secret: 's' } });
   t.match(newJob, { webhookUrl: url, webhookSecret: 's' });
   t.equal(newJobOf({ ...scene, webhookUrl: url }).webhookUrl, url);
+  const none = newJobOf({ ...scene, webhook: { url: null as unknown as string, secret: 's' } });
+  t.equal(none.webhookUrl, null);
+  t.notOk('webhookSecret' in none);
   t.throws(() => newJobOf({ ...scene, webhook: { url: 'http://example.org', secret: 's' } }), { code });
   for (const secret of ['', undefined, 1]) {
     const webhook = { url, secret: secret as string };

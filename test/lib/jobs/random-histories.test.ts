@@ -14,8 +14,9 @@ import {
   Pricing,
   StoredLedger,
 } from '../../../lib/index.ts';
+import { MOST_ATTEMPTS } from '../../../lib/jobs/failures.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
-import { JobBook, MOST_ATTEMPTS } from '../../../lib/jobs/job-book.ts';
+import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { auditBooks } from '../../../lib/sql/audit.ts';
 import type { SqlDatabase } from '../../../lib/storage/sql.ts';
 import { Connection } from '../../../lib/storage/sqlite/connection.ts';

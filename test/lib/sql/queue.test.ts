@@ -55,6 +55,30 @@ t.test('claims of an earlier run lapse immediately, because the folder has one o
   );
 });
 
+t.test('a rank that another process records during a round is corrected', async (t) => {
+  t.testdir();
+  const storage = await openStorage(t);
+  await admit(storage, '1', 'y');
+  const claims = await storage.transaction(async (tx) => {
+    await storage.insertJob(tx, jobRecord('2', { owner: 'x' }), 'x');
+    const others: Precedence = { yields: false, inGoodStanding: false };
+    let late: Promise<void> | undefined;
+    const precedenceOf = (owner: string) => {
+      // As if another process committed it at this moment.
+      if (owner === 'y') late ??= storage.queue.admit(tx, { jobId: '2', owner: 'x', precedence: others });
+      return FIRST;
+    };
+    const request = { ...REQUEST, most: 3, changed: ['x'], precedenceOf };
+    const claims = await storage.queue.claim(tx, 'w', request);
+    await late;
+    return claims;
+  });
+  t.same(
+    claims.map(({ jobId }) => jobId),
+    ['1', '2'],
+  );
+});
+
 /** The shortest time of a step, in milliseconds, as other processes share the CPU. */
 async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {
   const times: number[] = [];

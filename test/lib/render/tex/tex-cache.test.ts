@@ -96,7 +96,10 @@ t.test('what was not used for a month is removed', async (t) => {
 });
 
 t.test('a start removes unfinished files, and with a size of 0 all', async (t) => {
-  const folder = t.testdir({ tex: { [`${nameOf('one')}.3.new`]: 'unfinished', [nameOf('two')]: 'whole' } });
+  const unfinished = `${nameOf('one')}.3-0.new`;
+  const folder = t.testdir({ tex: { [unfinished]: 'unfinished', [nameOf('two')]: 'whole' } });
+  const longAgo = Date.parse(NOW) / 1000 - 2 * 60 * 60;
+  utimesSync(join(folder, 'tex', unfinished), longAgo, longAgo);
   await cacheIn(folder).open();
   t.same(readdirSync(join(folder, 'tex')), [nameOf('two')]);
   const none = cacheIn(folder, { mostBytes: 0 });
