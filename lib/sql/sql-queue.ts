@@ -13,6 +13,7 @@ import type {
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
 import { ClaimRound, precedenceOf, rankOf } from './claim-round.ts';
+import { QualityRound } from './quality-round.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /**
@@ -78,10 +79,11 @@ export class SqlQueue implements Queue {
   async claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]> {
     this.#workers.add(worker);
     const inside = this.#database.inside(tx);
-    const [, claims] = await Promise.all([
-      inside.lock(CLAIMS),
-      new ClaimRound(inside, worker, request).take(),
-    ]);
+    const { qualities } = request;
+    const round = qualities
+      ? new QualityRound(inside, worker, request, qualities)
+      : new ClaimRound(inside, worker, request);
+    const [, claims] = await Promise.all([inside.lock(CLAIMS), round.take()]);
     return claims;
   }
 
