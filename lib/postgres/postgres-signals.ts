@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { LocalSignals } from '../signals/local-signals.ts';
+import { parseSignal } from '../signals/parse-signal.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import type { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
 import { piecesOf, SignalPieces } from './signal-pieces.ts';
@@ -62,31 +63,7 @@ export class PostgresSignals implements Signals {
     const [id = ''] = payload.split(' ', 1);
     if (id === this.#id) return;
     const json = this.#pieces.add(id, payload.slice(id.length + 1));
-    const signal = json === undefined ? undefined : parsed(json);
+    const signal = json === undefined ? undefined : parseSignal(json);
     if (signal) this.#local.publish(signal);
-  }
-}
-
-/** What a signal of each kind must have. */
-const FIELDS: Record<Signal['kind'], string[]> = {
-  waiting: [],
-  due: [],
-  settings: [],
-  canceled: ['jobId'],
-  changed: ['from', 'jobs'],
-  watched: ['from', 'jobIds'],
-  progress: ['from', 'jobId', 'progress'],
-  preview: ['from', 'jobId', 'jpeg'],
-};
-
-/** Undefined for what another program has sent, or a newer version. */
-function parsed(text: string): Signal | undefined {
-  try {
-    const signal = JSON.parse(text) as Signal;
-    return Object.hasOwn(FIELDS, signal.kind) && FIELDS[signal.kind].every((name) => name in signal)
-      ? signal
-      : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -2,6 +2,8 @@
 const PIECE_CHARACTERS = 7_500;
 /** Signals whose remaining pieces have not arrived; the oldest is given up. */
 const MOST_INCOMPLETE = 200;
+/** Of a signal: 480 kB. */
+const MOST_PIECES = 64;
 const HEAD = /^#(\d+) (\d+)\/(\d+) /;
 
 /** Splits a signal as JSON into messages. In ASCII, so that characters are bytes. */
@@ -22,12 +24,15 @@ export function piecesOf(signal: object, number: number): string[] {
 export class SignalPieces {
   readonly #incomplete = new Map<string, (string | undefined)[]>();
 
-  /** The JSON of a signal; undefined until all its pieces from that sender have arrived. */
+  /** The JSON of a signal; undefined until all its pieces from that sender have arrived, and for invalid pieces. */
   add(sender: string, message: string): string | undefined {
     const [head, number, place, count] = HEAD.exec(message) ?? [];
     if (head === undefined) return message;
+    if (Number(count) > MOST_PIECES || Number(place) >= Number(count)) return undefined;
     const key = `${sender} ${number}`;
-    const pieces = this.#incomplete.get(key) ?? Array.from<string | undefined>({ length: Number(count) });
+    const known = this.#incomplete.get(key);
+    const pieces =
+      known?.length === Number(count) ? known : Array.from<string | undefined>({ length: Number(count) });
     pieces[Number(place)] = message.slice(head.length);
     this.#incomplete.set(key, pieces);
     if (pieces.includes(undefined)) {
