@@ -55,7 +55,7 @@ t.test('a schema of a newer version is refused', async (t) => {
   await run('INSERT INTO migrations VALUES (99)', { schema });
   t.match(
     await refusal(t, config),
-    /written by a newer version of Scenepress \(schema 99; .*Use that version/,
+    /written by a newer version of Scenepress \(schema 99, .*Use that version/,
   );
 });
 
