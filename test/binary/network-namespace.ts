@@ -40,11 +40,13 @@ export function enterNetworkNamespace(systems: MachineKind['debian'][]): void {
 }
 
 /** Builds the program from the checkout with fast compression; `BINARY=as-is` keeps an existing one. */
-function buildProgram(): void {
-  if (process.env['BINARY'] === 'as-is' && existsSync(PROGRAM)) return;
+/** Builds the executable, unless `BINARY=as-is` says to take that which is there. Returns its path. */
+export function buildProgram(): string {
+  if (process.env['BINARY'] === 'as-is' && existsSync(PROGRAM)) return PROGRAM;
   const build = [join(PROJECT, 'scripts/binary/build.ts'), '--compression', '3', '--accept-newer'];
   // NODE_OPTIONS loads tap, which breaks tsc.
   execFileSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...build], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  return PROGRAM;
 }

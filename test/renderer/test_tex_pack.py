@@ -54,6 +54,7 @@ def started(
         popen(self, args, *rest, **named)  # type: ignore[call-overload]
 
     tex.set_directly(sample)
+    monkeypatch.setattr(manim.config, "media_dir", "media")
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     monkeypatch.setattr(subprocess.Popen, "__init__", record)
     yield programs
