@@ -53,7 +53,11 @@ async function apiAndWorker(t: Test, budgets: Partial<BudgetOptions> = {}) {
 t.test('a process waits for, follows and hears of jobs that another renders', async (t) => {
   const { api } = await apiAndWorker(t);
   const heard: string[] = [];
-  api.on('remoteJob', ({ owner, status }) => void heard.push(`${owner} ${status}`));
+  const heardEnd = Promise.withResolvers<void>();
+  api.on('remoteJob', ({ owner, status }) => {
+    heard.push(`${owner} ${status}`);
+    if (status === 'completed') heardEnd.resolve();
+  });
   const { jobId } = await api.enqueue(REQUEST);
   const events: JobEvent[] = [];
   for await (const event of api.follow(jobId)) events.push(event);
@@ -62,6 +66,7 @@ t.test('a process waits for, follows and hears of jobs that another renders', as
   t.equal(statuses.at(-1), 'completed');
   t.equal(new Set(statuses).size, statuses.length, 'each status once');
   t.equal((await api.wait(jobId)).status, 'completed');
+  await heardEnd.promise; // The follower may have read the end before its signal arrived.
   t.match(heard, ['a running', 'a completed']);
   const second = await api.enqueue(REQUEST);
   t.match(await api.wait(second.jobId), { status: 'completed' });
