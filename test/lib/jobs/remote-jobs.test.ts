@@ -67,7 +67,7 @@ t.test('a process waits for, follows and hears of jobs that another renders', as
   t.equal(new Set(statuses).size, statuses.length, 'each status once');
   t.equal((await api.wait(jobId)).status, 'completed');
   await heardEnd.promise; // The follower may have read the end before its signal arrived.
-  t.match(heard, ['a running', 'a completed']);
+  t.equal(heard.at(-1), 'a completed'); // Changes within a moment are told together.
   const second = await api.enqueue(REQUEST);
   t.match(await api.wait(second.jobId), { status: 'completed' });
 });
