@@ -8,12 +8,22 @@ import { authenticator, type InternalToken } from './http/authentication.ts';
 import { KeyUses } from './http/key-uses.ts';
 import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
+import { OwnMachine } from './machines/own-machine.ts';
 import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 import { readWebhookAuthorities } from './webhook-authorities.ts';
 
 const REQUESTS_GRACE_MS = 10_000;
+const NEVER = new Promise<never>(() => {});
+
+/** What a started {@link Appliance} consists of. */
+export interface StartedAppliance extends HttpServer {
+  service: RenderService;
+  installation: Installation;
+  /** Resolves when this machine is to finish its renders and to end; never without a database. */
+  drainRequested: Promise<void>;
+}
 
 /** The service with its data folder, administration socket and HTTP server. */
 export class Appliance {
@@ -22,6 +32,7 @@ export class Appliance {
   readonly #logger: Logger;
   readonly #internalToken: InternalToken | undefined;
   #certificate: Certificate | undefined;
+  #graceMs = 0;
   /** Stops the started parts in reverse order. */
   #started = new AsyncDisposableStack();
 
@@ -35,11 +46,7 @@ export class Appliance {
    * Listens before it warms up the renderer, which detects a port in use early; until the service is ready,
    * `/health/ready` and render requests are answered with 503. If it fails or `signal` is aborted, stops everything.
    */
-  async start({
-    signal,
-  }: {
-    signal?: AbortSignal;
-  } = {}): Promise<HttpServer & { service: RenderService; installation: Installation }> {
+  async start({ signal }: { signal?: AbortSignal } = {}): Promise<StartedAppliance> {
     try {
       const webhookAuthorities = await readWebhookAuthorities(this.#config);
       let listening: HttpServer | undefined;
@@ -82,17 +89,19 @@ export class Appliance {
       });
       listening = http;
       this.#started.defer(() => service.stop());
+      const machine = await this.#report(installation, http);
       keyUses.start();
       // Before the service stops, because that closes the stores.
       this.#started.defer(() => keyUses.stop());
       await this.#listen(http);
       this.#started.defer(() => http.hapi.stop({ timeout: REQUESTS_GRACE_MS }));
       // HTTP stays up during the drain: clients can follow their renders, and `/health/ready` reports it.
-      this.#started.defer(() => service.drain({ graceMs: this.#config.drainSeconds * 1000 }));
+      this.#started.defer(() => service.drain({ graceMs: this.#graceMs }));
       this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
       await startUnless(signal, service);
+      await machine?.report();
       this.#completeRotation(installation);
-      return { ...http, service, installation };
+      return { ...http, service, installation, drainRequested: machine?.drainRequested ?? NEVER };
     } catch (error) {
       await this.stop();
       throw error;
@@ -104,8 +113,12 @@ export class Appliance {
     await this.#certificate?.reload();
   }
 
-  /** Rejects new renders, answers pending requests and lets running renders finish within the grace period. */
-  async stop(): Promise<void> {
+  /**
+   * Rejects new renders, answers pending requests and lets running renders finish within the grace period, by default the
+   * configured one.
+   */
+  async stop({ graceMs = this.#config.drainSeconds * 1000 }: { graceMs?: number } = {}): Promise<void> {
+    this.#graceMs = graceMs;
     const started = this.#started.move();
     this.#started = new AsyncDisposableStack();
     await started.disposeAsync();
@@ -116,6 +129,21 @@ export class Appliance {
     const socket = new AdminSocket({ folder: place.path, administration, logger: this.#logger });
     await socket.start();
     this.#started.defer(() => socket.stop());
+  }
+
+  /** Reports this process to the others, until its stores close. */
+  async #report({ place, service }: Installation, { draining }: HttpServer): Promise<OwnMachine | undefined> {
+    if (!place.machineStore) return undefined;
+    const machine = new OwnMachine({
+      store: place.machineStore,
+      service,
+      config: this.#config,
+      isDraining: () => draining.hasBegun,
+      logger: this.#logger,
+    });
+    await machine.start();
+    this.#started.defer(() => machine.stop());
+    return machine;
   }
 
   /** Runs in the background: until it completes, both master keys are valid. */

@@ -57,6 +57,7 @@ export function createService(
       ? { dataFolder: place, ...(assets && { assets }) }
       : { storage: place.storage, assets: place.assets, workFolder: place.workFolder }),
     ...(config.databaseUrl !== undefined && { roles: config.roles }),
+    ...(config.quality && { qualities: config.quality }),
     ...(config.s3Links === 'public' && bucket && { artifactUrl: bucket.artifactUrl }),
     ledger,
     admitsOwner: (owner) => owner === INTERNAL_OWNER || accounts.isEnabled(owner),

@@ -33,6 +33,8 @@ export const DATA_FILES = {
   lockHolder: 'lock.holder',
   /** The socket for commands of the administrator. */
   adminSocket: 'admin.sock',
+  /** Exists when the data was moved to a database; names that. */
+  moved: 'moved',
   /** Exists while a recovery replaces the database; names the folder with the former one. */
   recovering: 'recovering',
   /** The work folder of a recovery. */

@@ -5,6 +5,10 @@ import { ScenepressError } from './errors.ts';
 import type { Renderer } from './render/pool/renderer.ts';
 import { DISK_FULL_TO_CLIENTS } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
+import type { Signals } from './signals/signals.ts';
+
+/** Signals may get lost. */
+const POLL_MS = 5_000;
 
 /**
  * The conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
@@ -14,7 +18,10 @@ export class Gate extends EventEmitter<{ open: [] }> {
   readonly #spareSpace: SpareSpace | undefined;
   readonly #renderer: Renderer;
   readonly #settings: SettingsStore;
+  readonly #signals: Signals;
+  readonly #isShared: boolean;
   readonly #clock: Clock;
+  #stopListening = () => {};
   #pausedAtMs: number | null = null;
 
   constructor(parts: {
@@ -22,12 +29,17 @@ export class Gate extends EventEmitter<{ open: [] }> {
     spareSpace: SpareSpace | undefined;
     renderer: Renderer;
     settings: SettingsStore;
+    signals: Signals;
+    /** Other processes may change the settings. */
+    isShared: boolean;
     clock: Clock;
   }) {
     super();
     this.#spareSpace = parts.spareSpace;
     this.#renderer = parts.renderer;
     this.#settings = parts.settings;
+    this.#signals = parts.signals;
+    this.#isShared = parts.isShared;
     this.#clock = parts.clock;
   }
 
@@ -37,9 +49,12 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#pausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
     this.#spareSpace?.on('available', this.#emitOpen);
     this.#renderer.on('ready', this.#emitOpen);
+    if (this.#isShared) this.#listen();
   }
 
   stop(): void {
+    this.#stopListening();
+    this.#stopListening = () => {};
     this.#spareSpace?.off('available', this.#emitOpen);
     this.#renderer.off('ready', this.#emitOpen);
   }
@@ -77,6 +92,28 @@ export class Gate extends EventEmitter<{ open: [] }> {
   async #setPaused(queuePausedAtMs: number | null): Promise<void> {
     await this.#settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs }));
     this.#pausedAtMs = queuePausedAtMs;
+    this.#signals.publish({ kind: 'settings' });
+  }
+
+  /** Another process may pause and resume the queue. */
+  #listen(): void {
+    const stopListening = this.#signals.subscribe(({ kind }) => {
+      if (kind === 'settings') void this.#look();
+    });
+    const poll = this.#clock.every(POLL_MS, () => void this.#look());
+    this.#stopListening = () => {
+      stopListening();
+      poll.cancel();
+    };
+  }
+
+  /** A failed read is repeated by the next poll. */
+  async #look(): Promise<void> {
+    const settings = await this.#settings.getSettings().catch(() => undefined);
+    if (!settings) return;
+    const wasPaused = this.#pausedAtMs !== null;
+    this.#pausedAtMs = settings.queuePausedAtMs;
+    if (wasPaused && this.#pausedAtMs === null) this.emit('open');
   }
 
   readonly #emitOpen = (): void => {

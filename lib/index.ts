@@ -95,6 +95,7 @@ export {
 } from './local/local-renderer.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { Machine, MachineReport, MachineStore } from './machines/machine-store.ts';
+export type { MigrationReport } from './migration/migrate.ts';
 export type { Page } from './pages.ts';
 export type {
   Claim,
@@ -154,7 +155,8 @@ export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/
 export type { Act, ActQuery, ActStore } from './sign-in/act-store.ts';
 export type { SessionRecord, SessionStore } from './sign-in/session-store.ts';
 export { LocalSignals } from './signals/local-signals.ts';
-export type { Signal, Signals } from './signals/signals.ts';
+export type { ChangedJob, Signal, Signals } from './signals/signals.ts';
+export type { QueueWork } from './sql/queue-work.ts';
 export type {
   IdempotentRequest,
   JobCountQuery,

@@ -3,7 +3,7 @@ import type { RetentionOptions } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
 import type { DataFolder } from './data-folder/data-folder.ts';
 import type { BudgetOptions } from './jobs/failure-budgets.ts';
-import type { Job } from './jobs/job.ts';
+import type { Job, Quality } from './jobs/job.ts';
 import type { ArtifactUrl } from './jobs/job-json.ts';
 import type { RenderRequest } from './jobs/render-request.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -81,6 +81,8 @@ export interface RenderServiceOptions {
   signals?: Signals;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;
+  /** Only jobs of these qualities are rendered here, such as on a machine with much memory; default: all. */
+  qualities?: readonly Quality[];
   queue?: Partial<QueueOptions>;
   /** Limits on failed and canceled renders per owner and hour; beyond them, the owner's jobs are rejected. */
   budgets?: Partial<BudgetOptions>;
@@ -139,10 +141,12 @@ export interface WaitOptions extends JobScope {
 export interface RenderServiceEvents {
   /** A job was created or changed its status. */
   job: [job: Job];
-  /** A running job made progress. */
+  /** Another process of the service created a job or changed its status, if the processes have signals. */
+  remoteJob: [job: Pick<Job, 'jobId' | 'owner' | 'status'>];
+  /** A running job made progress. Of jobs of other processes: if they are followed here, or `progress` was called. */
   progress: [jobId: string, progress: RenderProgress];
   /** A webhook attempt ended; the updated delivery. */
   delivery: [delivery: Delivery];
-  /** A small JPEG of the frame being drawn. */
+  /** A small JPEG of the frame being drawn. Of jobs of other processes: as for `progress`. */
   preview: [jobId: string, jpeg: Uint8Array];
 }

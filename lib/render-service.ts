@@ -7,13 +7,14 @@ import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
+import { hearOthers } from './jobs/hear-others.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import type { JobEvent } from './jobs/job-followers.ts';
 import { type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
+import { recoverJobs } from './jobs/recover-jobs.ts';
 import { scenesOf } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
-import { withSpareSpace } from './jobs/with-spare-space.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
 import type { Play, RenderProgress } from './render/run/render-task.ts';
@@ -59,6 +60,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     events.on('change', (job) => this.#announce(job));
     events.on('progress', (jobId, progress) => this.emit('progress', jobId, progress));
     events.on('preview', (jobId, jpeg) => this.emit('preview', jobId, jpeg));
+    hearOthers(this.#parts, (name, ...values) => void this.emit(name, ...values));
     webhooks.on('delivery', (delivery) => this.emit('delivery', delivery));
   }
 
@@ -90,7 +92,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       const { queuePausedAt } = this.status();
       if (queuePausedAt !== null)
         logger.warn({ queuePausedAt }, 'The queue is paused: no render starts until it is resumed.');
-      await this.#recover();
+      await recoverJobs(this.#parts);
       await owners.restore();
       await dispatcher.start(isWorker ? renderer : undefined);
       if (this.#parts.roles.includes('sender')) webhooks.start();
@@ -297,6 +299,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * ```
    */
   follow(jobId: string, { signal, owner }: WaitOptions = {}): AsyncGenerator<JobEvent, void> {
+    this.#parts.remoteJobs.watch(jobId);
     return this.#parts.followers.follow(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
   }
 
@@ -309,9 +312,12 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return scenesOf(this.#parts.renderer, code, signal);
   }
 
-  /** The progress of a running job; undefined when this process is not rendering it. */
+  /**
+   * The progress of a running job; undefined while it is not known. That of a job of another process is known shortly after
+   * the first call, for half a minute after the last.
+   */
   progress(jobId: string): RenderProgress | undefined {
-    return this.#parts.dispatcher.progress(jobId);
+    return this.#parts.dispatcher.progress(jobId) ?? this.#parts.remoteJobs.progress(jobId);
   }
 
   /**
@@ -346,14 +352,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   status(): ServiceStatus {
     return statusOf(this.#parts, this.#state);
-  }
-
-  /** Completes the transitions that an earlier process left unfinished. */
-  async #recover(): Promise<void> {
-    const { book, cancellations, discards } = this.#parts;
-    const { orphans, stuck } = await withSpareSpace(() => book.recover());
-    discards.add(orphans);
-    for (const jobId of stuck) void cancellations.complete(jobId);
   }
 
   get #accepting(): boolean {

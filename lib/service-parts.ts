@@ -18,6 +18,7 @@ import { JobEnds } from './jobs/job-ends.ts';
 import type { JobEvents } from './jobs/job-events.ts';
 import { JobFollowers } from './jobs/job-followers.ts';
 import { Owners } from './jobs/owners.ts';
+import { RemoteJobs } from './jobs/remote-jobs.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
 import { StoredLedger } from './ledger/stored-ledger.ts';
@@ -61,6 +62,7 @@ export interface ServiceParts {
   upkeep: Upkeep;
   ends: JobEnds;
   followers: JobFollowers;
+  remoteJobs: RemoteJobs;
 }
 
 /** Components that act outside of the process, and chance. */
@@ -156,7 +158,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       spareSpace,
       texCache,
     });
-  const gate = new Gate({ spareSpace, renderer, settings, clock });
+  const gate = new Gate({ spareSpace, renderer, settings, signals, isShared: storage.isShared, clock });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner = () => true, previewIntervalMs = 0 } = options;
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
@@ -172,12 +174,24 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     gate,
     spareSpace,
     queue,
+    qualities: options.qualities,
     previewIntervalMs,
     events,
     clock,
     random,
     logger,
   });
+  const ends = new JobEnds();
+  const remoteJobs: RemoteJobs = new RemoteJobs({
+    storage,
+    signals,
+    events,
+    followed: () => [...ends.jobIds(), ...followers.jobIds()],
+    progressHere: (jobId) => dispatcher.progress(jobId),
+    clock,
+    random,
+  });
+  const followers = new JobFollowers(events, remoteJobs.events);
   const retention = { ...KEEP_ALL, ...options.retention };
   return {
     dataFolder,
@@ -212,7 +226,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       clock,
       logger,
     }),
-    ends: new JobEnds(),
-    followers: new JobFollowers(events),
+    ends,
+    followers,
+    remoteJobs,
   };
 }

@@ -1,12 +1,14 @@
 import type { ServiceParts } from './service-parts.ts';
 
 /** Opens what a service reads and writes. */
-export async function openStores({ assets, dataFolder, gate, ledger, storage }: ServiceParts): Promise<void> {
+export async function openStores(parts: ServiceParts): Promise<void> {
+  const { assets, dataFolder, gate, ledger, remoteJobs, storage } = parts;
   await dataFolder?.start();
   await storage.start();
   await assets.start?.();
   await ledger.start?.();
   await gate.start();
+  remoteJobs.start();
 }
 
 /** Closes it again; also after an incomplete {@link openStores}. */
@@ -15,8 +17,10 @@ export async function closeStores({
   dataFolder,
   gate,
   ledger,
+  remoteJobs,
   storage,
 }: ServiceParts): Promise<void> {
+  remoteJobs.stop();
   gate.stop();
   await dataFolder?.spareSpace.stop();
   await ledger.stop?.();

@@ -32,6 +32,7 @@ const GROUPS = [
   ['test/lib'],
   ['test/appliance'],
   ['test/dashboard'],
+  ['test/cluster'],
   ['test/checks', 'test/simulator', 'test/crashes'],
   ['test/examples'],
   [RENDERS],

@@ -102,6 +102,8 @@ async function accountIn(request: Request, { accounts }: AccessParts): Promise<s
 }
 
 function idIn(value: unknown): string | null {
-  const ids = ['keyId', 'jobId', 'deliveryId', 'userId'].map((name) => (value as Request | null)?.[name]);
+  const ids = ['keyId', 'jobId', 'deliveryId', 'machineId', 'userId'].map(
+    (name) => (value as Request | null)?.[name],
+  );
   return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null;
 }

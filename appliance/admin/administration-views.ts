@@ -13,6 +13,7 @@ import {
   type Quality,
   type RenderProgress,
   type RenderUsage,
+  type Role,
   type ServiceStatus,
 } from '../../lib/index.ts';
 import type { Readiness } from '../http/health.ts';
@@ -197,6 +198,24 @@ export interface DiskInfo {
   retention: RetentionInfo;
 }
 
+/** A process of an installation with a database. */
+export interface MachineInfo {
+  machineId: string;
+  name: string;
+  roles: Role[];
+  /** The qualities that it renders; null: all. */
+  qualities: Quality[] | null;
+  version: string;
+  /** `dead`: it has not reported for half a minute. */
+  state: 'starting' | 'ready' | 'not ready' | 'draining' | 'dead';
+  workers: number;
+  busyWorkers: number;
+  warmWorkers: number;
+  startedAt: string;
+  /** When it last reported. */
+  seenAt: string;
+}
+
 /** The service as its operator sees it. */
 export interface ServiceInfo {
   version: string;
@@ -206,6 +225,8 @@ export interface ServiceInfo {
   disk: DiskInfo;
   /** The latest warnings and errors of the running server, newest first. */
   faults: Fault[];
+  /** All processes; null without a database. */
+  machines: MachineInfo[] | null;
 }
 
 /** State of the queue. */
@@ -214,7 +235,7 @@ export interface QueueInfo {
   pausedAt: string | null;
   queued: number;
   running: number;
-  /** Number of scenes that can be rendered concurrently; 0 without a server. */
+  /** Number of scenes that can be rendered concurrently, on all machines; 0 without a server. */
   workers: number;
   /** Whether renders can start now. */
   ready: boolean;

@@ -18,6 +18,7 @@ import { DataAdministration } from './data.ts';
 import { DeliveryAdministration } from './deliveries.ts';
 import { JobAdministration } from './jobs.ts';
 import { KeyAdministration } from './keys.ts';
+import { MachineAdministration } from './machines.ts';
 import { QueueAdministration } from './queue.ts';
 
 export interface AdministrationParts {
@@ -56,6 +57,7 @@ export class Administration {
   readonly jobs: JobAdministration;
   readonly credits: CreditAdministration;
   readonly acts: ActAdministration;
+  readonly machines: MachineAdministration;
   readonly data: DataAdministration;
 
   constructor(parts: AdministrationParts) {
@@ -66,6 +68,7 @@ export class Administration {
     this.jobs = new JobAdministration(parts);
     this.credits = new CreditAdministration(parts);
     this.acts = new ActAdministration(parts);
+    this.machines = new MachineAdministration(parts);
     this.data = new DataAdministration(parts);
   }
 }

@@ -9,6 +9,7 @@ import {
   DataFolder,
   type RenderService,
   replaceMasterKey,
+  ScenepressError,
   StoredLedger,
   systemClock,
   type UnmeteredLedger,
@@ -17,10 +18,10 @@ import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import type { Faults } from '../support/faults.ts';
-import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './administration-views.ts';
+import { machineInfo, missingRoles } from './machines.ts';
 
 type DataParts = Pick<
   AdministrationParts,
@@ -80,7 +81,7 @@ export class DataAdministration {
 
   /** Copies everything into a new folder of this machine. */
   async backUp({ folder, withMasterKey }: { folder: string; withMasterKey: boolean }): Promise<BackupReport> {
-    if (!(this.#place instanceof DataFolder)) throw new UserError(DATABASE_BACKUPS);
+    if (!(this.#place instanceof DataFolder)) throw new ScenepressError('conflict', DATABASE_BACKUPS);
     await this.completeRotation();
     return backUp(this.#place, folder, { withMasterKey });
   }
@@ -94,6 +95,7 @@ export class DataAdministration {
   }: {
     newKey?: string | undefined;
   }): Promise<{ keys: number; jobs: number; formerKeyFile: string | null }> {
+    await this.#refuseOtherMachines();
     const total = { keys: 0, jobs: 0 };
     const reseal = async () => {
       const { keys, jobs } = await this.#service.resealSecrets({ keys: this.#keys });
@@ -103,6 +105,18 @@ export class DataAdministration {
     const formerKeyFile = await replaceMasterKey(this.#place, { given, reseal });
     await this.#purge();
     return { ...total, formerKeyFile };
+  }
+
+  /** They would not know the new key. */
+  async #refuseOtherMachines(): Promise<void> {
+    const machines = (await this.#place.machineStore?.list())?.map(machineInfo) ?? [];
+    const alive = machines.filter(({ state }) => state !== 'dead');
+    if (alive.length === 0) return;
+    throw new ScenepressError(
+      'conflict',
+      `Stop all servers and workers first, because they know the current master key only: ${alive.map(({ name }) => name).join(', ')}. ` +
+        'Then run this with --database-url, and start them with the new key.',
+    );
   }
 
   /** Completes an interrupted rotation of the master key, if there is one. */
@@ -132,10 +146,13 @@ export class DataAdministration {
 
   /** Health, workers, sandbox, disk, retention and recent faults. */
   async showService(): Promise<ServiceInfo> {
+    const machines = (await this.#place.machineStore?.list())?.map(machineInfo) ?? null;
+    const health = this.#readiness();
     return {
       version: VERSION,
-      health: this.#readiness(),
+      health: { ...health, warnings: [...health.warnings, ...(machines ? missingRoles(machines) : [])] },
       status: this.#service.status(),
+      machines,
       disk: await this.#disk(),
       faults: this.#faults.list(),
     };

@@ -187,7 +187,7 @@ export class JobAdministration {
 
   async #jobInfo(job: Job): Promise<JobInfo> {
     const account = await this.#accounts.find(job.owner).catch(() => undefined);
-    const progress = this.#service.progress(job.jobId);
+    const progress = job.status === 'running' ? this.#service.progress(job.jobId) : undefined;
     return jobInfo(job, account?.email ?? job.owner, { assetUrl: this.#assetUrl(), progress });
   }
 }

@@ -68,6 +68,7 @@ export const OPERATIONS: {
     showPrices: reads('anything'),
     audit: reads('nothing'),
   },
+  machines: { list: reads('nothing'), drain: acts('nothing'), forget: acts('nothing') },
   acts: { list: reads('nothing') },
   data: {
     backUp: acts('nothing'),

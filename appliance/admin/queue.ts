@@ -1,18 +1,38 @@
-import type { RenderService } from '../../lib/index.ts';
+import type { MachineStore, RenderService } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { QueueInfo } from './administration-views.ts';
+import { machineInfo } from './machines.ts';
 
 /** The job queue. Requests and answers are plain data. */
 export class QueueAdministration {
   readonly #service: RenderService;
+  readonly #machines: MachineStore | undefined;
 
-  constructor({ service }: Pick<AdministrationParts, 'service'>) {
+  constructor({ service, place }: Pick<AdministrationParts, 'service' | 'place'>) {
     this.#service = service;
+    this.#machines = place.machineStore;
   }
 
   async show(): Promise<QueueInfo> {
-    const { queuePausedAt: pausedAt, queued, running, workers, ready } = this.#service.status();
-    return { pausedAt, queued, running, workers, ready };
+    const {
+      queuePausedAt: pausedAt,
+      queued,
+      running,
+      workers,
+      ready,
+      runningEverywhere,
+    } = this.#service.status();
+    if (!this.#machines) return { pausedAt, queued, running, workers, ready };
+    const rendering = (await this.#machines.list())
+      .map(machineInfo)
+      .filter(({ roles, state }) => roles.includes('worker') && state !== 'dead');
+    return {
+      pausedAt,
+      queued,
+      running: runningEverywhere,
+      workers: rendering.reduce((sum, machine) => sum + machine.workers, 0),
+      ready: rendering.some(({ state }) => state === 'ready'),
+    };
   }
 
   /** Starts no more renders, even after a restart. Running renders continue; jobs are still accepted. */

@@ -11,6 +11,7 @@ import { configuredMasterKey } from '../installation.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson, shownSize } from './output.ts';
+import { refuseDatabase } from './refuse-database.ts';
 import { withAdministration } from './with-administration.ts';
 
 /** Maximum number of API keys listed by prefix. */
@@ -55,6 +56,7 @@ export function restoreCommand(): Command {
     .action(async (backup: string, flags: Flags) => {
       const dropDeliveries = flags['dropDeliveries'] === true;
       const config = configOf(flags);
+      refuseDatabase(config, 'restore');
       // A key given by the flag is stored in the folder; one from other configuration is given at each start.
       const storeMasterKey = flags['masterKeyFile'] !== undefined;
       const { masterKey: _, ...withoutVariable } = config;

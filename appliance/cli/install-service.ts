@@ -5,14 +5,15 @@ import { Command } from 'commander';
 import { UserError } from '../user-error.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
-import { serviceFiles } from './service-unit.ts';
+import { SERVICE_ROLES, serviceFiles, serviceName } from './service-unit.ts';
 import { writeFiles } from './write-files.ts';
 
 interface Flags {
   print?: boolean;
   force?: boolean;
   user: string;
-  dataDir: string;
+  dataDir?: string;
+  role?: string;
 }
 
 /** `scenepress install-service` */
@@ -22,16 +23,28 @@ export function installServiceCommand(): Command {
     .option('--print', 'print the files instead of writing them')
     .option('--force', 'overwrite files that differ')
     .option('--user <name>', 'user that the service runs as; created if missing', 'scenepress')
-    .option('--data-dir <folder>', 'data folder of the service', '/var/lib/scenepress')
+    .option(
+      '--data-dir <folder>',
+      'data folder of the service (default: /var/lib/scenepress, or /var/lib/scenepress-<role>)',
+    )
+    .option(
+      '--role <role>',
+      `one part of an installation with a database: ${Object.keys(SERVICE_ROLES).join(', ')}`,
+    )
     .action((flags: Flags) => install(flags));
   return addExamples(
     command,
     ['scenepress install-service --print', 'preview the files'],
     'sudo scenepress install-service',
+    ['sudo scenepress install-service --role worker', 'with the database in /etc/scenepress/environment'],
   );
 }
 
-async function install({ print: only, force, user, dataDir }: Flags): Promise<void> {
+async function install({ print: only, force, user, role, ...flags }: Flags): Promise<void> {
+  if (role !== undefined && !Object.hasOwn(SERVICE_ROLES, role))
+    throw new UserError(`A role is one of ${Object.keys(SERVICE_ROLES).join(', ')}.`, { exitCode: 2 });
+  const name = serviceName(role);
+  const { dataDir = `/var/lib/${name}` } = flags;
   if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(user)) {
     throw new UserError(`"${user}" is not a valid name of a system user.`, { exitCode: 2 });
   }
@@ -42,7 +55,7 @@ async function install({ print: only, force, user, dataDir }: Flags): Promise<vo
       { exitCode: 2 },
     );
   }
-  const files = serviceFiles({ user, dataDir: folder, program: programWords() });
+  const files = serviceFiles({ user, dataDir: folder, program: programWords(), role });
   if (only) {
     for (const { path, text } of files) print(`# ${path}\n${text}`);
     return;
@@ -57,7 +70,7 @@ async function install({ print: only, force, user, dataDir }: Flags): Promise<vo
   }
   await writeFiles(files);
   print(`Written:\n${files.map(({ path }) => `  ${path}`).join('\n')}\n`);
-  print(nextSteps(user, folder));
+  print(nextSteps({ user, dataDir: folder, name }));
 }
 
 /** The command line of this program: the single executable, or Node and the main file. */
@@ -65,9 +78,13 @@ function programWords(): string[] {
   return isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
-function nextSteps(user: string, dataDir: string): string {
-  return `Create the user and start the service, now and at every boot:
-  systemd-sysusers && systemctl daemon-reload && systemctl enable --now scenepress
+function nextSteps({ user, dataDir, name }: { user: string; dataDir: string; name: string }): string {
+  const start = `Create the user and start the service, now and at every boot:
+  systemd-sysusers && systemctl daemon-reload && systemctl enable --now ${name}`;
+  if (name !== 'scenepress')
+    return `Set SCENEPRESS_DATABASE_URL and the other options that all machines need in /etc/scenepress/environment (mode 600).
+${start}`;
+  return `${start}
 
 Check that it is ready, and find the key that the first start prints:
   systemctl status scenepress

@@ -13,8 +13,10 @@ import { healthCommand } from './health.ts';
 import { installServiceCommand } from './install-service.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
+import { machineCommand } from './machine.ts';
 import { masterKeyCommand } from './master-key.ts';
 import { metricsCommand } from './metrics.ts';
+import { migrateCommand } from './migrate.ts';
 import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
 import { recoverCommand } from './recover.ts';
@@ -60,10 +62,12 @@ export function createProgram(): Command {
     .addCommand(queueCommand())
     .addCommand(creditsCommand())
     .addCommand(deliveryCommand())
+    .addCommand(machineCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(masterKeyCommand())
     .addCommand(recoverCommand())
+    .addCommand(migrateCommand())
     .commandsGroup('Installation and diagnosis:')
     .addCommand(statusCommand())
     .addCommand(healthCommand())

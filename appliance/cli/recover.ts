@@ -4,6 +4,7 @@ import { type RecoveryReport, recover } from '../../lib/index.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printable, printJson } from './output.ts';
+import { refuseDatabase } from './refuse-database.ts';
 
 const MOST_SHOWN = 50;
 
@@ -14,7 +15,9 @@ export function recoverCommand(): Command {
     .option('--yes', 'recover what can be read; the original files are kept in a folder beside it')
     .option('--json', 'print JSON')
     .action(async (flags: { yes?: boolean; json?: boolean } & Record<string, unknown>) => {
-      const report = await recover(resolve(configOf(flags).dataDir), { apply: flags.yes === true });
+      const config = configOf(flags);
+      refuseDatabase(config, 'recover');
+      const report = await recover(resolve(config.dataDir), { apply: flags.yes === true });
       if (flags.json) printJson(report);
       else show(report);
       if (isDamaged(report) && report.audit?.problems.length !== 0) process.exitCode = 1;

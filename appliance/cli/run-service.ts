@@ -42,7 +42,9 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
     logger.info({ signal: await stopSignal }, 'stopped during start');
     return;
   }
-  const { hapi, addresses, service, installation } = started;
+  const { hapi, addresses, service, installation, drainRequested } = started;
+  const drained = drainRequested.then(() => 'drain' as const);
+  let graceMs = config.drainSeconds * 1000;
   try {
     const url = addresses.publicUrl();
     const dataDir = installation.place.path;
@@ -55,12 +57,17 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
     } else print(rolesMessage({ config, url: listeningUrl(hapi) }));
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
-    const signal = await stopSignal;
+    const signal = await Promise.race([stopSignal, drained]);
     logger.info({ signal }, 'stopping');
+    if (signal === 'drain') {
+      // Renders may take their whole time, unless a signal comes.
+      graceMs = config.renderTimeoutSeconds * 1000;
+      void stopSignal.then(() => service.drain({ graceMs: config.drainSeconds * 1000 }));
+    }
     const { drainSeconds } = config;
     if (signal === 'SIGINT') print(stopMessage({ running: service.status().running, drainSeconds }));
   } finally {
-    await appliance.stop();
+    await appliance.stop({ graceMs });
   }
   logger.info({}, 'stopped');
 

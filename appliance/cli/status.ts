@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { DiskInfo, ServiceInfo } from '../admin/administration-views.ts';
 import { configOf } from './config-flags.ts';
 import { administrative } from './describe.ts';
+import { showMachines } from './machine.ts';
 import { counted, print, printDetails, printJson, printTable, shownSize, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
@@ -23,22 +24,26 @@ export function statusCommand(): Command {
   });
 }
 
-function show({ version, health, status, disk, faults }: ServiceInfo, served: boolean): void {
+function show({ version, health, status, disk, faults, machines }: ServiceInfo, served: boolean): void {
   const { renderer, sandbox, workers, idleWorkers, warmWorkers, queuePausedAt } = status;
   const problems = health.problems.map(({ message }) => message);
   printDetails([
-    ['Service', served ? [health.status, ...problems].join('\n') : 'no server is running'],
+    ['Service', served ? [health.status, ...problems].join('\n') : machines ? null : 'no server is running'],
     ['Warnings', health.warnings.join('\n')],
     ['Version', version],
     ['Manim', renderer && `${renderer.manim}, Python ${renderer.python}`],
     ['Queue', queuePausedAt === null ? 'not paused' : `paused since ${shownTime(queuePausedAt)}`],
-    ['Jobs', `${status.running} running, ${status.queued} queued`],
+    ['Jobs', `${machines ? status.runningEverywhere : status.running} running, ${status.queued} queued`],
     ['Workers', served ? `${workers}: ${idleWorkers} idle, ${warmWorkers} warm` : null],
     ['Sandbox', sandbox && `${sandbox.level}: ${sandbox.layers.join(', ') || 'no layers'}`],
     ['Disk', `${shownSize(disk.freeBytes)} free of ${shownSize(disk.totalBytes)}`],
     ['Data', dataText(disk)],
     ['Retention', retentionText(disk.retention)],
   ]);
+  if (machines) {
+    print('');
+    showMachines(machines);
+  }
   if (faults.length === 0) return;
   print('');
   printTable(

@@ -54,7 +54,6 @@ function workerConfig(flags: Record<string, unknown>): Config {
   return {
     ...config,
     roles: ['worker'],
-    dashboard: 'off',
     port: port?.source === 'default' ? 0 : config.port,
   };
 }

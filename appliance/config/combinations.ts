@@ -16,6 +16,12 @@ export function combinationProblems(settings: Setting[]): string[] {
     if (has(one) === has(other)) continue;
     problems.push(`${why}: set ${named(has(one) ? other : one)} too.`);
   }
+  const url = given.get('databaseUrl');
+  if (url?.source === 'flag' && URL.canParse(String(url.value)) && new URL(String(url.value)).password !== '')
+    problems.push(
+      `Other users of the machine can read command lines: give the password of the database in ${variableOf('databaseUrl')}, ` +
+        `a file (${named('databasePasswordFile')}), PGPASSWORD or PGPASSFILE.`,
+    );
   for (const name of NEED_A_DATABASE) {
     if (!isSet(name) || has('databaseUrl')) continue;
     problems.push(`${named(name)} needs a database: set ${named('databaseUrl')} too.`);

@@ -36,6 +36,7 @@ export const origins: Joi.Schema = Joi.custom((value: unknown) => {
 /** A URL; trailing slashes are removed. */
 export const address: Joi.Schema = Joi.string()
   .uri({ scheme: ['http', 'https'] })
+  .custom(withoutCredentials)
   .replace(/\/+$/, '');
 
 /** Comma-separated words of a set; an array in a configuration file. */
@@ -45,4 +46,11 @@ export function listOf(words: readonly string[]): Joi.Schema {
     if (list.length === 0 || !list.every((word) => words.includes(word))) throw new Error('not in the set');
     return [...new Set(list)];
   });
+}
+
+/** Credentials in a URL would be shown with the configuration. */
+function withoutCredentials(value: string): string {
+  const { username, password } = new URL(value);
+  if (username !== '' || password !== '') throw new Error('a URL with credentials');
+  return value;
 }

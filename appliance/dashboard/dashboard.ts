@@ -19,7 +19,7 @@ import { Cookies } from './sign-in/cookies.ts';
 import { formTokenOf, newToken, Sessions, type Viewer } from './sign-in/sessions.ts';
 
 export interface DashboardOptions {
-  config: Pick<Config, 'trustProxy' | 'assetUrl'>;
+  config: Pick<Config, 'trustProxy' | 'assetUrl' | 's3Bucket' | 's3Endpoint' | 's3Links'>;
   installation: Installation;
   addresses: Addresses;
   logger: Logger;
@@ -41,7 +41,7 @@ export const dashboard: Plugin<DashboardOptions> = {
     const backups = new BackupDownload(place.path);
     void backups.clear();
     const addressOf = (request: Request) => remoteAddressOf(request, config.trustProxy);
-    const headers = securityHeaders(config.assetUrl);
+    const headers = securityHeaders(config);
 
     server.ext('onPreStop', () => live.stop());
     server.ext('onPreResponse', answerErrors(logger, headers), { sandbox: 'plugin' });
@@ -174,8 +174,9 @@ function withHeaders(response: ResponseObject, headers: Record<string, string>):
 }
 
 /** Scripts, styles and connections are this server's own; artifacts may be served elsewhere. */
-function securityHeaders(assetUrl: string | undefined): Record<string, string> {
-  const media = assetUrl === undefined ? "'self'" : `'self' ${new URL(assetUrl).origin}`;
+function securityHeaders({ assetUrl, ...config }: DashboardOptions['config']): Record<string, string> {
+  const origins = [...(assetUrl === undefined ? [] : [new URL(assetUrl).origin]), ...bucketOrigins(config)];
+  const media = ["'self'", ...origins].join(' ');
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -194,6 +195,18 @@ function securityHeaders(assetUrl: string | undefined): Record<string, string> {
     'Referrer-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
   };
+}
+
+/** Where links to artifacts are redirected to. */
+function bucketOrigins({
+  s3Bucket,
+  s3Endpoint,
+  s3Links,
+}: Omit<DashboardOptions['config'], 'assetUrl'>): string[] {
+  if (s3Bucket === undefined || s3Links !== 'presigned') return [];
+  if (s3Endpoint === undefined) return ['https://*.amazonaws.com'];
+  const { origin, protocol, host } = new URL(s3Endpoint);
+  return [origin, `${protocol}//${s3Bucket}.${host}`];
 }
 
 /** Errors as pages, with the same messages as those of the API. */

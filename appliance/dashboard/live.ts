@@ -34,6 +34,7 @@ export class Live {
     this.#service = service;
     this.#sessions = sessions;
     service.on('job', this.#onJob);
+    service.on('remoteJob', this.#onJob);
     service.on('progress', this.#onProgress);
     service.on('preview', this.#onPreview);
   }
@@ -67,6 +68,7 @@ export class Live {
 
   stop(): void {
     this.#service.off('job', this.#onJob);
+    this.#service.off('remoteJob', this.#onJob);
     this.#service.off('progress', this.#onProgress);
     this.#service.off('preview', this.#onPreview);
     for (const listener of this.#listeners) this.#close(listener);
@@ -80,7 +82,7 @@ export class Live {
     this.#heartbeat = undefined;
   }
 
-  readonly #onJob = ({ jobId, owner, status }: Job) => {
+  readonly #onJob = ({ jobId, owner, status }: Pick<Job, 'jobId' | 'owner' | 'status'>) => {
     this.#changedAtMs = performance.now();
     if (status === 'running') this.#owners.set(jobId, owner);
     else {
@@ -91,6 +93,8 @@ export class Live {
   };
 
   readonly #onProgress = (jobId: string, progress: RenderProgress) => {
+    // Keeps asking for that of jobs on other machines, while pages are open.
+    if (this.size > 0) this.#service.progress(jobId);
     this.#send(this.#owners.get(jobId), 'progress', {
       jobId,
       stage: progress.stage,

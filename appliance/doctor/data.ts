@@ -6,6 +6,7 @@ import type { Examination } from '../admin/administration-views.ts';
 import { withAdministration } from '../cli/with-administration.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
+import { placeNameOf } from '../place/open-place.ts';
 import { UserError } from '../user-error.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { nearestFolder } from './machine.ts';
@@ -22,22 +23,24 @@ export interface DataReport {
   newestMs: number | null;
 }
 
-/** Examines the data folder, through its running service or directly. A missing folder isn't created. */
+/** Examines the data folder or database, through a running service or directly. A missing folder isn't created. */
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
   const report: DataReport = { findings: [], served: false, newestMs: null };
-  if (!(await isThere(join(folder, DATA_FILES.database)))) {
-    report.findings.push(await examineFuture(folder));
-    return report;
+  if (config.databaseUrl === undefined) {
+    if (!(await isThere(join(folder, DATA_FILES.database)))) {
+      report.findings.push(await examineFuture(folder));
+      return report;
+    }
+    report.findings.push(...(await examineRights(folder)));
+    if (report.findings.some(({ status }) => status === 'failed')) return report;
   }
-  report.findings.push(...(await examineRights(folder)));
-  if (report.findings.some(({ status }) => status === 'failed')) return report;
   try {
     await withAdministration(config, async (admin, { served }) => {
       report.served = served;
       const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
-      report.findings.push(...findingsOf(folder, examination));
+      report.findings.push(...findingsOf(placeNameOf(config), examination));
       if (served) report.findings.push(...serviceFindings(examination.status));
     });
   } catch (error) {

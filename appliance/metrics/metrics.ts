@@ -8,6 +8,7 @@ import { countConnections } from './connection-metrics.ts';
 import { countDeliveries } from './delivery-metrics.ts';
 import { gauge } from './gauge.ts';
 import { countRequests } from './http-metrics.ts';
+import { measureQueue } from './queue-metrics.ts';
 import { countRenders } from './render-metrics.ts';
 import { countCommits } from './storage-metrics.ts';
 
@@ -81,6 +82,7 @@ export class Metrics {
     countRequests(registry, options.hapi);
     countConnections(registry, options.connections);
     countCommits(registry, this.#place, service);
+    measureQueue(registry, this.#place, service);
     collectDefaultMetrics({ register: registry });
     // Gauges whose names end in `_total`, like counters; the same values are also exported by type.
     for (const what of ['handles', 'requests', 'resources']) {

@@ -18,6 +18,7 @@ export interface DataPlace
     | 'workFolder'
     | 'statistics'
     | 'artifactBytes'
+    | 'queueWork'
     | 'masterKeys'
     | 'alone'
     | 'onFlush'

@@ -24,7 +24,9 @@ async function urlOf({ databaseUrl = '', databasePasswordFile: file }: DatabaseC
       : (await contentOf(file, 'The password for the database')).replace(/\r?\n$/, '');
   const isGiven = url.password !== '' || process.env['PGPASSWORD'] !== undefined;
   if (password === undefined || (file === undefined && isGiven)) return databaseUrl;
-  url.password = encodeURIComponent(password);
+  // A URL whose host is in its parameters, such as a folder of sockets, has no place for a password.
+  if (url.hostname === '') url.searchParams.set('password', password);
+  else url.password = encodeURIComponent(password);
   return url.href;
 }
 
@@ -41,6 +43,21 @@ async function tlsOf(config: DatabaseConfig): Promise<PostgresOptions['tls']> {
       key: await contentOf(databaseKey, 'The key of the client certificate for the database'),
     }),
   };
+}
+
+const VERIFIED = ['prefer', 'require', 'verify-ca', 'verify-full'];
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\]|)$/;
+
+/** Whether others in the network could read or change what is sent to the database. */
+export function isExposed({ databaseUrl = '', databaseTls, databaseCa }: DatabaseConfig): boolean {
+  const { hostname, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? hostname;
+  if (LOOPBACK.test(host) || host.startsWith('/')) return false;
+  if (databaseTls !== undefined) return databaseTls === 'off';
+  if (databaseCa !== undefined) return false;
+  const isLibpq = searchParams.get('uselibpqcompat') === 'true';
+  const verified = isLibpq ? VERIFIED.slice(2) : VERIFIED;
+  return !verified.includes(searchParams.get('sslmode') ?? '');
 }
 
 /** The content of a configured file. */

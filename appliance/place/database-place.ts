@@ -15,15 +15,13 @@ import {
   type MachineStore,
   type MasterKeyOptions,
   type MasterKeys,
+  type QueueWork,
   ScenepressError,
   type SessionStore,
 } from '../../lib/index.ts';
 import type { PostgresStorage } from '../../lib/postgres/index.ts';
 import { UserError } from '../user-error.ts';
 import type { DataPlace } from './data-place.ts';
-
-/** A folder that holds a whole installation, whose data `serve` with a database would ignore. */
-const MOVED = 'moved';
 
 /** An installation in a database, and the folder of this process. */
 export class DatabasePlace implements DataPlace {
@@ -74,7 +72,9 @@ export class DatabasePlace implements DataPlace {
     }
     try {
       await this.storage.start();
+      await this.#refuseMoved();
     } catch (error) {
+      await this.storage.stop();
       this.#lock?.release();
       throw explained(error);
     }
@@ -98,6 +98,10 @@ export class DatabasePlace implements DataPlace {
     return this.storage.artifactBytes();
   }
 
+  queueWork(): Promise<QueueWork[]> {
+    return this.storage.queueWork();
+  }
+
   /** Error: `conflict` while another process does it. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const done = await this.storage.alone('master key', async () => ({ result: await work() }));
@@ -105,9 +109,19 @@ export class DatabasePlace implements DataPlace {
     throw new ScenepressError('conflict', 'Another process is replacing the master key.');
   }
 
+  async #refuseMoved(): Promise<void> {
+    const target = await this.storage.movedTo();
+    if (target === undefined) return;
+    throw new UserError(
+      `The data in this database was moved to ${target} and is out of date here. Start the service with that folder. To ` +
+        'use the database as it was then, run in its schema: DELETE FROM moved',
+    );
+  }
+
   /** Its jobs and accounts would not be those of the service. */
   #refuseData(): void {
-    if (!existsSync(join(this.path, DATA_FILES.database)) || existsSync(join(this.path, MOVED))) return;
+    if (!existsSync(join(this.path, DATA_FILES.database)) || existsSync(join(this.path, DATA_FILES.moved)))
+      return;
     throw new UserError(
       `${this.path} contains an installation whose data is not in the database. Move it there with ` +
         `\`scenepress migrate --from ${this.path} --to postgres://…\`, or choose another folder for this process with ` +
@@ -154,7 +168,9 @@ function remedyFor(code: string, message: string): string | undefined {
     return 'It asks for a password: set SCENEPRESS_DATABASE_PASSWORD_FILE, PGPASSWORD or the file PGPASSFILE.';
   if (/timeout|terminated/i.test(message))
     return 'Start Postgres, or correct host and port in --database-url or SCENEPRESS_DATABASE_URL.';
+  if (/does not support SSL/.test(message))
+    return 'Switch TLS on in Postgres (ssl = on). In a network that nobody else uses, SCENEPRESS_DATABASE_TLS=off does without.';
   if (/certificate|self.signed|SSL|TLS/i.test(message))
-    return 'Set SCENEPRESS_DATABASE_CA to the file with its certificate authority, or SCENEPRESS_DATABASE_TLS=off.';
+    return 'Set SCENEPRESS_DATABASE_CA to the file with its certificate authority; the host of the URL must be in the certificate.';
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { type ArtifactStore, artifactStoreOf, UnknownArtifactStore } from './artifact-store.ts';
 import type { DataPlace } from './data-place.ts';
-import { connectionOf } from './database-connection.ts';
+import { connectionOf, isExposed } from './database-connection.ts';
 import { DatabasePlace } from './database-place.ts';
 
 /** The opened place of an installation, and where its artifacts are if not there. */
@@ -28,6 +28,13 @@ export async function openPlace(
     return { place: folder, ...artifacts };
   }
   if (serves) assertServable(config, artifacts);
+  if (serves && isExposed(config)) {
+    logger.warn(
+      { databaseHost: new URL(config.databaseUrl).hostname },
+      'The connection to the database is not encrypted, or its certificate not verified: set SCENEPRESS_DATABASE_TLS=on, ' +
+        'unless nobody else uses the network.',
+    );
+  }
   const { url, options } = await connectionOf(config);
   const { postgres } = await import('../../lib/postgres/index.ts');
   const storage = postgres(url, { ...options, logger });
@@ -69,6 +76,6 @@ async function startFolder(folder: DataFolder): Promise<void> {
 /** Names the place that a configuration means, to compare it with that of a server. */
 export function placeNameOf({ databaseUrl, databaseSchema, dataDir }: Config): string {
   if (databaseUrl === undefined) return resolve(dataDir);
-  const { hostname, port, pathname } = new URL(databaseUrl);
-  return `${hostname}:${port || '5432'}${pathname} ${databaseSchema}`;
+  const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
+  return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname} ${databaseSchema}`;
 }

@@ -4,10 +4,11 @@ import type { AccountStore } from '../accounts/account-store.ts';
 import { FileAssetStore } from '../assets/file-asset-store.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
-import { type Disk, realDisk } from '../disk.ts';
-import { Documents } from '../documents/documents.ts';
+import { type Disk, realDisk, replaceFile } from '../disk.ts';
+import { type DocumentContents, Documents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
+import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
@@ -17,6 +18,7 @@ import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { ActStore } from '../sign-in/act-store.ts';
 import type { SessionStore } from '../sign-in/session-store.ts';
+import { type QueueWork, queueWork } from '../sql/queue-work.ts';
 import { SqlActStore } from '../sql/sql-act-store.ts';
 import { SqlKeyUseStore } from '../sql/sql-key-use-store.ts';
 import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
@@ -61,7 +63,8 @@ export interface DataStatistics {
 export class DataFolder {
   /** Absolute, so it does not depend on the current directory. */
   readonly path: string;
-  readonly #database: SqliteDatabase;
+  /** @internal */
+  readonly database: SqliteDatabase;
   readonly #lock: FolderLock;
   readonly #disk: Disk;
   /** The source of time. */
@@ -93,17 +96,17 @@ export class DataFolder {
     this.#lock = new FolderLock(this.path);
     this.spareSpace = new SpareSpace(this.path, { disk, clock, random, ...spareSpace });
     const onFullDisk = () => this.spareSpace.ranOut();
-    this.#database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
+    this.database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
       ...options,
       clock,
       onFullDisk,
       onFlush: (flush) => this.onFlush(flush),
     });
-    this.storage = new SqlStorage(this.#database, random);
-    this.ledgerStore = new SqlLedgerStore(this.#database, this.storage);
-    this.keyUseStore = new SqlKeyUseStore(this.#database);
-    this.sessionStore = new SqlSessionStore(this.#database);
-    this.actStore = new SqlActStore(this.#database);
+    this.storage = new SqlStorage(this.database, random);
+    this.ledgerStore = new SqlLedgerStore(this.database, this.storage);
+    this.keyUseStore = new SqlKeyUseStore(this.database);
+    this.sessionStore = new SqlSessionStore(this.database);
+    this.actStore = new SqlActStore(this.database);
     this.#documents = new Documents({ disk: this.#disk, folder: this.path, onFullDisk });
     this.accountStore = this.#documents.accounts;
     this.keyStore = this.#documents.keys;
@@ -125,6 +128,7 @@ export class DataFolder {
     if (this.#isOpen) return;
     try {
       await this.#refuseHalfRecovered();
+      await this.#refuseMoved();
       await checkFolder(this.#disk, this.path);
       await this.#disk.makeFolder(this.path);
       await this.#lock.acquire();
@@ -169,22 +173,27 @@ export class DataFolder {
    * the documents after it, so they contain all accounts and keys that jobs refer to.
    */
   async copyDatabase(folder: string): Promise<void> {
-    await this.#database.copyTo(join(folder, DATA_FILES.database));
+    await this.database.copyTo(join(folder, DATA_FILES.database));
     await this.#documents.copyTo(folder);
   }
 
   /** The size of all artifacts that are kept, as recorded with their jobs. Reads all of these, in the background. */
   async artifactBytes(): Promise<number> {
-    const [row] = await this.#database.queryInBackground<{ bytes: number }>(
+    const [row] = await this.database.queryInBackground<{ bytes: number }>(
       `SELECT coalesce(sum(artifact.value ->> 'sizeBytes'), 0) AS bytes FROM jobs, json_each(jobs.artifacts) AS artifact
        WHERE phase = 'completed' AND artifacts <> '[]' AND artifacts_removed_at_ms IS NULL`,
     );
     return row?.bytes ?? 0;
   }
 
+  /** The work that waits, by quality. */
+  queueWork(): Promise<QueueWork[]> {
+    return queueWork(this.database, QUALITIES);
+  }
+
   /** The id of a job whose source is missing, if any. */
   async jobWithoutSource(): Promise<string | undefined> {
-    const [row] = await this.#database.queryInBackground<{ job_id: string }>(
+    const [row] = await this.database.queryInBackground<{ job_id: string }>(
       `SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL
          AND NOT EXISTS (SELECT 1 FROM sources WHERE sources.job_id = jobs.job_id) LIMIT 1`,
     );
@@ -207,6 +216,31 @@ export class DataFolder {
   /** Lets other users traverse the folder but not list it, which renders without bubblewrap need. */
   async allowTraversal(): Promise<void> {
     await chmod(this.path, 0o711);
+  }
+
+  /** All accounts, keys and settings. @internal */
+  documentContents(): Promise<DocumentContents> {
+    return this.#documents.contents();
+  }
+
+  /** Adds accounts, keys and settings to a new folder. @internal */
+  fillDocuments(contents: DocumentContents): Promise<void> {
+    return this.#documents.fill(contents);
+  }
+
+  /** Lets no service start with the folder any more. @internal */
+  async markMoved(target: string): Promise<void> {
+    await replaceFile(this.#disk, this.path, DATA_FILES.moved, [Buffer.from(`${target}\n`)]);
+  }
+
+  async #refuseMoved(): Promise<void> {
+    const target = (await this.#disk.read(join(this.path, DATA_FILES.moved)))?.toString().trim();
+    if (target === undefined) return;
+    throw new ScenepressError(
+      'conflict',
+      `The data in ${this.path} was moved to ${target} and is out of date here. Start the service with that ` +
+        `database. To use this folder as it was then, remove ${join(this.path, DATA_FILES.moved)}.`,
+    );
   }
 
   async #refuseHalfRecovered(): Promise<void> {

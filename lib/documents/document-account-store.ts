@@ -59,6 +59,11 @@ export class DocumentAccountStore implements AccountStore {
     this.document = new Document({ file, content: this.#table, onFullDisk });
   }
 
+  /** All accounts, deleted ones too. */
+  all(): Account[] {
+    return this.#table.all();
+  }
+
   async insertAccount(account: Account): Promise<void> {
     await this.document.change((draft) => {
       assert(draft.get(account.accountId) === undefined, 'an accountId is used once');

@@ -53,6 +53,10 @@ export class DocumentKeyStore implements KeyStore {
     this.document = new Document({ file, content: this.#table, onFullDisk });
   }
 
+  all(): KeyRecord[] {
+    return this.#table.all();
+  }
+
   async insertKey(key: KeyRecord): Promise<void> {
     await this.document.change((draft) => {
       assert(draft.get(key.keyId) === undefined, 'a keyId is used once');

@@ -18,6 +18,13 @@ export interface FirstContents {
  * The documents of a data folder, which can be edited manually while no service runs. Held in memory, so data that
  * grows with jobs or changes with each request does not belong here.
  */
+/** The records of all documents. */
+export interface DocumentContents {
+  accounts: Account[];
+  keys: KeyRecord[];
+  settings: Settings;
+}
+
 export class Documents {
   readonly accounts: DocumentAccountStore;
   readonly keys: DocumentKeyStore;
@@ -41,6 +48,23 @@ export class Documents {
     if (!thereAre.accounts) await accounts.create(first.accounts);
     if (!thereAre.keys) await keys.create(first.keys);
     await settings.create(first.settings);
+  }
+
+  /** Adds records to empty documents. */
+  async fill({ accounts, keys, settings }: DocumentContents): Promise<void> {
+    await this.accounts.document.change((draft) => {
+      for (const account of accounts) draft.put(account);
+    });
+    await this.keys.document.change((draft) => {
+      for (const key of keys) draft.put(key);
+    });
+    await this.settings.changeSettings(() => settings);
+  }
+
+  /** Everything. */
+  async contents(): Promise<DocumentContents> {
+    const settings = await this.settings.getSettings();
+    return { accounts: this.accounts.all(), keys: this.keys.all(), settings };
   }
 
   async stop(): Promise<void> {

@@ -32,6 +32,11 @@ export class Table<Row extends { createdAtMs: number }> implements DocumentConte
     for (const name of Object.keys(rules.unique)) this.#ids.set(name, new Map());
   }
 
+  /** All rows, oldest first, listed or not. */
+  all(): Row[] {
+    return this.#all.map((id) => this.#rows.get(id) as Row);
+  }
+
   get size(): number {
     return this.#rows.size;
   }

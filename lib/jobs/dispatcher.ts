@@ -11,6 +11,7 @@ import { within } from '../within.ts';
 import { Attempt, type AttemptOptions, type Renders } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import { BeginHold } from './begin-hold.ts';
+import type { Quality } from './job.ts';
 import { Leases } from './leases.ts';
 import type { Owners } from './owners.ts';
 import { Precedences } from './precedences.ts';
@@ -25,6 +26,8 @@ type Given = 'inGoodStanding' | 'hold' | 'stopping' | 'stopped';
 export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   signals: Signals;
   queue: QueueOptions;
+  /** The qualities that are rendered; default: all. */
+  qualities?: readonly Quality[] | undefined;
   /** A {@link Gate}. */
   gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
   owners: Pick<Owners, 'precedenceOf'>;
@@ -151,7 +154,12 @@ export class Dispatcher {
     this.wake();
   }
 
-  /** The progress of a running job. */
+  /** Call it when another process ended a job of the owner. */
+  endedElsewhere(owner: string): void {
+    if (this.#renderer) this.#precedences.note(owner);
+  }
+
+  /** The progress of a running job that is rendered here. */
   progress(jobId: string): RenderProgress | undefined {
     return this.#running.get(jobId)?.progress;
   }
@@ -201,6 +209,7 @@ export class Dispatcher {
       most: renderer.size - running.length,
       mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
       maxRunningPerOwner: queue.maxRunningPerOwner,
+      qualities: this.#options.qualities,
       maySuspect: !running.some(({ isSuspect }) => isSuspect),
       precedenceOf: (owner) => owners.precedenceOf(owner),
       changed: this.#precedences.takeChanged(),
@@ -239,7 +248,7 @@ export class Dispatcher {
     if (signal.kind === 'canceled') {
       this.#canceled.add(signal.jobId);
       this.#running.get(signal.jobId)?.stop('canceled');
-    } else this.wake();
+    } else if (signal.kind === 'waiting') this.wake();
   }
 
   /** Checks for changes that no signal reports. */

@@ -9,6 +9,11 @@ export class JobEnds {
   /** Aborted, and replaced, on stop. */
   #stopped = new AbortController();
 
+  /** The jobs that are waited for. */
+  jobIds(): string[] {
+    return this.#ends.eventNames().map(String);
+  }
+
   notify(jobId: string): void {
     this.#ends.emit(jobId);
   }

@@ -18,12 +18,20 @@ export class JobFollowers {
   /** Aborted, and replaced, on stop. */
   #stopped = new AbortController();
 
-  constructor(events: JobEvents) {
-    events.on('change', (record) => {
-      if (this.#followers.has(record.jobId)) this.#tell(record.jobId, { type: 'job', job: jobOf(record) });
-    });
-    events.on('progress', (jobId, progress) => this.#tell(jobId, { type: 'progress', progress }));
-    events.on('preview', (jobId, jpeg) => this.#tell(jobId, { type: 'preview', jpeg }));
+  /** Sources of events: jobs of this process, and of others. */
+  constructor(...sources: JobEvents[]) {
+    for (const events of sources) {
+      events.on('change', (record) => {
+        if (this.#followers.has(record.jobId)) this.#tell(record.jobId, { type: 'job', job: jobOf(record) });
+      });
+      events.on('progress', (jobId, progress) => this.#tell(jobId, { type: 'progress', progress }));
+      events.on('preview', (jobId, jpeg) => this.#tell(jobId, { type: 'preview', jpeg }));
+    }
+  }
+
+  /** The jobs that are followed. */
+  jobIds(): Iterable<string> {
+    return this.#followers.keys();
   }
 
   /** The number of jobs that are followed. */

@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { LocalSignals } from '../signals/local-signals.ts';
+import { parseSignal } from '../signals/parse-signal.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import type { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
+import { piecesOf, SignalPieces } from './signal-pieces.ts';
 
 /** Between notifications of a process: each takes a lock of the whole database at its commit. */
 const PAUSE_MS = 50;
@@ -15,8 +17,10 @@ export class PostgresSignals implements Signals {
   readonly #id: string;
   /** Subscribers in this process, who get its own signals at once. */
   readonly #local = new LocalSignals();
-  /** Signals to be sent, each once. */
+  /** Messages to be sent, each once. */
   readonly #outbox = new Set<string>();
+  readonly #pieces = new SignalPieces();
+  #sent = 0;
   #isSending = false;
 
   /** `id`: tells this process from others. */
@@ -34,7 +38,8 @@ export class PostgresSignals implements Signals {
 
   publish(signal: Signal): void {
     this.#local.publish(signal);
-    this.#outbox.add(JSON.stringify(signal));
+    this.#sent += 1;
+    for (const piece of piecesOf(signal, this.#sent)) this.#outbox.add(piece);
     if (!this.#isSending) void this.#send();
   }
 
@@ -44,7 +49,7 @@ export class PostgresSignals implements Signals {
 
   async #send(): Promise<void> {
     this.#isSending = true;
-    const payloads = [...this.#outbox].map((signal) => `${this.#id} ${signal}`);
+    const payloads = [...this.#outbox].map((message) => `${this.#id} ${message}`);
     this.#outbox.clear();
     // Changes whose signals are lost are found by polling.
     await this.#database.notify(CHANNEL, payloads).catch(() => {});
@@ -57,17 +62,8 @@ export class PostgresSignals implements Signals {
   #receive(payload: string): void {
     const [id = ''] = payload.split(' ', 1);
     if (id === this.#id) return;
-    const signal = parsed(payload.slice(id.length));
+    const json = this.#pieces.add(id, payload.slice(id.length + 1));
+    const signal = json === undefined ? undefined : parseSignal(json);
     if (signal) this.#local.publish(signal);
   }
-}
-
-/** Undefined for what another program has sent, or a newer version. */
-function parsed(text: string): Signal | undefined {
-  try {
-    const { kind, jobId } = JSON.parse(text) as { kind?: unknown; jobId?: unknown };
-    if (kind === 'waiting' || kind === 'due') return { kind };
-    if (kind === 'canceled' && typeof jobId === 'string') return { kind, jobId };
-  } catch {}
-  return undefined;
 }

@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account-store.ts';
 import { systemClock } from '../clock.ts';
+import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { StoredMasterKey } from '../keys/stored-master-key.ts';
@@ -11,6 +12,7 @@ import type { ActStore } from '../sign-in/act-store.ts';
 import type { SessionStore } from '../sign-in/session-store.ts';
 import type { Signals } from '../signals/signals.ts';
 import { POSTGRES_SCHEMA } from '../sql/postgres/schema.ts';
+import { type QueueWork, queueWork } from '../sql/queue-work.ts';
 import { SqlAccountStore } from '../sql/sql-account-store.ts';
 import { SqlActStore } from '../sql/sql-act-store.ts';
 import { SqlKeyStore } from '../sql/sql-key-store.ts';
@@ -21,6 +23,7 @@ import { SqlSettings } from '../sql/sql-settings.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
 import type { PostgresOptions } from '../storage/postgres/options.ts';
 import { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
+import type { SqlDatabase } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
@@ -41,6 +44,14 @@ export interface PostgresStorage extends Storage {
   readonly machineStore: MachineStore;
   /** Checks the master key that a process was given: `masterKey.load({ given })`. */
   readonly masterKey: StoredMasterKey;
+  /** Where the data was moved to; undefined if it was not. */
+  movedTo(): Promise<string | undefined>;
+  /** Records that the data was moved. */
+  markMoved(target: string): Promise<void>;
+  /** @internal */
+  readonly database: SqlDatabase;
+  /** The work that waits, by quality. */
+  queueWork(): Promise<QueueWork[]>;
   /** The size of the tables with their indexes, in bytes. */
   databaseBytes(): Promise<number>;
   /** The size of all artifacts that are kept, as recorded with their jobs. Reads all of these. */
@@ -75,6 +86,14 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     actStore: new SqlActStore(database),
     machineStore: new PostgresMachines(database),
     masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
+    movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
+    markMoved: async (target: string) => {
+      await database.transaction((tx) =>
+        tx.run('INSERT INTO moved VALUES (1, ?) ON CONFLICT (moved_id) DO NOTHING', target),
+      );
+    },
+    database,
+    queueWork: () => queueWork(database, QUALITIES),
     databaseBytes: () => bytesOf(database, DATABASE_BYTES),
     artifactBytes: () => bytesOf(database, ARTIFACT_BYTES),
   });

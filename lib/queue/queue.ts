@@ -1,3 +1,4 @@
+import type { Quality } from '../jobs/job.ts';
 import type { Transaction } from '../storage/storage.ts';
 
 /** Limits on waiting jobs. */
@@ -35,6 +36,8 @@ export interface ClaimRequest {
   most: number;
   /** Maximum number of these for owners that are not in good standing. */
   mostOfOthers: number;
+  /** Only jobs of these qualities; default: all. */
+  qualities?: readonly Quality[] | undefined;
   /** Maximum running jobs per owner, over all workers. */
   maxRunningPerOwner: number;
   /** False while a suspect runs. */

@@ -42,6 +42,30 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(idsOf(await claim(storage, most)), ['a2']);
     },
 
+    async 'claims jobs of the wanted qualities only, with turns and limits as for all'(storage) {
+      const precedenceOf = (owner: string) => (owner === 'g' ? FIRST : OTHERS);
+      await admit(storage, 'a1', 'a2k', 'a3k', 'b1', 'c1k', 'g1', 'g2k');
+      const request = { precedenceOf, qualities: ['fourk' as const] };
+      assert.deepEqual(idsOf(await claim(storage, { ...request, most: 2 })), ['a2k', 'c1k']);
+      await admit(storage, 'd1k');
+      const others = { ...request, mostOfOthers: 0 };
+      assert.deepEqual(idsOf(await claim(storage, others)), ['g2k']);
+      assert.deepEqual(idsOf(await claim(storage, { ...request, maxRunningPerOwner: 1 })), ['d1k']);
+      assert.deepEqual(idsOf(await claim(storage, { ...request, mostOfOthers: 1 })), ['a3k']);
+      assert.deepEqual(idsOf(await claim(storage, request)), []);
+      assert.deepEqual((await claimAll(storage)).sort(), ['a1', 'b1', 'g1']);
+    },
+
+    async 'claims a suspect of the wanted qualities only'(storage) {
+      await admit(storage, 'a1k', 'b1');
+      for (const held of await claim(storage))
+        await putBack(storage, held, { interruptions: 2, notBeforeMs: 10 });
+      const request = { qualities: ['fourk' as const], nowMs: 20 };
+      assert.deepEqual(idsOf(await claim(storage, { ...request, maySuspect: false })), []);
+      assert.deepEqual(idsOf(await claim(storage, request)), ['a1k']);
+      assert.deepEqual(idsOf(await claim(storage, request)), []);
+    },
+
     async 'limits the claims of owners who are not in good standing'(storage) {
       const precedenceOf = (owner: string) => (owner === 'g' ? FIRST : OTHERS);
       await admit(storage, 'a1', 'b1', 'g1', 'g2');
@@ -245,7 +269,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   });
 }
 
-/** Adds jobs whose ids start with their owner. */
+/** Adds jobs whose ids start with their owner; those that end with `k` have the quality `fourk`. */
 async function admit(storage: Storage, ...jobIds: string[]): Promise<void> {
   for (const jobId of jobIds) await admitWithin(storage, { maxQueued: ALL, maxQueuedPerOwner: ALL }, jobId);
 }
@@ -254,7 +278,11 @@ function admitWithin(storage: Storage, caps: QueueCaps, jobId: string): Promise<
   const owner = jobId.charAt(0);
   return storage.transaction(async (tx) => {
     await storage.queue.assertCapacity(tx, owner, caps);
-    await storage.insertJob(tx, jobRecord(jobId, { owner }), 'x');
+    await storage.insertJob(
+      tx,
+      jobRecord(jobId, { owner, ...(jobId.endsWith('k') && { quality: 'fourk' }) }),
+      'x',
+    );
     await storage.queue.admit(tx, { jobId, owner, precedence: FIRST });
   });
 }

@@ -15,6 +15,38 @@ export function signalsSuite(open: () => Promise<Opened<Signals>>): Behaviour[] 
       for (const { received } of subscribers) assert.deepEqual(received.at(-1), canceled);
     },
 
+    async 'delivers all kinds whole, also large ones'(signals) {
+      const subscriber = subscribe(signals);
+      const changed = { owner: 'Zoë 😀', attempts: 1, durationMs: 5, completedAtMs: 6 };
+      const all: Signal[] = [
+        { kind: 'due' },
+        { kind: 'settings' },
+        { kind: 'canceled', jobId: '1' },
+        {
+          kind: 'changed',
+          from: 'p',
+          jobs: [{ ...changed, jobId: '1', phase: 'failed', failedBy: 'scene' }],
+        },
+        {
+          kind: 'watched',
+          from: 'p',
+          jobIds: Array.from({ length: 100 }, (_, i) => `${'j'.repeat(48)}${i}`),
+        },
+        {
+          kind: 'progress',
+          from: 'p',
+          jobId: '1',
+          progress: { stage: 'rendering', frames: 2, seconds: 0.5 },
+        },
+        { kind: 'preview', from: 'p', jobId: '1', jpeg: 'AbC/'.repeat(20_000) },
+      ];
+      for (const signal of all) {
+        subscriber.received.length = 0;
+        await until([subscriber], () => signals.publish(signal), 1);
+        assert.deepEqual(subscriber.received[0], signal);
+      }
+    },
+
     async 'notifies no subscriber that has unsubscribed'(signals) {
       const [one, other] = [subscribe(signals), subscribe(signals)];
       await until([one, other], () => signals.publish({ kind: 'waiting' }), 1);

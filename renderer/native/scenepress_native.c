@@ -9,6 +9,7 @@
 #include <math.h>
 #include <numpy/arrayobject.h>
 #include <py3cairo.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -798,9 +799,11 @@ struct picture {
     Py_buffer pixels; /* height by width by four bytes */
     struct picture *next;
     unsigned long process;
+    int is_used; /* while it is recorded or drawn by `record` or `draw`, which may call Python or release its lock */
 };
 
-#define THREADS_MAX 16
+#define THREADS_MAX 7 /* the scene has the rest of the processes that a job may have */
+#define ARENAS_MAX 2   /* of malloc; each takes 64 MiB of the job's address space */
 #define STACK_BYTES (1 << 20)
 #define SIDE_MAX 32767 /* of a picture of Cairo */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -809,9 +812,10 @@ static struct picture *first, *last;
 static long threads_wanted, threads_started;
 static unsigned long process = 1; /* another number in a process that was forked, which has no threads */
 static double seconds_drawn;
+static int being_drawn, is_forking; /* pictures; none is begun while the process forks */
 
 static struct picture *unqueue(void) {
-    struct picture *picture = first;
+    struct picture *picture = is_forking ? NULL : first;
     if (picture && !(first = picture->next)) last = NULL;
     if (picture) picture->state = BEING_DRAWN;
     return picture;
@@ -839,6 +843,7 @@ static cairo_status_t draw_on(const Py_buffer *pixels, const struct picture *pic
 
 /* Draws a picture taken from the queue. Called and returns with the lock held. */
 static void draw_queued(struct picture *picture) {
+    being_drawn++;
     pthread_mutex_unlock(&lock);
     double start = thread_seconds();
     cairo_status_t status = draw_on(&picture->pixels, picture);
@@ -847,6 +852,7 @@ static void draw_queued(struct picture *picture) {
     picture->status = status;
     picture->state = DRAWN;
     seconds_drawn += seconds;
+    being_drawn--;
     pthread_cond_broadcast(&changed);
 }
 
@@ -878,12 +884,23 @@ static void start_thread(void) {
     pthread_attr_destroy(&attributes);
 }
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
+/* Waits until nothing is drawn: the new process would inherit locks of Cairo that no thread of it releases. */
+static void before_fork(void) {
+    pthread_mutex_lock(&lock);
+    is_forking = 1;
+    while (being_drawn > 0) pthread_cond_wait(&changed, &lock);
+}
+
+static void after_fork(void) {
+    is_forking = 0;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
 
 static void in_forked_process(void) {
     first = last = NULL;
     threads_started = 0;
+    is_forking = 0;
     process++;
     pthread_cond_init(&changed, NULL);
     pthread_mutex_init(&lock, NULL);
@@ -941,20 +958,22 @@ static PyObject *record_picture(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO!O!dd", &camera, &PycairoContext_Type, &wrapper, &PyList_Type, &items, &multiple,
                           &ratio))
         return NULL;
-    if (picture->state != RECORDED || picture->record.used > 0)
+    if (picture->state != RECORDED || picture->record.used > 0 || picture->is_used)
         return PyErr_Format(PyExc_RuntimeError, "the picture is recorded already");
     cairo_t *context = PycairoContext_GET(wrapper);
     if (!is_ordinary(context)) return PyLong_FromLong(0);
     cairo_get_matrix(context, &picture->matrix);
     Py_ssize_t at = 0;
-    for (int done = 1; done > 0 && at < PyList_GET_SIZE(items);) {
+    int done = 1;
+    picture->is_used = 1;
+    while (done > 0 && at < PyList_GET_SIZE(items)) {
         PyObject *item = Py_NewRef(PyList_GET_ITEM(items, at)), *vmobject;
         done = record_item(camera, wrapper, item, multiple, ratio, &picture->record, &vmobject);
         Py_DECREF(item);
-        if (done < 0) return NULL;
-        at += done;
+        if (done > 0) at++;
     }
-    return PyLong_FromSsize_t(at);
+    picture->is_used = 0;
+    return done < 0 ? NULL : PyLong_FromSsize_t(at);
 }
 
 /* Gets an array of bytes, height by width by four. */
@@ -970,12 +989,19 @@ static int get_pixels(PyObject *array, Py_buffer *pixels) {
 
 /* draw(pixels): draws on an array now. */
 static PyObject *draw_recorded(PyObject *self, PyObject *array) {
+    struct picture *picture = (struct picture *)self;
     Py_buffer pixels;
     if (get_pixels(array, &pixels) < 0) return NULL;
+    if (picture->is_used) {
+        PyBuffer_Release(&pixels);
+        return PyErr_Format(PyExc_RuntimeError, "the picture is in use");
+    }
     cairo_status_t status;
+    picture->is_used = 1;
     Py_BEGIN_ALLOW_THREADS
-    status = draw_on(&pixels, (struct picture *)self);
+    status = draw_on(&pixels, picture);
     Py_END_ALLOW_THREADS
+    picture->is_used = 0;
     PyBuffer_Release(&pixels);
     return Pycairo_Check_Status(status) ? NULL : Py_NewRef(Py_None);
 }
@@ -983,7 +1009,8 @@ static PyObject *draw_recorded(PyObject *self, PyObject *array) {
 /* begin(pixels): has a thread draw on an array that nobody else uses until `wait` has returned. */
 static PyObject *begin_picture(PyObject *self, PyObject *array) {
     struct picture *picture = (struct picture *)self;
-    if (picture->state != RECORDED) return PyErr_Format(PyExc_RuntimeError, "the picture has begun already");
+    if (picture->state != RECORDED || picture->is_used)
+        return PyErr_Format(PyExc_RuntimeError, "the picture has begun already");
     if (get_pixels(array, &picture->pixels) < 0) return NULL;
     pthread_mutex_lock(&lock);
     picture->state = QUEUED;
@@ -1209,6 +1236,7 @@ PyMODINIT_FUNC PyInit_scenepress_native(void) {
     if (import_cairo() < 0) return NULL;
     for (int at = 0; at < NAMES; at++)
         if (!(names[at] = PyUnicode_InternFromString(TEXTS[at]))) return NULL;
+    mallopt(M_ARENA_MAX, ARENAS_MAX);
     if (pthread_atfork(before_fork, after_fork, in_forked_process) != 0) return PyErr_NoMemory();
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&picture_type);
     if (module && type && PyModule_AddObjectRef(module, "Picture", type) < 0) Py_CLEAR(module);

@@ -16,6 +16,7 @@ from manim import TexTemplate
 from manim.utils import tex_file_writing
 
 from . import dvi, tex_known, tex_pack
+from .tex_grammar import is_repeatable
 from .tex_known import Known
 from .tex_pack import Kept, Pack, key_of
 from .tex_sample import Sample
@@ -25,13 +26,6 @@ from .tex_surroundings import Surroundings
 # What is kept of a job for later ones.
 _COMPILED_MAX = 1000
 _COMPILED_BYTES_MAX = 1 << 20
-_DOCUMENT_MAX = 32_768
-# Commands of an expression that read files, the clock or random numbers, or could by another name.
-_NOT_REPEATABLE = re.compile(
-    r"\\(?:(?:openin|read|csname|scantokens|today|time|day|month|year|jobname|write)(?![a-zA-Z@])"
-    r"|input|include|IfFile|InputIfFile|file|verbatiminput|lstinput|pgfimage|currenttime|DTM|rand|pgfmath|pdf"
-    r"|uniformdeviate)"
-)
 
 _manims_compile = tex_file_writing.compile_tex
 _manims_convert = tex_file_writing.convert_to_svg
@@ -139,12 +133,6 @@ def compile_freshly(source: str, tex_file: Path) -> Compiled | None:
 def compiled() -> list[str]:
     """Return the documents that were compiled and may be kept for other jobs, in their order."""
     return list(_setting.compiled)
-
-
-def is_repeatable(source: str) -> bool:
-    """Whether a document is always set alike: it reads no other files, no clock and no random numbers."""
-    _, begin, body = source.partition(BEGIN)
-    return bool(begin) and len(source) <= _DOCUMENT_MAX and not _NOT_REPEATABLE.search(body)
 
 
 def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:

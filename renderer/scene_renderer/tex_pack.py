@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "tex-pack"
-_MARK = b"scenepress tex 1\n"
+_MARK = b"scenepress tex 2\n"
 _HEAD = len(_MARK) + 4 + 32
 BYTES_MAX = 8 * 1024 * 1024
 _SVG_BYTES_MAX = 4 * 1024 * 1024

@@ -16,6 +16,7 @@ export const SYSTEM_PACKAGES = {
     // Packages of Manim's template libraries and lessons: physics, siunitx, esvect, fontawesome5, ctex and others.
     'texlive-fonts-extra': undefined,
     'texlive-science': undefined,
+    'texlive-plain-generic': undefined,
     'texlive-lang-chinese': undefined,
     'texlive-luatex': 'lualatex',
     'texlive-xetex': 'xelatex',

@@ -32,6 +32,8 @@ export interface ListeningAppliance {
   port: number;
   installation: Installation;
   service: RenderService;
+  /** Resolves when the machine is to drain. */
+  drainRequested: Promise<void>;
   dataDir: string;
   /** A live key with credits. */
   key: string;
@@ -64,7 +66,7 @@ export async function listeningAppliance(
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
   const appliance = new Appliance({ ...defaults, drainSeconds: 0, ...options }, logger);
-  const { hapi, installation, service } = await appliance.start();
+  const { hapi, installation, service, drainRequested } = await appliance.start();
   t.teardown(() => appliance.stop());
 
   const { administration } = installation;
@@ -87,6 +89,7 @@ export async function listeningAppliance(
     port,
     installation,
     service,
+    drainRequested,
     dataDir,
     key,
     log: () => lines.join(''),

@@ -142,3 +142,28 @@ t.test('the dashboard queries only metrics that exist', async (t) => {
   const places = dashboard.panels.map(({ gridPos }) => JSON.stringify(gridPos));
   t.equal(new Set(places).size, places.length, 'no panels overlap');
 });
+
+t.test('the work that waits is measured in seconds per worker', async (t) => {
+  const { ask, post, service } = await listeningAppliance(t, { ...RENDERS, workers: 2 });
+  const seconds = async (quality: string) => {
+    const { text } = await ask('/metrics', { headers: { authorization } });
+    return samplesOf(text).get(`scenepress_queue_seconds{quality="${quality}"}`);
+  };
+  await service.pauseQueue();
+  const waiting = [
+    await post({ ...VALID, quality: 'low' }),
+    await post({ ...VALID, quality: 'low' }),
+    await post({ ...VALID, quality: 'low' }),
+    await post({ ...VALID, quality: 'high' }),
+  ];
+  t.equal(await seconds('low'), 15, 'ten seconds are assumed of each, for two workers');
+  t.equal(await seconds('high'), 5);
+  t.equal(await seconds('fourk'), 0);
+  await service.resumeQueue();
+  await Promise.all(waiting.map(({ json }) => service.wait(String(json['jobId']))));
+  t.equal(await seconds('low'), 0);
+  await service.pauseQueue();
+  await post({ ...VALID, quality: 'low' });
+  const known = await seconds('low');
+  t.ok(known !== undefined && known > 0 && known < 5, 'the mean of completed renders');
+});

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { shownSetting } from '../../appliance/cli/config.ts';
 import { loadConfig, readSettings } from '../../appliance/config/config.ts';
 import { openInstallation } from '../../appliance/installation.ts';
+import { connectionOf, isExposed } from '../../appliance/place/database-connection.ts';
 import { openPlace } from '../../appliance/place/open-place.ts';
 import { DataFolder, silentLogger } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
@@ -55,7 +56,7 @@ t.test('a schema of a newer version is refused', async (t) => {
   await run('INSERT INTO migrations VALUES (99)', { schema });
   t.match(
     await refusal(t, config),
-    /written by a newer version of Scenepress \(schema 99; .*Use that version/,
+    /written by a newer version of Scenepress \(schema 99, .*Use that version/,
   );
 });
 
@@ -133,6 +134,34 @@ t.test('passwords and certificates', async (t) => {
   t.equal(await refusal(t, { databaseUrl, databaseCa }), 'opened');
 });
 
+t.test('connections that others may read are recognized', async (t) => {
+  for (const [databaseUrl, options, exposed] of [
+    ['postgres://db.example.org/a', {}, true],
+    ['postgres://db.example.org/a?sslmode=disable', {}, true],
+    ['postgres://db.example.org/a?sslmode=no-verify', {}, true],
+    ['postgres://db.example.org/a?sslmode=require&uselibpqcompat=true', {}, true],
+    ['postgres://db.example.org/a?sslmode=verify-full', { databaseTls: 'off' }, true],
+    ['postgres://db.example.org/a?sslmode=verify-full', {}, false],
+    ['postgres://db.example.org/a?sslmode=require', {}, false],
+    ['postgres://db.example.org/a', { databaseTls: 'on' }, false],
+    ['postgres://db.example.org/a', { databaseCa: 'ca.pem' }, false],
+    ['postgres://localhost/a', {}, false],
+    ['postgres://127.0.0.1:5433/a', {}, false],
+    ['postgres:///a?host=/run/postgresql', {}, false],
+    ['postgres:///a?host=db.example.org', {}, true],
+  ] as const) {
+    t.equal(isExposed(loadConfig({ flags: { databaseUrl, ...options }, env: {} })), exposed, databaseUrl);
+  }
+});
+
+t.test('a password from a file also reaches a URL whose host is a parameter', async (t) => {
+  const file = join(await temporaryFolder(t), 'password');
+  writeFileSync(file, 'open:@sesame\n', { mode: 0o600 });
+  const flags = { databaseUrl: 'postgres:///a?host=/run/pg', databasePasswordFile: file };
+  const { url } = await connectionOf(loadConfig({ flags, env: {} }));
+  t.match(new pg.Client({ connectionString: url }), { password: 'open:@sesame', host: '/run/pg' });
+});
+
 t.test('the password is never shown', async (t) => {
   const databaseUrl = 'postgres://studio:sesame@db.example.org/studio?sslpassword=sesame2';
   const shown = readSettings({ flags: { databaseUrl }, env: {} }).map(shownSetting);
@@ -150,7 +179,12 @@ t.test('options that need a database or a bucket are refused without', async (t)
       { roles: 'cook', databaseUrl: 'postgres://db/a' },
       /--roles must be some of api, worker, sender, upkeep/,
     ],
+    [
+      { databaseUrl: 'postgres://studio:sesame@db/a' },
+      /^(?!.*sesame).*can read command lines: give the password/,
+    ],
     [{ s3Region: 'eu' }, /--s3-region .* needs a bucket/],
+    [{ s3Bucket: 'renders', s3Endpoint: 'https://id:secret@s3' }, /--s3-endpoint must be an http/],
     [{ s3Bucket: 'renders', artifactDir: '/mnt' }, /Artifacts are kept in one place/],
     [{ s3Bucket: 'renders', s3Links: 'public' }, /Public links need --s3-public-url/],
     [{ s3Bucket: 'renders', s3AccessKeyId: 'id' }, /needs its id, .* and its secret/],

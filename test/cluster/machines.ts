@@ -1,7 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type Ended, MAIN, scenepress } from '../appliance/command.ts';
 import { newSchema, serverUrl } from '../fixtures/postgres/database.ts';
@@ -38,6 +40,8 @@ export interface Machine {
   ended: Promise<number | null>;
   get: (path: string, headers?: Record<string, string>) => Promise<Response>;
   post: (key: string, body: object) => Promise<Response>;
+  /** Lets the job that lingers end. */
+  release: () => void;
 }
 
 export async function cluster(t: Test, given: Record<string, string> = {}): Promise<Cluster> {
@@ -118,6 +122,11 @@ async function startMachine(t: Test, args: string[], env: Record<string, string>
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
+    release: () => {
+      const work = join(env['SCENEPRESS_DATA_DIR'] ?? '', 'work');
+      for (const worker of readdirSync(work).filter((name) => /^w\d+$/.test(name)))
+        writeFileSync(join(work, worker, 'go'), '');
+    },
   };
 }
 
@@ -126,4 +135,26 @@ export async function newKey({ run, json }: Cluster, email = 'ada@example.org'):
   await run(['account', 'create', email]);
   const { key } = await json<{ key: string }>(['key', 'create', '--account', email, '--name', 'Test']);
   return key;
+}
+
+/** The id of a new job. */
+export async function enqueue(
+  server: Machine,
+  key: string,
+  code: string,
+  fields: object = {},
+): Promise<string> {
+  const answer = await server.post(key, { className: 'Hello', code, ...fields });
+  const { jobId } = (await answer.json()) as { jobId?: string };
+  if (jobId === undefined) throw new Error(`${answer.status}`);
+  return jobId;
+}
+
+/** Resolves with what `look` finds, once it finds something. */
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await delay(50);
+  }
 }

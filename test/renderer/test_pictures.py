@@ -201,3 +201,37 @@ def test_misuse_is_refused() -> None:
     picture.wait()
     with pytest.raises(TypeError):
         scenepress_native.Picture(1)  # type: ignore[call-arg]
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_picture_is_not_used_while_it_is_recorded() -> None:
+    """A getter of a mobject may call anything."""
+    pixels: Any = np.zeros((36, 64, 4), np.uint8)
+    refused: list[str] = []
+    uses: list[Any] = []
+
+    class Caller(manim.Square):
+        @property
+        def stroke_width(self) -> float:
+            for use in uses:
+                try:
+                    use(pixels)
+                except RuntimeError as error:
+                    refused.append(str(error))
+            return 4.0
+
+        @stroke_width.setter
+        def stroke_width(self, value: float) -> None:
+            pass
+
+    camera = Camera(**_SIZE)
+    picture = scenepress_native.Picture()
+    mobjects: list[Any] = [manim.Square(), Caller()]
+    uses.extend((picture.begin, picture.draw))
+    context = camera.get_cairo_context(pixels)
+    assert picture.record(camera, context, mobjects, camera.cairo_line_width_multiple, 1.0) == len(mobjects)
+    uses.clear()
+    assert set(refused) == {"the picture has begun already", "the picture is in use"}
+    picture.begin(pixels)
+    picture.wait()
+    assert pixels.any()

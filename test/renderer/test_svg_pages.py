@@ -7,7 +7,7 @@ from typing import Any
 import manim
 import numpy as np
 import pytest
-from manim import BLUE, RED, MathTex, SingleStringMathTex, SVGMobject, Tex, VMobject
+from manim import BLUE, RED, MathTex, SingleStringMathTex, SVGMobject, Tex, VMobject, config
 from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP, VMobjectFromSVGPath
 from svgelements import Path as SvgPath
 
@@ -28,6 +28,7 @@ MADE: list[tuple[type[MathTex], tuple[str, ...], dict[str, Any]]] = [
 @pytest.fixture
 def replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config, "media_dir", "media")
     manims = {
         (owner, name): owner.__dict__[name]
         for owner, name in [

@@ -70,6 +70,7 @@ def sample() -> tex_sample.Sample:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Set expressions in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(manim.config, "media_dir", "media")
     return tmp_path
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import manim
 import pytest
-from manim import MathTex, Tex
+from manim import MathTex, Tex, TexTemplate, TexTemplateLibrary
 from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP
 from manim.utils import tex_file_writing
 
@@ -26,6 +26,12 @@ _MANIMS_CONVERT = tex_file_writing.convert_to_svg
 _LIMITS = JobLimits(0, 0, 0, 0, 0, 0, 0)
 _NAMES = frozenset({"amsmath.sty", "cmr10.tfm"})
 DOCUMENT = manim.config["tex_template"].get_texcode_for_expression_in_env
+_FORMULA = (
+    r"\special{dvisvgm:raw <g id='unique000'>}"
+    r"\left[\begin{array}{c}\frac{1}{\sqrt{x}} \\ \vec{v} \end{array}\right]"
+    r"\special{dvisvgm:raw </g>}\special{dvisvgm:raw <g id='unique000substring'>}"
+    r"= \text{if } \sum_{n=1}^\infty \lim_{x \to 0}\special{dvisvgm:raw </g>}"
+)
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +54,7 @@ def started(
         popen(self, args, *rest, **named)  # type: ignore[call-overload]
 
     tex.set_directly(sample)
+    monkeypatch.setattr(manim.config, "media_dir", "media")
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     monkeypatch.setattr(subprocess.Popen, "__init__", record)
     yield programs
@@ -140,8 +147,22 @@ def test_a_second_fill_adds_to_the_first(owner: _Owner) -> None:
         r"\the\year x",
         r"\csname inp\string ut\endcsname x",
         r"x\immediate\write18{ls}",
+        r"\newwrite\f\immediate\openout\f=umsb.fd x",
+        r"^^5ctoday",
+        r"\begin{today}\end{today}",
+        r"\begin{openout}15=umsb.fd \end{openout}",
+        r"\begin{\string today}\end{\string today}",
+        r"\begin {today}\end {today}",
+        r"\catcode`!=0 !today",
+        r"\makeatletter\@nameuse{today}",
+        r"\def\same{x}\same",
+        r"\special{ps: realtime rand}x",
+        r"\special{dvisvgm:raw <path id='g0-65' d='M0 0H9'/>}x",
+        r"\maketitle",
+        r"\verb|x|",
         r"\IfFileExists{a.tex}{a}{b}",
         r"\undefined",
+        r"$x",
         r"\usepackage{amsmath}",
     ],
 )
@@ -152,11 +173,109 @@ def test_expressions_that_depend_on_anything_are_not_kept(expression: str, owner
     assert set(tex.kept()) == {tex_pack.key_of(DOCUMENT("fine: $x$", "center"))}
 
 
-def test_commands_with_similar_names_are_kept(owner: _Owner) -> None:
-    """Such as a multiplication sign."""
-    assert tex.is_repeatable(DOCUMENT(r"a \times b \reads \dayton", "align*"))
-    assert not tex.is_repeatable(DOCUMENT(r"a \time", "align*"))
-    assert not tex.is_repeatable("no document")
+@pytest.mark.parametrize(
+    ("line", "expression"),
+    [
+        (r"\newcommand{\alpha}{\today}", r"$\alpha$"),
+        (r"\renewcommand{\quad}{\today}", r"\quad"),
+        (r"\usepackage{csvsimple}", r"\csvautotabular{data.csv}"),
+        (r"\usepackage{datatool}", r"\DTLloaddb{data}{data.csv}x"),
+        (r"\usepackage{fancyvrb}", r"x\VerbatimInput{data.txt}"),
+        (r"\usepackage[x=\today]{babel}", "x"),
+        (r"\usepackage{amsmath,own}", "x"),
+        (r"\usepackage{tikz}\usetikzlibrary{decorations.pathmorphing}", "x"),
+        (r"\title{x}", "x"),
+        (r"\immediate\openout15=amssymb.sty", "x"),
+    ],
+)
+def test_preambles_that_depend_on_anything_are_not_kept(line: str, expression: str, owner: _Owner) -> None:
+    """Such as a command of the author that expands to the date."""
+    source = TexTemplate().add_to_preamble(line).get_texcode_for_expression_in_env(expression, "center")
+    owner.keep([source, DOCUMENT("fine: $x$", "center")])
+    owner.begin()
+    assert set(tex.kept()) == {tex_pack.key_of(DOCUMENT("fine: $x$", "center"))}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        TexTemplate(),
+        TexTemplateLibrary.simple,
+        TexTemplateLibrary.threeb1b,
+        TexTemplate().add_to_preamble("\\usepackage{mathtools, mathrsfs}\n\\usepackage[dvipsnames]{xcolor}"),
+        TexTemplate().add_to_document(r"\boldmath"),
+    ],
+)
+def test_usual_documents_are_kept(template: TexTemplate, owner: _Owner) -> None:
+    """With Manim's templates and packages of signs."""
+    tables = "tabular}{|c|c|", r"\hline 1 & \textbf{2} \\ \hline"
+    sources = [
+        template.get_texcode_for_expression_in_env(expression, environment)
+        for environment, expression in (
+            ("align*", _FORMULA),
+            ("center", r"\'Etude \& caf\'e, $100\,\% \mathbb{R}$"),
+            tables,
+        )
+    ]
+    owner.keep(sources)
+    owner.begin()
+    assert set(tex.kept()) == set(map(tex_pack.key_of, sources))
+
+
+_HOSTILE = DOCUMENT(
+    r"\newwrite\f\immediate\openout\f=%s\relax\immediate\write\f{\unexpanded{"
+    r"\DeclareFontFamily{U}{msb}{}\DeclareFontShape{U}{msb}{m}{n}{<->cmr10}{}}}\immediate\closeout\f x",
+    "center",
+)
+
+
+@pytest.mark.parametrize("name", ["umsb.fd", "./umsb.fd"])
+def test_a_document_does_not_change_how_the_next_one_is_set(name: str, owner: _Owner) -> None:
+    """By a file that LaTeX finds before that of its installation."""
+    victim = DOCUMENT(r"E = mc^2 \mathbb{R}", "align*")
+    owner.keep([victim])
+    owner.begin()
+    right = tex._setting.find(victim)
+    assert right is not None
+    owner.pack = b""
+    written = re.sub(r"\\(?=[a-zA-Z])", "^^5c", _HOSTILE.partition("center}\n")[2].partition("\n")[0])
+    owner.keep([DOCUMENT(written % name, "center"), victim])
+    owner.begin()
+    assert tex._setting.find(victim) == right
+
+
+@pytest.mark.parametrize("place", ["", "./", "{folder}/"])
+def test_nothing_is_kept_beside_a_file_that_a_document_has_left(
+    place: str, owner: _Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if that document looked harmless."""
+    monkeypatch.setattr(tex_fill, "is_repeatable", lambda _: True)
+    first, victim = DOCUMENT("first", "center"), DOCUMENT(r"E = mc^2 \mathbb{R}", "align*")
+    folder = owner.begin()
+    monkeypatch.setenv("TEXMFOUTPUT", str(folder.parent))
+    place = place.format(folder=folder.parent / "2")
+    owner.keep([first, _HOSTILE % f"{place}umsb.fd", victim])
+    assert list(folder.parent.glob("2/**/umsb.fd"))
+    assert owner.pack == b""
+
+
+def test_a_document_does_not_change_how_those_with_another_preamble_are_set(
+    owner: _Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a file with a name that the next compilation uses itself."""
+    monkeypatch.setattr(tex_fill, "is_repeatable", lambda _: True)
+    victim = DOCUMENT(r"x \hbar", "align*")
+    owner.keep([victim])
+    owner.begin()
+    right = tex._setting.find(victim)
+    assert right is not None
+    owner.pack = b""
+    stray = r"\immediate\openout9=served-1.aux \immediate\write9{\gdef\string\hbar{x}}\immediate\closeout9 x"
+    another = TexTemplate().add_to_preamble(r"\usepackage{xcolor}")
+    hostile = another.get_texcode_for_expression_in_env(stray, "center")
+    owner.keep([hostile, victim])
+    owner.begin()
+    assert tex._setting.find(victim) == right
 
 
 @pytest.mark.parametrize("name", ["amsmath.sty", "cmr10.tfm", "ucmr.fd", "standalone.cfg", "texmf"])
@@ -175,6 +294,7 @@ def test_an_expression_that_never_ends_does_not_prevent_others(
     owner: _Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its LaTeX is ended."""
+    monkeypatch.setattr(tex_fill, "is_repeatable", lambda _: True)
     compile_in = TexServers.compile
 
     def compile_within_a_second(self: TexServers, source: Path, result: Path) -> bool:
@@ -250,7 +370,7 @@ def test_a_strange_index_is_no_error(index: bytes, tmp_path: Path) -> None:
     """With a right checksum, too."""
     path = tmp_path / tex_pack.NAME
     path.write_bytes(
-        b"scenepress tex 1\n" + len(index).to_bytes(4, "big") + hashlib.sha256(index).digest() + index
+        b"scenepress tex 2\n" + len(index).to_bytes(4, "big") + hashlib.sha256(index).digest() + index
     )
     pack = Pack.read(path, "here")
     assert pack is None or pack.find("k") is None

@@ -5,6 +5,7 @@ import { type Html, html, type Value } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
+import { databaseCard, machinesCard } from './machines.ts';
 
 /** The state of the service, for administrators. */
 export function serviceRoutes({ backups }: Pick<RouteParts, 'backups'>): Route[] {
@@ -30,6 +31,24 @@ export function serviceRoutes({ backups }: Pick<RouteParts, 'backups'>): Route[]
     },
     {
       method: 'POST',
+      path: '/service/machines/{machineId}/drain',
+      for: 'admins',
+      async handler({ admin, params }) {
+        await admin.machines.drain({ machine: params['machineId'] ?? '' });
+        return { to: '/service' };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/service/machines/{machineId}/forget',
+      for: 'admins',
+      async handler({ admin, params }) {
+        await admin.machines.forget({ machine: params['machineId'] ?? '' });
+        return { to: '/service' };
+      },
+    },
+    {
+      method: 'POST',
       path: '/service/backup',
       for: 'admins',
       async handler({ admin, h }) {
@@ -46,9 +65,14 @@ export function serviceRoutes({ backups }: Pick<RouteParts, 'backups'>): Route[]
 }
 
 async function servicePage({ admin, viewer, csrf }: Visit): Promise<Html> {
-  const [counts, info] = await Promise.all([admin.data.showCounts(), admin.data.showService()]);
-  const { health, status, disk, faults } = info;
-  const { queuePausedAt, queued, running, workers, oldestQueuedAt } = status;
+  const [counts, info, queue] = await Promise.all([
+    admin.data.showCounts(),
+    admin.data.showService(),
+    admin.queue.show(),
+  ]);
+  const { health, status, disk, faults, machines } = info;
+  const { queuePausedAt, oldestQueuedAt } = status;
+  const { queued, running, workers } = queue;
   const isPaused = queuePausedAt !== null;
   return page(
     { title: 'Service', section: 'service', viewer, csrf },
@@ -69,11 +93,12 @@ ${isPaused && note('warn', html`The queue has been paused since ${shownTime(queu
         : postButton({ to: '/service/pause', csrf, label: 'Pause the queue' })
     }</header>
 <p class="muted">A paused queue starts no renders, even after a restart. Running ones continue, and requests are accepted.</p></section>
+${machines && machinesCard(machines, csrf)}
 <div class="row">${healthCard(info)}${installationCard(info)}</div>
 ${diskCard(disk)}
 ${faultsCard(faults)}
 </div>`,
-    backupCard(disk, csrf),
+    machines ? databaseCard() : backupCard(disk, csrf),
     html`<p class="small muted">For recovery and diagnosis, use <code>scenepress recover</code>, <code>scenepress doctor</code> and <code>scenepress support-bundle</code>. The <a href="${BASE}/acts">record</a> lists who changed what.</p>`,
   );
 }

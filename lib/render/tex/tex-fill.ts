@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { TEX_PACK, texPackIn } from '../end/collect.ts';
 import { discardFolder } from '../end/remove-folder.ts';
-import type { Forks, Occupied } from '../run/forks.ts';
+import type { EndReason, Forks, Occupied } from '../run/forks.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import { jobLimits } from '../run/limits.ts';
 import type { Zygote } from '../start/zygote.ts';
@@ -12,8 +12,11 @@ import { NEW_SUFFIX, type TexLease } from './tex-cache.ts';
 /** The fork ends earlier by itself, unless the machine is very busy. */
 const TIMEOUT_MS = 60_000;
 
+/** What this uses of a zygote's forks. */
+type FillForks = Pick<Forks, 'makeFolder' | 'run'>;
+
 interface Options {
-  forks: Forks;
+  forks: FillForks;
   limits: RenderLimits;
   clock: Clock;
   /** A folder of the worker. */
@@ -30,7 +33,7 @@ interface Options {
  */
 export class TexFill {
   readonly #options: Options;
-  #zygote: Zygote | undefined;
+  #occupied: Occupied | undefined;
   #done: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
@@ -51,27 +54,33 @@ export class TexFill {
 
   /** Begins to compile `documents`, which a scene claims to have compiled. */
   begin(zygote: Zygote, lease: TexLease, documents: string[]): void {
-    this.#zygote = zygote;
-    this.#done = this.#run(zygote, lease, documents)
+    const occupied: Occupied = { zygote, background: false, endReason: undefined };
+    this.#occupied = occupied;
+    this.#done = this.#run(occupied, lease, documents)
       .catch((error: Error) => this.#options.onLog(`Formulas were not kept: ${error.message}`))
       .finally(() => {
-        this.#zygote = undefined;
+        this.#occupied = undefined;
       });
   }
 
-  /** Ends it; resolves when its zygote is free. */
+  /** Ends it, also before it has a fork; resolves when its zygote is free. */
   async end(): Promise<void> {
-    this.#zygote?.killJob();
+    if (this.#occupied) TexFill.#stop(this.#occupied, 'shutdown');
     await this.#done;
   }
 
-  async #run(zygote: Zygote, lease: TexLease, documents: string[]): Promise<void> {
+  static #stop(occupied: Occupied, reason: EndReason): void {
+    occupied.endReason ??= reason;
+    occupied.zygote.killJob();
+  }
+
+  async #run(occupied: Occupied, lease: TexLease, documents: string[]): Promise<void> {
     const { forks, limits, clock, folder, index, onPack, onLog } = this.#options;
-    const occupied: Occupied = { zygote, background: false, endReason: undefined };
-    const timer = clock.after(TIMEOUT_MS, () => zygote.killJob());
+    const timer = clock.after(TIMEOUT_MS, () => TexFill.#stop(occupied, 'timeout'));
     try {
       await forks.makeFolder(folder);
       await TexFill.give(lease, folder);
+      if (occupied.endReason) return;
       const job = { kind: 'tex', documents, limits: jobLimits(limits) } as const;
       const { end } = await forks.run(occupied, folder, job, () => {});
       const made = end.exitCode === 0 ? await texPackIn(folder) : undefined;

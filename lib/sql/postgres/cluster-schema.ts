@@ -10,6 +10,15 @@ CREATE TABLE master_keys (
   content ${TEXT} NOT NULL
 );
 
+-- One row when the data was moved elsewhere.
+CREATE TABLE moved (
+  moved_id bigint PRIMARY KEY CHECK (moved_id = 1),
+  target ${TEXT} NOT NULL
+);
+
+-- For workers that render some qualities only.
+CREATE INDEX queued_of_quality ON jobs (owner, quality, job_id) WHERE phase = 'queued';
+
 CREATE UNLOGGED TABLE machines (
   machine_id ${TEXT} PRIMARY KEY,
   name ${TEXT} NOT NULL,

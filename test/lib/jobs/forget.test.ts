@@ -24,6 +24,8 @@ async function storedJob(t: Test, change: Partial<JobRecord> = {}) {
   await storage.transaction(async (tx) => {
     await storage.insertJob(tx, job, 'code');
     await storage.deliveries.insert(tx, delivery, 'body');
+    const other = deliveryRecord('d2', { jobId: '2', url: 'https://b.test/secret' });
+    await storage.deliveries.insert(tx, other, 'another body');
   });
   const deleted: string[] = [];
   const assets = Object.assign(Object.create(folder.assets), {
@@ -66,6 +68,7 @@ t.test('an attempt at its delivery in progress is interrupted, earlier ones are 
     attempts: [ended, { ...running, endedAtMs: clock.now(), reason: 'interrupted' }],
   });
   t.equal(await storage.deliveries.readBody('d1'), undefined);
+  t.match(await storage.deliveries.get('d2'), { url: 'https://b.test/secret', dueAtMs: 0 }, 'not of others');
 });
 
 t.test('a delivery that is committed meanwhile is forgotten in a second step, others once', async (t) => {

@@ -1,0 +1,104 @@
+import { isoTime, type Machine, type MachineStore, QUALITIES, ScenepressError } from '../../lib/index.ts';
+import type { AdministrationParts } from './administration.ts';
+import type { MachineInfo } from './administration-views.ts';
+
+/** Six reports were missed. Its jobs have been put back by then. */
+const DEAD_AFTER_MS = 30_000;
+
+/** The processes of an installation with a database. Requests and answers are plain data. */
+export class MachineAdministration {
+  readonly #store: MachineStore | undefined;
+
+  constructor({ place }: Pick<AdministrationParts, 'place'>) {
+    this.#store = place.machineStore;
+  }
+
+  /** Null for an installation without a database, which is one process. */
+  async list(): Promise<{ machines: MachineInfo[] | null }> {
+    return { machines: this.#store ? (await this.#store.list()).map(machineInfo) : null };
+  }
+
+  /** Lets a machine finish its renders, take no more and end. */
+  async drain({ machine }: { machine: string }): Promise<MachineInfo> {
+    const found = await this.#find(machine);
+    if (found.state === 'dead')
+      throw new ScenepressError('conflict', `${nameOf(found)} is dead. Forget it instead.`);
+    await this.#machines.requestDrain(found.machineId);
+    return { ...found, state: 'draining' };
+  }
+
+  /** Removes a dead machine from the list. Its jobs are rendered by others without that. */
+  async forget({ machine }: { machine: string }): Promise<MachineInfo> {
+    const found = await this.#find(machine);
+    if (found.state !== 'dead') {
+      throw new ScenepressError(
+        'conflict',
+        `${nameOf(found)} is alive: it reported at ${found.seenAt}. Stop it, or drain it with \`scenepress machine drain\`.`,
+      );
+    }
+    await this.#machines.remove(found.machineId);
+    return found;
+  }
+
+  get #machines(): MachineStore {
+    if (this.#store) return this.#store;
+    const message = 'This installation has no database, so it has one machine only. Stop it with SIGTERM.';
+    throw new ScenepressError('conflict', message);
+  }
+
+  /** By its id, or by its name if no other has it. */
+  async #find(reference: string): Promise<MachineInfo> {
+    const all = (await this.#machines.list()).map(machineInfo);
+    const named = all.filter(({ name, machineId }) => machineId === reference || name === reference);
+    const [machine] = named;
+    if (!machine)
+      throw new ScenepressError('not_found', `There is no machine ${String(reference).slice(0, 80)}.`);
+    if (named.length === 1) return machine;
+    const ids = named.map(({ machineId }) => machineId).join(', ');
+    throw new ScenepressError(
+      'conflict',
+      `Several machines have the name ${machine.name}. Use an id: ${ids}.`,
+    );
+  }
+}
+
+function nameOf({ name, machineId }: MachineInfo): string {
+  return `The machine ${name} (${machineId})`;
+}
+
+export function machineInfo(machine: Machine): MachineInfo {
+  const { unseenForMs, startedAtMs, seenAtMs, drainRequestedAtMs, roles, state, ...others } = machine;
+  const isDraining = drainRequestedAtMs !== null || state === 'draining';
+  return {
+    ...others,
+    roles: [...roles],
+    qualities: machine.qualities && [...machine.qualities],
+    state: unseenForMs > DEAD_AFTER_MS ? 'dead' : isDraining ? 'draining' : state,
+    startedAt: isoTime(startedAtMs),
+    seenAt: isoTime(seenAtMs),
+  };
+}
+
+/** What is missing for jobs to be accepted, rendered and reported: sentences. */
+export function missingRoles(machines: MachineInfo[]): string[] {
+  const alive = machines.filter(({ state }) => state !== 'dead' && state !== 'draining');
+  const rendered = new Set(
+    alive.flatMap(({ roles, qualities }) => (roles.includes('worker') ? (qualities ?? QUALITIES) : [])),
+  );
+  const missing = rendered.size === 0 ? [] : QUALITIES.filter((quality) => !rendered.has(quality));
+  const roles = Object.entries(WITHOUT_ROLE).flatMap(([role, consequence]) =>
+    alive.some(({ roles }) => roles.some((name) => name === role))
+      ? []
+      : [`No machine has the role ${role}: ${consequence}.`],
+  );
+  return [
+    ...roles,
+    ...missing.map((quality) => `No machine renders the quality ${quality}: such jobs wait.`),
+  ];
+}
+
+const WITHOUT_ROLE = {
+  worker: 'nothing is rendered',
+  sender: 'no webhooks are sent',
+  upkeep: 'jobs of dead workers are not put back, and old artifacts are kept',
+};

@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { type AssetStore, DATA_FILES, DataFolder, type MigrationReport } from '../../lib/index.ts';
+import type { PostgresStorage } from '../../lib/postgres/index.ts';
+import { machineInfo } from '../admin/machines.ts';
+import type { Config } from '../config/config.ts';
+import { withoutPassword } from '../config/database-options.ts';
+import { configuredMasterKey } from '../installation.ts';
+import { artifactStoreOf } from '../place/artifact-store.ts';
+import { connectionOf } from '../place/database-connection.ts';
+import { DatabasePlace } from '../place/database-place.ts';
+import { UserError } from '../user-error.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
+import { addExamples } from './describe.ts';
+import { counted, print, printJson } from './output.ts';
+
+type Flags = { from: string; to: string; json?: boolean } & Record<string, unknown>;
+
+const FLAGS: (keyof Config)[] = [
+  'databasePasswordFile',
+  'databaseSchema',
+  'databaseTls',
+  'databaseCa',
+  'masterKeyFile',
+  'artifactDir',
+  's3Bucket',
+  's3Prefix',
+  's3Region',
+  's3Endpoint',
+  's3Ca',
+  's3AccessKeyId',
+  's3SecretAccessKeyFile',
+];
+
+/** `scenepress migrate` */
+export function migrateCommand(): Command {
+  const command = addConfigFlags(new Command('migrate'), FLAGS)
+    .description(
+      'Move an installation from a data folder to a database, or back; stop its servers and workers first',
+    )
+    .requiredOption('--from <place>', 'data folder, or URL of a database (postgres://…)')
+    .requiredOption('--to <place>', 'URL of a database, or a data folder that does not exist yet')
+    .option('--json', 'print JSON')
+    .action(async (flags: Flags) => {
+      const { from, to, json, ...given } = flags;
+      const isUp = !isUrl(from) && isUrl(to);
+      if (!isUp && !(isUrl(from) && !isUrl(to))) {
+        throw new UserError(
+          'Give a data folder and a database: --from ./data --to postgres://…, or the other way round.',
+          {
+            exitCode: 2,
+          },
+        );
+      }
+      const config = configOf({ ...given, databaseUrl: isUp ? to : from });
+      const report = isUp ? await moveUp(config, resolve(from)) : await moveDown(config, resolve(to));
+      if (json) printJson(report);
+      else show(report, { config, isUp, folder: resolve(isUp ? from : to) });
+      if (report.audit.problems.length > 0) process.exitCode = 1;
+    });
+  return addExamples(
+    command,
+    'scenepress migrate --from ./data --to postgres://scenepress@db/studio --s3-bucket renders',
+    [
+      'scenepress migrate --from ./data --to postgres://scenepress@db/studio --artifact-dir ./data/artifacts',
+      'artifacts stay where they are',
+    ],
+    'scenepress migrate --from postgres://scenepress@db/studio --to ./data --s3-bucket renders',
+  );
+}
+
+async function moveUp(config: Config, path: string): Promise<MigrationReport> {
+  if (!existsSync(join(path, DATA_FILES.database)))
+    throw new UserError(`There is no data folder ${path}.`, { exitCode: 2 });
+  const artifacts = await artifactStoreOf(config);
+  if (!artifacts)
+    throw new UserError(`${NO_ARTIFACTS} To leave them: --artifact-dir ${join(path, DATA_FILES.artifacts)}`, {
+      exitCode: 2,
+    });
+  const stays =
+    config.artifactDir !== undefined && resolve(config.artifactDir) === join(path, DATA_FILES.artifacts);
+  const masterKey = await masterKeyOf(config, path);
+  const folder = new DataFolder(path);
+  await folder.start();
+  try {
+    const { migrateToPostgres } = await import('../../lib/postgres/index.ts');
+    return await withStorage(config, folder.assets, async (storage) => {
+      if (stays) return migrateToPostgres(folder, storage, { masterKey, target: targetOf(config) });
+      await artifacts.assets.start?.();
+      return migrateToPostgres(folder, storage, {
+        assets: artifacts.assets,
+        masterKey,
+        target: targetOf(config),
+      });
+    });
+  } finally {
+    await artifacts.assets.stop?.();
+    await folder.stop();
+  }
+}
+
+async function moveDown(config: Config, path: string): Promise<MigrationReport> {
+  const artifacts = await artifactStoreOf(config);
+  if (!artifacts) throw new UserError(NO_ARTIFACTS, { exitCode: 2 });
+  const masterKey = await configuredMasterKey(config);
+  if (masterKey === undefined)
+    throw new UserError('Set SCENEPRESS_MASTER_KEY or --master-key-file to the key that the machines have.', {
+      exitCode: 2,
+    });
+  const { migrateToFolder } = await import('../../lib/postgres/index.ts');
+  await artifacts.assets.start?.();
+  try {
+    return await withStorage(config, artifacts.assets, async (storage) => {
+      const alive = (await storage.machineStore.list())
+        .map(machineInfo)
+        .filter(({ state }) => state !== 'dead');
+      if (alive.length > 0)
+        throw new UserError(`Stop these machines first: ${alive.map(({ name }) => name).join(', ')}.`);
+      return migrateToFolder(storage, path, { assets: artifacts.assets, masterKey, target: path });
+    });
+  } finally {
+    await artifacts.assets.stop?.();
+  }
+}
+
+const NO_ARTIFACTS =
+  'Say where the artifacts of the installation with a database are: --s3-bucket, or --artifact-dir for a folder that all ' +
+  'machines share.';
+
+/** Errors say what to do about a database that can't be used. */
+async function withStorage<T>(
+  config: Config,
+  assets: AssetStore,
+  work: (storage: PostgresStorage) => Promise<T>,
+): Promise<T> {
+  const { postgres } = await import('../../lib/postgres/index.ts');
+  const { url, options } = await connectionOf(config);
+  const storage = postgres(url, options);
+  const place = new DatabasePlace(resolve('.'), { storage, assets, ownsFolder: false });
+  await place.start();
+  try {
+    return await work(storage);
+  } finally {
+    await place.stop();
+  }
+}
+
+/** The configured key, or else that of the folder. */
+async function masterKeyOf(config: Config, folder: string): Promise<string> {
+  const given = await configuredMasterKey(config);
+  const key = given ?? (await readFile(join(folder, DATA_FILES.masterKey), 'utf8').catch(() => undefined));
+  if (key !== undefined) return key.trim();
+  throw new UserError(
+    'Set SCENEPRESS_MASTER_KEY or --master-key-file to the key that the service was started with.',
+    {
+      exitCode: 2,
+    },
+  );
+}
+
+function isUrl(place: string): boolean {
+  return /^postgres(ql)?:\/\//.test(place);
+}
+
+function targetOf({ databaseUrl = '', databaseSchema }: Config): string {
+  return `${withoutPassword(databaseUrl)} (schema ${databaseSchema})`;
+}
+
+function show(
+  { rows, accounts, keys, artifacts, audit }: MigrationReport,
+  { config, isUp, folder }: { config: Config; isUp: boolean; folder: string },
+): void {
+  const jobs = counted(rows['jobs'] ?? 0, 'job');
+  print(
+    `Moved ${jobs}, ${counted(rows['ledger_entries'] ?? 0, 'ledger entry').replace(/ys$/, 'ies')}, ` +
+      `${counted(accounts, 'account')} and ${counted(keys, 'key')} to ${isUp ? targetOf(config) : folder}.`,
+  );
+  if (artifacts)
+    print(`Copied ${counted(artifacts.copied, 'artifact')}; ${artifacts.missing} were missing before.`);
+  else print('Artifacts stay where they are.');
+  if (audit.problems.length === 0) print('The books are in order.');
+  else print(`The books are not in order:\n  ${audit.problems.join('\n  ')}`);
+  if (isUp && config.masterKey === undefined && config.masterKeyFile === undefined)
+    print(
+      `Give every machine the master key: SCENEPRESS_MASTER_KEY_FILE=${join(folder, DATA_FILES.masterKey)}, or a copy of it.`,
+    );
+  if (isUp) print(`${folder} is no longer used; keep it as a backup.`);
+}

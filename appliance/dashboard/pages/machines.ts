@@ -1,0 +1,42 @@
+import type { MachineInfo } from '../../admin/administration-views.ts';
+import { shownTime } from '../format.ts';
+import { type Html, html } from '../html.ts';
+import { postButton } from '../layout.ts';
+
+const LOOKS: Record<MachineInfo['state'], string> = {
+  ready: 'good',
+  starting: 'warn',
+  draining: 'warn',
+  'not ready': 'bad',
+  dead: 'bad',
+};
+
+/** The processes of an installation with a database. */
+export function machinesCard(machines: MachineInfo[], csrf: string): Html {
+  const rows = machines.map(
+    (machine) => html`<tr>
+<th scope="row" class="rowhead">${machine.name}<span class="small muted">${machine.machineId}, version ${machine.version}</span></th>
+<td data-label="State"><span class="tag ${LOOKS[machine.state]}">${machine.state}</span></td>
+<td data-label="Roles">${machine.roles.join(', ')}${machine.qualities && html`<span class="small muted"> ${machine.qualities.join(', ')} only</span>`}</td>
+<td data-label="Workers">${machine.roles.includes('worker') ? `${machine.busyWorkers} of ${machine.workers} busy, ${machine.warmWorkers} warm` : 'none'}</td>
+<td data-label="Since (UTC)">${shownTime(machine.startedAt)}</td>
+<td data-label="Last report (UTC)">${shownTime(machine.seenAt)}</td>
+<td>${action(machine, csrf)}</td>
+</tr>`,
+  );
+  return html`<section class="card flush"><header><h2>Machines</h2><span class="small muted">each reports every five seconds</span></header>
+<div class="scroll"><table class="cards"><thead><tr><th>Name</th><th>State</th><th>Roles</th><th>Workers</th><th>Since (UTC)</th><th>Last report (UTC)</th><th></th></tr></thead><tbody>${rows}</tbody></table></div>
+<p class="small muted">A drained machine takes no more jobs, finishes its renders and ends. The jobs of a dead one are rendered by others.</p></section>`;
+}
+
+function action({ machineId, name, state }: MachineInfo, csrf: string): Html | null {
+  if (state === 'draining') return null;
+  const [verb, label] = state === 'dead' ? ['forget', 'Forget'] : ['drain', 'Drain'];
+  return postButton({ to: `/service/machines/${machineId}/${verb}`, csrf, label: `${label} ${name}` });
+}
+
+/** Instead of backups by download. */
+export function databaseCard(): Html {
+  return html`<section class="card"><h2>Backup</h2>
+<p class="muted">The data is in a Postgres database: back it up as any other, with <code>pg_dump</code> or base backups and a WAL archive, and the artifacts with the tools of their bucket or file system.</p></section>`;
+}

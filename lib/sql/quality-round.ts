@@ -1,0 +1,141 @@
+import type { Claim, ClaimRequest } from '../queue/queue.ts';
+import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
+import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
+import { precedenceOf, rankOf } from './claim-round.ts';
+import { claimOf, QUEUE, type QueueRow } from './tables.ts';
+
+/** Jobs that other transactions are removing, which are passed over. */
+const MOST_MISSES = 100;
+
+/**
+ * Assigns waiting jobs of some qualities to a worker, in one transaction. Owners take turns as with all qualities; those
+ * without such a job are passed over, so the cost grows with the number of owners before the first that has one.
+ */
+export class QualityRound {
+  readonly #tx: SqlTransaction;
+  readonly #worker: string;
+  readonly #request: ClaimRequest;
+  readonly #qualities: readonly string[];
+  /** Ranks by owner; each is computed once. */
+  readonly #ranks = new Map<string, number>();
+  /** Owners whose next job is being removed. */
+  readonly #missed: string[] = [];
+  readonly #mostRunning: number;
+  #othersLeft: number;
+
+  constructor(tx: SqlTransaction, worker: string, request: ClaimRequest, qualities: readonly string[]) {
+    this.#tx = tx;
+    this.#worker = worker;
+    this.#request = request;
+    this.#qualities = qualities;
+    this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
+    this.#othersLeft = request.mostOfOthers;
+  }
+
+  async take(): Promise<Claim[]> {
+    const { most, maySuspect, changed = [] } = this.#request;
+    for (const owner of changed) await this.#rank(owner);
+    const claims: Claim[] = [];
+    if (maySuspect && most > 0) {
+      const suspect = await this.#dueSuspect();
+      if (suspect) claims.push(await this.#give(suspect));
+    }
+    while (claims.length < most && this.#missed.length < MOST_MISSES) {
+      const owner = await this.#nextOwner();
+      if (owner === undefined) break;
+      const first = await this.#firstOf(owner);
+      if (first) claims.push(await this.#give(first));
+      else this.#missed.push(owner);
+    }
+    return claims;
+  }
+
+  async #dueSuspect(): Promise<QueueRow | undefined> {
+    const nowMs = Math.floor(this.#request.nowMs);
+    const [row] = await this.#tx.allUnlocked(
+      `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
+         AND (not_before_ms <= ? OR not_before_ms > ?)
+         AND EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = queue.job_id AND quality IN (${this.#marks}))
+         AND EXISTS (SELECT 1 FROM turns WHERE turns.owner = queue.owner AND running < ?${this.#standing})
+       ORDER BY interruptions, job_id LIMIT 1`,
+      nowMs,
+      nowMs + LONGEST_HOLD_MS,
+      ...this.#qualities,
+      this.#mostRunning,
+    );
+    return row && QUEUE.record(row);
+  }
+
+  async #nextOwner(): Promise<string | undefined> {
+    for (;;) {
+      const next = await this.#tx.get<{ owner: string; precedence: number }>(
+        `SELECT owner, precedence FROM turns WHERE ready > 0 AND running < ?${this.#standing}
+           ${this.#missed.length === 0 ? '' : `AND owner NOT IN (${marksFor(this.#missed)})`}
+           AND EXISTS (SELECT 1 FROM (${this.#jobsOf('turns.owner')}) AS firsts)
+         ORDER BY precedence / 2, turn LIMIT 1`,
+        this.#mostRunning,
+        ...this.#missed,
+        ...this.#qualities,
+      );
+      if (!next) return undefined;
+      if ((await this.#rank(next.owner)) === next.precedence) return next.owner;
+      // The recorded rank was outdated and has been updated: select again.
+    }
+  }
+
+  async #firstOf(owner: string): Promise<QueueRow | undefined> {
+    const [row] = await this.#tx.allUnlocked(
+      `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NULL
+         AND job_id IN (${this.#jobsOf('?')} ORDER BY jobs.job_id LIMIT 1) LIMIT 1`,
+      owner as SqlValue,
+      ...this.#qualities,
+    );
+    return row && QUEUE.record(row);
+  }
+
+  /** The ids of the jobs of an owner that may start. */
+  #jobsOf(owner: string): string {
+    return `SELECT jobs.job_id FROM jobs WHERE jobs.owner = ${owner} AND jobs.phase = 'queued' AND jobs.quality IN (${this.#marks})
+      AND EXISTS (SELECT 1 FROM queue AS q WHERE q.job_id = jobs.job_id AND q.worker IS NULL AND q.not_before_ms IS NULL)`;
+  }
+
+  get #marks(): string {
+    return marksFor(this.#qualities);
+  }
+
+  get #standing(): string {
+    return this.#othersLeft > 0 ? '' : ' AND precedence IN (0, 2)';
+  }
+
+  async #rank(owner: string): Promise<number> {
+    const known = this.#ranks.get(owner);
+    if (known !== undefined) return known;
+    const rank = rankOf(this.#request.precedenceOf(owner));
+    this.#ranks.set(owner, rank);
+    await this.#tx.run(
+      'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
+      rank,
+      owner,
+      rank,
+    );
+    return rank;
+  }
+
+  /** Claims the job and moves its owner behind all others. */
+  async #give(row: QueueRow): Promise<Claim> {
+    const { lapsesAtMs } = this.#request;
+    const claimed = { ...row, notBeforeMs: null, token: row.token + 1, worker: this.#worker, lapsesAtMs };
+    await this.#tx.run(QUEUE.update, ...QUEUE.changes(claimed));
+    await this.#tx.run(
+      'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1 WHERE owner = ?',
+      row.owner,
+    );
+    if (!precedenceOf(await this.#rank(row.owner)).inGoodStanding) this.#othersLeft -= 1;
+    return claimOf(claimed);
+  }
+}
+
+/** Placeholders of a list. */
+function marksFor(list: readonly unknown[]): string {
+  return list.map(() => '?').join(', ');
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import t from 'tap';
+import { listeningAppliance } from '../appliance/listening-appliance.ts';
+import { peopledAppliance } from '../dashboard/browser.ts';
+import { signedIn } from '../dashboard/client.ts';
+import { newSchema, run, serverUrl } from '../fixtures/postgres/database.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { MASTER_KEY } from './machines.ts';
+
+const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
+
+t.test('the dashboard shows and drains machines, and jobs that they render', async (t) => {
+  const shared = {
+    databaseUrl: await serverUrl(),
+    databaseSchema: newSchema(),
+    databaseConnections: 4,
+    masterKey: MASTER_KEY,
+    artifactDir: await temporaryFolder(t),
+    publicUrl: 'https://render.example.org',
+  };
+  const api = await peopledAppliance(t, { ...shared, roles: ['api', 'upkeep'], machineName: 'front' });
+  const worker = await listeningAppliance(t, {
+    ...shared,
+    roles: ['worker'],
+    machineName: '<b>render</b>',
+    python: INSTANT_PYTHON,
+  });
+  const client = await signedIn(t, api.port, api.admin);
+  const page = async () => (await client.get('/dashboard/service')).text;
+  t.match(await page(), /front<span[\s\S]*&lt;b&gt;render&lt;\/b&gt;<span[\s\S]*0 of 1 busy/);
+  t.match(await page(), /No machine has the role sender/);
+  t.match(await page(), /The data is in a Postgres database: back it up/);
+  t.notMatch(await page(), /Back up and download/);
+
+  const { accountId } = await api.installation.accounts.find(api.admin);
+  const heard = once(api.service, 'remoteJob');
+  const { jobId } = await api.service.enqueue({ owner: accountId, className: 'A', code: 'linger' });
+  t.match(await heard, [{ jobId, owner: accountId, status: 'running' }]);
+  t.match((await client.get(`/dashboard/jobs/${jobId}`)).text, /Running/);
+  t.match((await client.get('/dashboard')).text, /1 worker/);
+  t.match((await client.post(`/dashboard/jobs/${jobId}/cancel`, {})).status, 303);
+  t.match(await api.service.wait(jobId), { error: 'Canceled' });
+
+  const [machine] = await run<{ machine_id: string }>(
+    "SELECT machine_id FROM machines WHERE name <> 'front'",
+    { schema: shared.databaseSchema },
+  );
+  const drained = await client.post(`/dashboard/service/machines/${machine?.machine_id}/drain`, {});
+  t.equal(drained.status, 303);
+  t.match(await page(), /&lt;b&gt;render&lt;\/b&gt;<span[\s\S]*draining/);
+  await worker.drainRequested;
+  const backup = await client.post('/dashboard/service/backup', {});
+  t.not(backup.status, 200);
+  t.match(backup.text, /pg_dump/);
+});
