@@ -1,4 +1,4 @@
-// Command lines of Manim's manual, given to `manim` and to `scenepress render`: the same files with the same pictures.
+// Command lines with the flags of manim, given to it and to `scenepress render`: the same files with the same pictures.
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
