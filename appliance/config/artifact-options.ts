@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import type { ArtifactConfig } from './config-values.ts';
+import { withoutPassword } from './database-options.ts';
 import type { ConfigOption } from './option.ts';
-import { address } from './option-schemas.ts';
+import { endpoint } from './option-schemas.ts';
 
 /** Options about where artifacts are kept. */
 export const ARTIFACT_OPTIONS: Record<keyof ArtifactConfig, ConfigOption> = {
@@ -35,8 +36,9 @@ export const ARTIFACT_OPTIONS: Record<keyof ArtifactConfig, ConfigOption> = {
   },
   s3Endpoint: {
     description: 'URL of an S3 server other than AWS',
-    allowed: 'an http:// or https:// URL',
-    schema: address,
+    allowed: 'an http:// or https:// URL without credentials',
+    schema: endpoint,
+    shown: withoutPassword,
     value: 'url',
     defaultText: 'that of AWS',
   },
@@ -98,8 +100,9 @@ export const ARTIFACT_OPTIONS: Record<keyof ArtifactConfig, ConfigOption> = {
   },
   s3PublicUrl: {
     description: 'URL under which anyone can read the bucket, such as that of a CDN, for public links',
-    allowed: 'an http:// or https:// URL',
-    schema: address,
+    allowed: 'an http:// or https:// URL without credentials',
+    schema: endpoint,
+    shown: withoutPassword,
     value: 'url',
     defaultText: 'none',
   },

@@ -36,7 +36,6 @@ export const origins: Joi.Schema = Joi.custom((value: unknown) => {
 /** A URL; trailing slashes are removed. */
 export const address: Joi.Schema = Joi.string()
   .uri({ scheme: ['http', 'https'] })
-  .custom(withoutCredentials)
   .replace(/\/+$/, '');
 
 /** Comma-separated words of a set; an array in a configuration file. */
@@ -48,9 +47,9 @@ export function listOf(words: readonly string[]): Joi.Schema {
   });
 }
 
-/** Credentials in a URL would be shown with the configuration. */
-function withoutCredentials(value: string): string {
+/** A URL of the web that requests are made to, without credentials. */
+export const endpoint: Joi.Schema = address.custom((value: string) => {
   const { username, password } = new URL(value);
   if (username !== '' || password !== '') throw new Error('a URL with credentials');
   return value;
-}
+});
