@@ -56,8 +56,10 @@ export function jobCommand(): Command {
       .option('--limit <number>', 'maximum number of jobs (default: 50)', wholeNumber)
       .option('--before <jobId>', 'only jobs older than this one')
       .action(async (flags: ListFlags) => {
-        const { account, status, quality, error, since, until, limit, before } = flags;
-        const { jobs, examined, next } = await withAdministration(configOf(flags), (admin) =>
+        // The configuration has an option `quality`, too, for workers.
+        const { quality, ...options } = flags;
+        const { account, status, error, since, until, limit, before } = options;
+        const { jobs, examined, next } = await withAdministration(configOf(options), (admin) =>
           admin.jobs.search({ account, status, quality, error, since, until, limit, before }),
         );
         if (examined !== null && next !== null) {
