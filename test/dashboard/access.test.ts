@@ -56,7 +56,7 @@ t.test('a member reads and changes nothing of others by ids, on no route', async
   const { port, admin, member, keyId, jobId, deliveryId, accountId, state } = await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
-  const ids: Record<string, string> = { keyId, jobId, deliveryId, userId: accountId };
+  const ids: Record<string, string> = { keyId, jobId, deliveryId, userId: accountId, machineId: 'any' };
   // Ends the session, or never ends.
   const others = ROUTES.filter(({ path }) => !/^\/(sign-out|live|account\/sign-out-everywhere)$/.test(path));
   for (const { method, path, for: whom } of others) {
