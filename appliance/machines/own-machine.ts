@@ -6,7 +6,7 @@ import type { Logger } from '../support/log.ts';
 import { VERSION } from '../version.ts';
 
 const REPORT_MS = 5_000;
-/** Machines that died and that nobody has removed. */
+/** Dead machines that have not been forgotten. */
 const FORGOTTEN_AFTER_MS = 7 * 86_400_000;
 const ID_BYTES = 4;
 

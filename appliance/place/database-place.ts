@@ -169,7 +169,7 @@ function remedyFor(code: string, message: string): string | undefined {
   if (/timeout|terminated/i.test(message))
     return 'Start Postgres, or correct host and port in --database-url or SCENEPRESS_DATABASE_URL.';
   if (/does not support SSL/.test(message))
-    return 'Switch TLS on in Postgres (ssl = on). In a network that nobody else uses, SCENEPRESS_DATABASE_TLS=off does without.';
+    return 'Switch TLS on in Postgres (ssl = on). In a private network, SCENEPRESS_DATABASE_TLS=off connects without TLS.';
   if (/certificate|self.signed|SSL|TLS/i.test(message))
     return 'Set SCENEPRESS_DATABASE_CA to the file with its certificate authority; the host of the URL must be in the certificate.';
   return undefined;

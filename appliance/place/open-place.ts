@@ -32,7 +32,7 @@ export async function openPlace(
     logger.warn(
       { databaseHost: new URL(config.databaseUrl).hostname },
       'The connection to the database is not encrypted, or its certificate not verified: set SCENEPRESS_DATABASE_TLS=on, ' +
-        'unless nobody else uses the network.',
+        'unless the network is private.',
     );
   }
   const { url, options } = await connectionOf(config);

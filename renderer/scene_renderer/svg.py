@@ -27,7 +27,7 @@ def _generate_mobject(self: SVGMobject) -> SVGMobject:
 
 
 def _init_svg_mobject(self: SingleStringMathTex, use_svg_cache: bool) -> SVGMobject:
-    """Make the mobjects anew instead of keeping a copy of them for the next expression that is the same.
+    """Make new mobjects instead of keeping a copy of them for the next expression that is the same.
 
     Most expressions are not repeated, and the file of an expression never changes.
     """

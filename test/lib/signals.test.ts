@@ -68,7 +68,7 @@ t.test('invalid pieces are ignored', async (t) => {
     t.equal(pieces.add('p', message), undefined, message);
   }
   t.equal(pieces.add('p', '#2 0/2 {"kind"'), undefined);
-  t.equal(pieces.add('p', '#2 1/3 x'), undefined, 'another count begins anew');
+  t.equal(pieces.add('p', '#2 1/3 x'), undefined, 'another count replaces the pieces');
   t.equal(pieces.add('p', '#2 1/2 :"due"}'), undefined);
   t.equal(pieces.add('p', '#2 0/2 {"kind"'), '{"kind":"due"}');
 });

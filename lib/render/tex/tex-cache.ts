@@ -26,7 +26,7 @@ export interface TexLease {
 /**
  * The formulas of each owner's earlier renders, in a file each: a pack, which `renderer/scene_renderer/tex_pack.py`
  * describes. This process neither reads nor writes the contents; a sandboxed process without scene code does. Owners
- * have nothing in common, so nobody learns from the time of a render what others render.
+ * share no formulas, so render times reveal nothing about renders of other owners.
  */
 export class TexCache {
   readonly #folder: string;

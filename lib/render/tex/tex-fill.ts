@@ -28,7 +28,7 @@ interface Options {
 }
 
 /**
- * Compiles the formulas of a render anew while its worker is idle, for the owner's later renders, in a fork without
+ * Recompiles the formulas of a render while its worker is idle, for the owner's later renders, in a fork without
  * scene code. The next task ends it: those formulas are then set again, and may be kept later.
  */
 export class TexFill {

@@ -60,7 +60,7 @@ class Solids(ThreeDScene):
 
 
 class Ripple(ThreeDScene):
-    """A surface that is made anew in each frame."""
+    """A surface that is rebuilt in each frame."""
 
     def construct(self):
         time = ValueTracker(0)
