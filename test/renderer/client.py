@@ -227,3 +227,8 @@ class Zygote:
 def children(pid: int) -> list[int]:
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(child) for child in text.split()]
+
+
+def latex_servers() -> list[int]:
+    """The LaTeX servers of this process; it has other children, as the zygotes of other tests."""
+    return [pid for pid in children(os.getpid()) if b"served-" in Path(f"/proc/{pid}/cmdline").read_bytes()]

@@ -29,6 +29,7 @@ from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP
 from manim.mobject.text.numbers import string_to_mob_map
 from manim.utils import tex_file_writing
 
+from client import latex_servers
 from scene_renderer import dvi, tex, tex_errors, tex_sample
 from scene_renderer.tex_server import TexServers
 
@@ -263,18 +264,8 @@ def test_a_server_that_dies_need_not_be_signaled(
 
 
 def _kill_servers() -> None:
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit() and _is_server(process):
-            os.kill(int(process.name), signal.SIGKILL)
-
-
-def _is_server(process: Path) -> bool:
-    try:
-        status = (process / "status").read_text()
-        command = (process / "cmdline").read_text()
-    except OSError:
-        return False
-    return f"PPid:\t{os.getpid()}\n" in status and "served-0" in command
+    for server in latex_servers():
+        os.kill(server, signal.SIGKILL)
 
 
 def test_forks_of_a_scene_set_expressions_without_its_server(replaced: list[str]) -> None:

@@ -1,13 +1,11 @@
 """Expressions that are kept from one job to another: they are right, or they aren't there."""
 
 import hashlib
-import os
 import random
 import re
 import resource
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import manim
@@ -16,6 +14,7 @@ from manim import MathTex, Tex, TexTemplate, TexTemplateLibrary
 from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP
 from manim.utils import tex_file_writing
 
+from client import latex_servers
 from scene_renderer import tex, tex_fill, tex_pack, tex_sample
 from scene_renderer.messages import JobLimits, TexJob
 from scene_renderer.tex_pack import Kept, Pack, packed
@@ -298,8 +297,8 @@ def test_an_expression_that_never_ends_does_not_prevent_others(
     compile_in = TexServers.compile
 
     def compile_within_a_second(self: TexServers, source: Path, result: Path) -> bool:
-        for process in _servers():
-            resource.prlimit(process, resource.RLIMIT_CPU, (1, 1))
+        for server in latex_servers():
+            resource.prlimit(server, resource.RLIMIT_CPU, (1, 1))
         return compile_in(self, source, result)
 
     monkeypatch.setattr(TexServers, "compile", compile_within_a_second)
@@ -308,14 +307,6 @@ def test_an_expression_that_never_ends_does_not_prevent_others(
     owner.begin()
     assert tex_pack.key_of(fine) in tex.kept()
     assert tex_pack.key_of(endless) not in tex.kept()
-
-
-def _servers() -> Iterator[int]:
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            with suppress(OSError):
-                if f"PPid:\t{os.getpid()}\n" in (process / "status").read_text():
-                    yield int(process.name)
 
 
 def test_another_installation_has_other_expressions(owner: _Owner) -> None:
