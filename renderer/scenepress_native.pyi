@@ -1,4 +1,4 @@
-"""The library that the setup builds from ``native/scenepress_native.c``."""
+"""The library that the setup builds from ``native/scenepress_native/``."""
 
 from collections.abc import Callable, Iterable
 from enum import Enum

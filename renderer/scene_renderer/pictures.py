@@ -1,7 +1,7 @@
 """Records what each frame shows, so that threads draw it while the scene goes on.
 
 A recorded frame is a copy of all points and colours, so it is drawn as it would have been at that moment. The
-threads need nothing of Python (`native/scenepress_native.c`), and the encoder waits for each frame in turn.
+threads need nothing of Python (`drawing_threads.c`), and the encoder waits for each frame in turn.
 
 Frames are drawn at once, as Manim does, if they show more than vectorized mobjects, if the scene has a camera
 or mobjects that draw in a way of their own, or as soon as it has read the pixels of its camera: it may keep
