@@ -8,6 +8,9 @@ import cairo
 from manim import Mobject, VMobject
 from manim.camera.camera import Camera
 
+INTERFACE: str
+"""The first digits of the SHA-256 of this file, as it was when the module was compiled."""
+
 def prepare(
     kind: type[VMobject], joins: tuple[tuple[Enum, int], ...], caps: tuple[tuple[Enum, int], ...], /
 ) -> None: ...

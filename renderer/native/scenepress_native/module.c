@@ -9,6 +9,9 @@
 #include "names.h"
 #include "pictures.h"
 
+/* As `native.py` says, which refuses the module of another version. */
+#define INTERFACE "32418759"
+
 static PyMethodDef functions[] = {
     {"prepare", prepare, METH_VARARGS, NULL},
     {"get_family", (PyCFunction)(void (*)(void))get_family, METH_FASTCALL, NULL},
@@ -34,6 +37,7 @@ PyMODINIT_FUNC PyInit_scenepress_native(void) {
     if (import_cairo() < 0) return NULL;
     if (make_names() < 0 || prepare_threads() < 0) return NULL;
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&picture_type);
+    if (module && PyModule_AddStringConstant(module, "INTERFACE", INTERFACE) < 0) Py_CLEAR(module);
     if (module && type && PyModule_AddObjectRef(module, "Picture", type) < 0) Py_CLEAR(module);
     if (!type) Py_CLEAR(module);
     Py_XDECREF(type);
