@@ -26,6 +26,7 @@ import scenepress_native
 
 from . import drawing, projection
 from .capture import CaptureRenderer
+from .replacing import add
 
 # In the attributes of a camera, so that a copy of it has them, too.
 _PIXELS = "pixel_array"
@@ -101,8 +102,7 @@ def draw_by_threads() -> None:
         methods = {name: getattr(kind, name) for name in _METHODS}
         own = drawing.SOLID if kind is ThreeDCamera else drawing.FLAT
         _kinds[methods["capture_mobjects"]] = own | methods
-    Camera.pixel_array = _pixels  # type: ignore[assignment]
-    Camera.__getstate__ = _state  # type: ignore[method-assign]
+    add(Camera, pixel_array=_pixels, __getstate__=_state)
     CaptureRenderer.recorder_type = Recorder
     # The thread that encodes draws, too, while it waits.
     scenepress_native.set_threads(len(os.sched_getaffinity(0)) - 1)
