@@ -244,8 +244,8 @@ class _Source:
         try:
             if isinstance(node.slice, ast.Slice):
                 given = (node.slice.lower, node.slice.upper, node.slice.step)
-                start, end, step = (each and ast.literal_eval(each) for each in given)
-                return items[start:end:step]
+                ends: list[Any] = [each and ast.literal_eval(each) for each in given]
+                return items[slice(*ends)]
             return [items[ast.literal_eval(node.slice)]]
         except (ValueError, TypeError, IndexError):
             return items
