@@ -131,6 +131,7 @@ class Zygote:
         also_leaves: Sequence[str] = (),
     ) -> None:
         self._also_leaves = also_leaves
+        self.environment = dict(environment or {})
         command = [sys.executable, "-s", "-P", "-B", "-m", module, kind, *READABLE, *options]
         self.process = subprocess.Popen(
             [*wrapper, *command],
