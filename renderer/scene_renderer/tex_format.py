@@ -17,12 +17,15 @@ _PREAMBLE, _PLAIN = "preamble.fmt", "latex.fmt"
 
 
 def readable() -> list[str]:
-    """Return the folder of the formats, which is made if it isn't there."""
+    """Return the folder of the formats, which is made if it isn't there; none if it can't be."""
     place = os.environ.get("XDG_CACHE_HOME")
     if place is None:
         return []
     folder = Path(place, _FOLDER)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return []
     return [str(folder)]
 
 

@@ -205,19 +205,10 @@ def test_forks_of_a_scene_do_not_wait_for_the_thread(compiler: _Compiler) -> Non
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-@pytest.fixture(scope="module")
-def quick_zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
-    """A zygote with formats."""
-    cache = tmp_path_factory.mktemp("cache")
-    zygote = Zygote(environment={"XDG_CACHE_HOME": str(cache)})
-    yield zygote
-    assert zygote.close() == 0
-
-
-def test_errors_appear_where_the_scene_asks(quick_zygote: Zygote, tmp_path: Path) -> None:
+def test_errors_appear_where_the_scene_asks(zygote: Zygote, tmp_path: Path) -> None:
     """With TeX's message and the line, although the wrong formula was compiled ahead."""
     code = SCENE + '        print("before")\n        MathTex(r"x^2 \\foo")\n'
-    outcome = quick_zygote.run(tmp_path, render_job(code))
+    outcome = zygote.run(tmp_path, render_job(code))
     assert "Undefined control sequence \\foo" in outcome.error
     assert "line 5" in outcome.error
     text = "".join(report["text"] for report in outcome.of_type("output"))
@@ -225,24 +216,24 @@ def test_errors_appear_where_the_scene_asks(quick_zygote: Zygote, tmp_path: Path
     assert text.count("LaTeX compilation error") == 1
 
 
-def test_wrong_formulas_that_are_not_asked_for_do_no_harm(quick_zygote: Zygote, tmp_path: Path) -> None:
+def test_wrong_formulas_that_are_not_asked_for_do_no_harm(zygote: Zygote, tmp_path: Path) -> None:
     code = (
         SCENE
         + '        if False: MathTex(r"x^2 \\foo")\n        self.add(MathTex("a + b"))\n        self.wait()\n'
     )
-    assert quick_zygote.run(tmp_path, render_job(code)).length == (10, 1.0)
+    assert zygote.run(tmp_path, render_job(code)).length == (10, 1.0)
 
 
 def test_an_endless_formula_that_is_not_asked_for_does_not_delay_the_end(
-    quick_zygote: Zygote, tmp_path: Path
+    zygote: Zygote, tmp_path: Path
 ) -> None:
     """Documents that could be endless are not compiled ahead."""
     endless = r'if False: MathTex(r"\loop\iftrue\repeat")'
     code = SCENE + f'        {endless}\n        self.add(MathTex("a + b + c"))\n        self.wait()\n'
-    assert quick_zygote.run(tmp_path, render_job(code)).length == (10, 1.0)
+    assert zygote.run(tmp_path, render_job(code)).length == (10, 1.0)
 
 
-def test_a_scene_cannot_change_the_formats(quick_zygote: Zygote, tmp_path: Path) -> None:
+def test_a_scene_cannot_change_the_formats(any_zygote: Zygote, tmp_path: Path) -> None:
     """It sees them, and later jobs get the same ones."""
     attack = """
 import os
@@ -270,10 +261,12 @@ class Demo(Scene):
             print("succeeded:", name)
         self.wait()
 """
-    place = quick_zygote.environment["XDG_CACHE_HOME"]
+    place = any_zygote.environment["XDG_CACHE_HOME"]
     before = {path: path.read_bytes() for path in Path(place).glob("tex-formats/*/*")}
+    modes = {path: path.stat().st_mode for path in before}
     assert len(before) == 2
-    outcome = quick_zygote.run(tmp_path, render_job(attack % place))
+    outcome = any_zygote.run(tmp_path, render_job(attack % place))
     assert outcome.result["type"] == "done", outcome.result
     assert outcome.of_type("output") == []
     assert {path: path.read_bytes() for path in Path(place).glob("tex-formats/*/*")} == before
+    assert {path: path.stat().st_mode for path in before} == modes
