@@ -45,7 +45,7 @@ class _Setting:
         self.known: Known | None = None
         self.surroundings = Surroundings()
         self.pack: Pack | None = None
-        self.ahead = Ahead(self._compile_harmless)
+        self.ahead = Ahead(self._compile_ahead)
         self.installation = "" if sample is None else sample.installation
         self.formats = None if sample is None else sample.formats
         self.compiled: dict[str, None] = {}
@@ -95,6 +95,9 @@ class _Setting:
 
     def _compile_harmless(self, source: str) -> bytes | None:
         return self.servers.compile_harmless(source, Path(_FOLDER), self.formats)
+
+    def _compile_ahead(self, source: str) -> bytes | None:
+        return self._compile_harmless(source) if self.is_harmless(source) else None
 
     def missing(self, literals: Literals) -> list[str]:
         """Return the documents that have to be compiled, and have LaTeX started if there may be others."""

@@ -50,20 +50,22 @@ class Ahead:
         self._is_stopped = True
 
     def _run(self, find: Callable[[], Iterable[str]]) -> None:
-        documents = dict.fromkeys(find())
-        with self._changed:
-            self._waiting.extend(documents)
+        # The scene changes the environment and the current folder at any moment, and other things that this
+        # thread reads. What fails here is compiled when the scene asks for it.
+        with suppress(Exception):
+            documents = dict.fromkeys(find())
+            with self._changed:
+                self._waiting.extend(documents)
         while True:
             with self._changed:
                 if self._is_stopped or not self._waiting:
                     return
                 self._current = self._waiting.popleft()
             result = None
-            try:
+            with suppress(Exception):
                 result = self._compile(self._current)
-            finally:
-                with self._changed:
-                    if result is not None:
-                        self._results[self._current] = result
-                    self._current = None
-                    self._changed.notify_all()
+            with self._changed:
+                if result is not None:
+                    self._results[self._current] = result
+                self._current = None
+                self._changed.notify_all()

@@ -147,6 +147,8 @@ class _Compiler:
         self.compiled.append(document)
         self.begun.set()
         assert self.go_on.wait(60)
+        if document == "fails":
+            raise RuntimeError("dictionary changed size during iteration")
         return None if document == "wrong" else document.encode()
 
 
@@ -166,10 +168,25 @@ def _end(ahead: Ahead) -> None:
 def test_results_are_given_once(compiler: _Compiler) -> None:
     compiler.go_on.set()
     ahead = Ahead(compiler.compile)
-    ahead.begin(lambda: ["a", "wrong", "a", "b"])
+    ahead.begin(lambda: ["a", "wrong", "a", "fails", "b"])
     _end(ahead)
-    assert compiler.compiled == ["a", "wrong", "b"]
+    assert compiler.compiled == ["a", "wrong", "fails", "b"]
     assert [ahead.take(each) for each in ("b", "a", "a", "wrong", "c")] == [b"b", b"a", None, None, None]
+
+
+def test_nothing_is_printed_when_nothing_is_found(
+    compiler: _Compiler, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The output is the scene's."""
+    ahead = Ahead(compiler.compile)
+
+    def fail() -> list[str]:
+        raise RuntimeError("dictionary changed size during iteration")
+
+    ahead.begin(fail)
+    _end(ahead)
+    assert ahead.take("a") is None
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_the_scene_asks_for_comes_first(compiler: _Compiler) -> None:
