@@ -11,6 +11,8 @@ from manim import VMobject
 from manim.mobject.types import vectorized_mobject
 from manim.utils import bezier
 
+from .replacing import replace
+
 _manims_align = VMobject.align_points
 _manims_insert = VMobject.insert_n_curves_to_point_list
 _manims_remap = bezier.bezier_remap
@@ -19,9 +21,8 @@ _RELATIVE = 1.0e-5  # of `numpy.allclose`
 
 def align_directly() -> None:
     """Replace the alignment for Manim's mobjects and those of scenes."""
-    VMobject.align_points = _align  # type: ignore[method-assign, assignment]
-    VMobject.insert_n_curves_to_point_list = _insert  # type: ignore[method-assign]
-    vectorized_mobject.bezier_remap = _remap  # type: ignore[attr-defined]
+    replace(VMobject, align_points=_align, insert_n_curves_to_point_list=_insert)
+    replace(vectorized_mobject, bezier_remap=_remap)
     _own.update(_methods())
 
 
